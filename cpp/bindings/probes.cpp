@@ -1,0 +1,65 @@
+// Windows into parts of the core that no solver shows, for the tests.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "dispatch.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace pegasos;
+
+namespace {
+
+/// Makes `steps` random steps w <- factor w, w <- w + c x on random sparse rows; returns the tracked ||w||^2
+/// and the one computed from w.
+std::pair<double, double> tracked_norm(std::uint64_t seed, std::size_t n_features, std::size_t steps,
+                                       double factor) {
+    constexpr std::size_t n_rows = 64, entries = 8;
+    Random random(seed);
+    std::vector<float> values;
+    std::vector<std::int32_t> columns, starts{0};
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        for (std::size_t k = 0; k < entries; ++k) {
+            values.push_back(static_cast<float>(random.normal()));
+            columns.push_back(static_cast<std::int32_t>(random.below(n_features)));
+        }
+        starts.push_back(static_cast<std::int32_t>(values.size()));
+    }
+    const CsrRows<float, std::int32_t> rows{values.data(), columns.data(), starts.data(),
+                                            n_rows,        n_features,     0.5};
+    ScaledVector w(n_features + 1);
+    for (std::size_t t = 0; t < steps; ++t) {
+        w.scale(factor);
+        w.add(rows, random.below(n_rows), random.normal());
+        if (t % 1000 == 999) w.project(1.0);
+    }
+    return {w.squared_norm(), squared_norm(w.value())};
+}
+
+std::vector<std::uint64_t> draws(std::uint64_t seed, std::uint64_t bound, std::size_t count) {
+    Random random(seed);
+    std::vector<std::uint64_t> result(count);
+    for (auto& draw : result) draw = random.below(bound);
+    return result;
+}
+
+std::vector<RowNumber> sample(const std::string& sampling, std::size_t n_rows, std::size_t batch,
+                              std::uint64_t seed, std::size_t count) {
+    SubgradientRequest request;
+    request.sampling = sampling;
+    request.options.batch = batch;
+    request.options.seed = seed;
+    std::vector<RowNumber> block(count);
+    make_sampler(request, n_rows)->fill(block);
+    return block;
+}
+
+}  // namespace
+
+void bind_probes(nb::module_& m) {
+    m.def("probe_tracked_norm", &tracked_norm, "seed"_a, "n_features"_a, "steps"_a, "factor"_a);
+    m.def("probe_draws", &draws, "seed"_a, "bound"_a, "count"_a);
+    m.def("probe_sample", &sample, "sampling"_a, "n_rows"_a, "batch"_a, "seed"_a, "count"_a);
+}

@@ -1,0 +1,192 @@
+// How far from the optimum: the primal value of a weight vector and a true lower bound from a dual point.
+//
+// The dual of 1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>) is, with alpha_i = C s_i q_i,
+//     D(q) = C sum_i s_i dual(q_i) - 1/2 ||u||^2,    u = sum_i alpha_i y_i x_i,
+// for hinge 0 <= q_i <= 1 and dual(q) = q. Any such q gives D <= optimum <= P. A stochastic run yields one
+// whatever its step sizes, batches, projections and order of visits: q_i is the mean slope met at the visits
+// of row i (for hinge the fraction of its visits at which it was a margin error). A mean of slopes is a
+// feasible point for every convex loss (Jensen), and for whole epochs of plain Pegasos it is S3's dual point,
+// eq. 11. A check reads every row once for the primal; for rows not drawn since the last check that reading
+// is the visit.
+//
+// Each check starts a new count. The point it yields is joined with the best one so far by the convex
+// combination of largest dual value, so that the bound can only rise, and early visits, made when w was still
+// far off, fade out.
+//
+// All sums are double; the long ones are compensated.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "monitor.hpp"
+#include "problem.hpp"
+
+namespace pegasos {
+
+/// Neumaier's compensated sum.
+class Sum {
+public:
+    void add(double x) {
+        const double next = sum_ + x;
+        lost_ += std::abs(sum_) >= std::abs(x) ? (sum_ - next) + x : (x - next) + sum_;
+        sum_ = next;
+    }
+    double value() const { return sum_ + lost_; }
+
+private:
+    double sum_ = 0, lost_ = 0;
+};
+
+inline double squared_norm(const std::vector<double>& w) {
+    Sum sum;
+    for (const double x : w) sum.add(x * x);
+    return sum.value();
+}
+
+/// (P - D) / D with D cut off at zero; 0 when both are 0.
+inline double relative_gap(double primal, double dual) {
+    dual = std::max(dual, 0.0);
+    if (primal <= dual) return 0;
+    return dual > 0 ? (primal - dual) / dual : std::numeric_limits<double>::infinity();
+}
+
+/// What a solver keeps of each row, in one place so that a visit touches one cache line.
+struct Visited {
+    double signed_weight;  // y_i s_i
+    std::uint32_t visits = 0;
+    float slopes = 0;  // sum of the slopes met
+
+    double label() const { return std::copysign(1.0, signed_weight); }
+    double weight() const { return std::abs(signed_weight); }
+};
+
+/// A feasible dual point: q, and what is needed of it to evaluate and to combine.
+struct DualPoint {
+    std::vector<double> q;
+    std::vector<double> u;
+    double linear = 0;  // C sum_i s_i dual(q_i), or less
+
+    double value() const { return linear - squared_norm(u) / 2; }
+
+    /// q <- c q with the best c in [0, 1]. Valid for concave dual() with dual(0) >= 0: then dual(c q) >= c
+    /// dual(q).
+    void rescale() {
+        const double square = squared_norm(u);
+        const double c = square > linear ? std::max(linear / square, 0.0) : 1;
+        if (c < 1) multiply(c);
+    }
+
+    /// q <- (1 - share) q + share other.q with the best share in [0, 1].
+    void join(const DualPoint& other) {
+        double along = 0, square = 0;  // of the derivative at share = 0, and the curvature
+        for (std::size_t j = 0; j < u.size(); ++j) {
+            const double d = other.u[j] - u[j];
+            along += u[j] * d;
+            square += d * d;
+        }
+        const double rise = other.linear - linear - along;
+        if (!(rise > 0)) return;
+        const double share = square > rise ? rise / square : 1;
+        multiply(1 - share);
+        linear += share * other.linear;
+        for (std::size_t j = 0; j < u.size(); ++j) u[j] += share * other.u[j];
+        for (std::size_t i = 0; i < q.size(); ++i) q[i] += share * other.q[i];
+    }
+
+private:
+    void multiply(double c) {
+        linear *= c;
+        for (double& x : u) x *= c;
+        for (double& x : q) x *= c;
+    }
+};
+
+struct Bounds {
+    double primal;
+    double dual;
+
+    double gap() const { return relative_gap(primal, dual); }
+};
+
+/// One pass over the rows: the exact primal value at w and, from `slope(i, z)`, a dual point. The time limit
+/// does not end it (a fit that ran out of time is still certified), an interrupt does.
+template <class Loss, class Rows, class Slope>
+double evaluate(const Problem<Rows>& problem, const std::vector<double>& w, Monitor& monitor,
+                DualPoint& point, Slope slope) {
+    const auto& rows = problem.rows;
+    point.q.resize(rows.n_rows);
+    point.u.assign(problem.dimension(), 0.0);
+    Sum loss, linear;
+    for (std::size_t i = 0; i < rows.n_rows; ++i) {
+        const double y = problem.labels[i], s = problem.weights[i];
+        const double z = y * rows.dot(i, w.data());
+        loss.add(s * Loss::value(z));
+        const double q = point.q[i] = slope(i, z);
+        linear.add(s * Loss::dual(q));
+        if (q != 0) rows.add(i, problem.C * s * q * y, point.u.data());
+        monitor.worked(rows.entries(i));
+    }
+    point.linear = problem.C * linear.value();
+    return squared_norm(w) / 2 + problem.C * loss.value();
+}
+
+/// Follows a run: bounds at every check, the best dual point so far, and at the end the certificate.
+template <class Loss, class Rows>
+class Certifier {
+public:
+    explicit Certifier(const Problem<Rows>& problem) : problem_(problem) {}
+
+    /// Starts from the dual point of an earlier fit of the same rows, if there was one.
+    void resume(std::vector<double> q) {
+        best_.q = std::move(q);
+        joined_ = !best_.q.empty();
+        stale_ = joined_;
+    }
+
+    /// Bounds at w after the visits recorded, which start again from zero.
+    Bounds check(const std::vector<double>& w, std::vector<Visited>& visited, Monitor& monitor) {
+        if (stale_) recompute(w, monitor);
+        DualPoint& point = joined_ ? fresh_ : best_;
+        const double primal = evaluate<Loss>(problem_, w, monitor, point, [&](std::size_t i, double z) {
+            Visited& row = visited[i];
+            const double q = row.visits ? row.slopes / static_cast<double>(row.visits) : Loss::slope(z);
+            row.visits = 0;
+            row.slopes = 0;
+            return q;
+        });
+        point.rescale();
+        if (joined_) {
+            best_.join(fresh_);
+            best_.rescale();
+            mixed_ = true;
+        }
+        joined_ = true;
+        return {primal, best_.value()};
+    }
+
+    /// The certificate: as `check`, with u computed afresh from q where it was put together from parts.
+    Bounds certify(const std::vector<double>& w, Bounds checked, Monitor& monitor) {
+        return mixed_ ? recompute(w, monitor) : checked;
+    }
+
+    std::vector<double> take_dual() { return std::move(best_.q); }
+
+private:
+    Bounds recompute(const std::vector<double>& w, Monitor& monitor) {
+        const std::vector<double> q = best_.q;
+        const double primal =
+            evaluate<Loss>(problem_, w, monitor, best_, [&](std::size_t i, double) { return q[i]; });
+        stale_ = false;
+        return {primal, best_.value()};
+    }
+
+    const Problem<Rows>& problem_;
+    DualPoint best_, fresh_;
+    bool joined_ = false, mixed_ = false, stale_ = false;
+};
+
+}  // namespace pegasos

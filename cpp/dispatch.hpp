@@ -1,0 +1,90 @@
+// The only place where run-time names become template instances.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "losses.hpp"
+#include "monitor.hpp"
+#include "problem.hpp"
+#include "rows.hpp"
+#include "sampling.hpp"
+#include "solvers/constant_step.hpp"
+#include "solvers/norma.hpp"
+#include "solvers/subgradient.hpp"
+
+namespace pegasos {
+
+using AnyRows =
+    std::variant<DenseRows<float>, DenseRows<double>, CsrRows<float, std::int32_t>,
+                 CsrRows<double, std::int32_t>, CsrRows<float, std::int64_t>, CsrRows<double, std::int64_t>>;
+
+/// Labels, weights, C and loss: the problem less its rows.
+struct ProblemData {
+    std::span<const double> labels, weights;
+    double C;
+    std::string loss;
+};
+
+struct SubgradientRequest {
+    std::string schedule;             // "pegasos", "norma", "constant"
+    double step_parameter;            // p of norma, eta of constant
+    std::string sampling;             // "permute", "fixed", "replace", "subset"
+    std::vector<RowNumber> sequence;  // instead of sampling, for tests
+    SubgradientOptions options;
+    Start start;
+    std::function<void(const Record&)> report;
+};
+
+/// f(Loss{}) for the loss of that name.
+template <class F>
+auto with_loss(const std::string& name, F f) {
+    if (name == "hinge") return f(Hinge{});
+    throw std::invalid_argument("unknown loss '" + name + "'");
+}
+
+/// f(schedule) for the step sizes of that name.
+template <class F>
+auto with_schedule(const SubgradientRequest& request, double lambda, F f) {
+    if (request.schedule == "pegasos") return f(PegasosSteps{lambda});
+    if (request.schedule == "norma") return f(NormaSteps{lambda, request.step_parameter});
+    if (request.schedule == "constant") return f(ConstantSteps{lambda, request.step_parameter});
+    throw std::invalid_argument("unknown schedule '" + request.schedule + "'");
+}
+
+inline std::unique_ptr<Sampler> make_sampler(const SubgradientRequest& request, std::size_t n_rows) {
+    const std::uint64_t seed = request.options.seed;
+    if (!request.sequence.empty()) return std::make_unique<Given>(request.sequence);
+    if (request.sampling == "permute") return std::make_unique<Permutations>(n_rows, seed, true);
+    if (request.sampling == "fixed") return std::make_unique<Permutations>(n_rows, seed, false);
+    if (request.sampling == "replace") return std::make_unique<WithReplacement>(n_rows, seed);
+    if (request.sampling == "subset") return std::make_unique<Subsets>(n_rows, request.options.batch, seed);
+    throw std::invalid_argument("unknown sampling '" + request.sampling + "'");
+}
+
+inline Output output_named(const std::string& name) {
+    if (name == "last") return Output::last;
+    if (name == "average") return Output::average;
+    if (name == "suffix") return Output::suffix;
+    if (name == "random_stop") return Output::random_stop;
+    throw std::invalid_argument("unknown output '" + name + "'");
+}
+
+/// Instantiated for each kind of rows in instances/*.cpp, so that the compiler can work on them side by side.
+template <class Rows>
+Solution solve_subgradient(const Rows& rows, const ProblemData& data, const SubgradientRequest& request,
+                           Monitor& monitor);
+
+template <class Rows>
+Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<double>& w,
+               const std::vector<double>& q, Monitor& monitor);
+
+template <class Rows>
+RowsReport inspect_rows(const Rows& rows, std::size_t n_stored);
+
+}  // namespace pegasos

@@ -1,0 +1,6 @@
+#include "instances.hpp"
+
+namespace pegasos {
+PEGASOS_INSTANTIATE(DenseRows<float>)
+PEGASOS_INSTANTIATE(DenseRows<double>)
+}  // namespace pegasos

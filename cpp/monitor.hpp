@@ -1,0 +1,51 @@
+// The solver's clock and its line to the outside: time limit, interrupts, progress. Solvers report the work
+// they did; every few tens of milliseconds that turns into one look at the clock and one call of `heartbeat`.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <utility>
+
+namespace pegasos {
+
+class Monitor {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    /// `elapsed`: seconds the fit has already taken. `heartbeat(epoch, seconds)` may throw to end the solve.
+    Monitor(double elapsed, double max_seconds, std::function<void(double, double)> heartbeat)
+        : start_(Clock::now()),
+          elapsed_(elapsed),
+          max_seconds_(max_seconds),
+          heartbeat_(std::move(heartbeat)) {}
+
+    double seconds() const { return elapsed_ + std::chrono::duration<double>(Clock::now() - start_).count(); }
+    bool timed_out() const { return timed_out_; }
+
+    /// How far the run is, for the progress report.
+    void at_epoch(double epoch) { epoch_ = epoch; }
+
+    /// Counts `entries` of work done; true when the time is up.
+    bool worked(std::size_t entries) {
+        pending_ += entries + 16;
+        if (pending_ < 50'000) return timed_out_;
+        pending_ = 0;
+        const double now = seconds();
+        if (now >= max_seconds_) timed_out_ = true;
+        if (now - last_beat_ > 0.03) {
+            last_beat_ = now;
+            if (heartbeat_) heartbeat_(epoch_, now);
+        }
+        return timed_out_;
+    }
+
+private:
+    Clock::time_point start_;
+    double elapsed_, max_seconds_, last_beat_ = 0, epoch_ = 0;
+    std::function<void(double, double)> heartbeat_;
+    std::size_t pending_ = 0;
+    bool timed_out_ = false;
+};
+
+}  // namespace pegasos

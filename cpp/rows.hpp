@@ -1,0 +1,147 @@
+// The examples: dense or CSR rows of float or double, used in place. Nothing else in the core knows storage.
+//
+// A row ends in a constant feature `bias` (S0 section 6, first approach; 0 when there is no intercept), so a
+// weight vector has n_features + 1 entries. Weight vectors are double whatever the data: Pegasos accumulates
+// 1e9 small steps into one vector, where float would lose them, and the data, not the vector, is what fills
+// the memory bus.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pegasos {
+
+inline void prefetch(const void* address) { __builtin_prefetch(address, 0, 3); }
+
+/// Asks for the cache lines of [first, last), at most `most` of them: the hardware follows on by itself.
+template <class T>
+void prefetch_span(const T* first, const T* last, int most = 12) {
+    constexpr std::ptrdiff_t line = 64 / sizeof(T);
+    for (; first < last && most > 0; first += line, --most) prefetch(first);
+}
+
+/// What `v += c * row` met: <v, row> before the change, and <row, row>. Enough to keep ||v||^2 current.
+struct Added {
+    double dot;
+    double square;
+};
+
+template <class T>
+struct DenseRows {
+    const T* values;
+    std::size_t n_rows;
+    std::size_t n_features;
+    std::size_t stride;  // from one row to the next, in entries
+    double bias;
+
+    const T* row(std::size_t i) const { return values + i * stride; }
+    std::size_t entries(std::size_t) const { return n_features; }
+
+    double dot(std::size_t i, const double* v) const {
+        const T* x = row(i);
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::size_t j = 0; j < n_features; ++j) sum += static_cast<double>(x[j]) * v[j];
+        return sum + bias * v[n_features];
+    }
+
+    void add(std::size_t i, double c, double* v) const {
+        const T* x = row(i);
+#pragma omp simd
+        for (std::size_t j = 0; j < n_features; ++j) v[j] += c * static_cast<double>(x[j]);
+        v[n_features] += c * bias;
+    }
+
+    Added add_tracked(std::size_t i, double c, double* v) const {
+        const T* x = row(i);
+        double dot = 0, square = 0;
+#pragma omp simd reduction(+ : dot, square)
+        for (std::size_t j = 0; j < n_features; ++j) {
+            const double xj = x[j];
+            dot += v[j] * xj;
+            square += xj * xj;
+            v[j] += c * xj;
+        }
+        dot += v[n_features] * bias;
+        square += bias * bias;
+        v[n_features] += c * bias;
+        return {dot, square};
+    }
+
+    double squared_norm(std::size_t i) const {
+        const T* x = row(i);
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::size_t j = 0; j < n_features; ++j)
+            sum += static_cast<double>(x[j]) * static_cast<double>(x[j]);
+        return sum + bias * bias;
+    }
+
+    void prefetch_start(std::size_t) const {}
+    void prefetch_row(std::size_t i) const { prefetch_span(row(i), row(i) + n_features); }
+};
+
+template <class T, class Index>
+struct CsrRows {
+    const T* values;
+    const Index* columns;
+    const Index* starts;  // n_rows + 1 of them
+    std::size_t n_rows;
+    std::size_t n_features;
+    double bias;
+
+    std::size_t entries(std::size_t i) const { return static_cast<std::size_t>(starts[i + 1] - starts[i]); }
+
+    double dot(std::size_t i, const double* v) const {
+        const Index end = starts[i + 1];
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (Index k = starts[i]; k < end; ++k) sum += static_cast<double>(values[k]) * v[columns[k]];
+        return sum + bias * v[n_features];
+    }
+
+    void add(std::size_t i, double c, double* v) const {
+        const Index end = starts[i + 1];
+        for (Index k = starts[i]; k < end; ++k) v[columns[k]] += c * static_cast<double>(values[k]);
+        v[n_features] += c * bias;
+    }
+
+    // One entry after the other, so that a column that stands twice in a row counts twice, here as in `dot`.
+    // Two partial sums hide the latency of the additions.
+    Added add_tracked(std::size_t i, double c, double* v) const {
+        double dot[2] = {v[n_features] * bias, 0}, square[2] = {bias * bias, 0};
+        v[n_features] += c * bias;
+        const Index end = starts[i + 1];
+        const auto one = [&](Index k, int lane) {
+            const double x = values[k];
+            double& slot = v[columns[k]];
+            dot[lane] += slot * x;
+            square[lane] += x * x;
+            slot += c * x;
+        };
+        Index k = starts[i];
+        for (; k + 1 < end; k += 2) {
+            one(k, 0);
+            one(k + 1, 1);
+        }
+        if (k < end) one(k, 0);
+        return {dot[0] + dot[1], square[0] + square[1]};
+    }
+
+    double squared_norm(std::size_t i) const {
+        const Index end = starts[i + 1];
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (Index k = starts[i]; k < end; ++k)
+            sum += static_cast<double>(values[k]) * static_cast<double>(values[k]);
+        return sum + bias * bias;
+    }
+
+    void prefetch_start(std::size_t i) const { prefetch(starts + i); }
+    void prefetch_row(std::size_t i) const {
+        prefetch_span(columns + starts[i], columns + starts[i + 1]);
+        prefetch_span(values + starts[i], values + starts[i + 1]);
+    }
+};
+
+}  // namespace pegasos
