@@ -34,7 +34,7 @@ struct ProblemData {
 struct SubgradientRequest {
     std::string schedule;             // "pegasos", "norma", "constant"
     double step_parameter;            // p of norma, eta of constant
-    std::string sampling;             // "permute", "fixed", "replace", "subset"
+    std::string sampling;             // "blocks", "permute", "fixed", "replace", "subset"
     std::vector<RowNumber> sequence;  // instead of sampling, for tests
     SubgradientOptions options;
     Start start;
@@ -60,6 +60,7 @@ auto with_schedule(const SubgradientRequest& request, double lambda, F f) {
 inline std::unique_ptr<Sampler> make_sampler(const SubgradientRequest& request, std::size_t n_rows) {
     const std::uint64_t seed = request.options.seed;
     if (!request.sequence.empty()) return std::make_unique<Given>(request.sequence);
+    if (request.sampling == "blocks") return std::make_unique<Blocks>(n_rows, seed);
     if (request.sampling == "permute") return std::make_unique<Permutations>(n_rows, seed, true);
     if (request.sampling == "fixed") return std::make_unique<Permutations>(n_rows, seed, false);
     if (request.sampling == "replace") return std::make_unique<WithReplacement>(n_rows, seed);

@@ -157,8 +157,8 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.def("relative_gap", &relative_gap, "primal"_a, "dual"_a);
 
     nb::class_<Solution>(m, "Solution", "What a solver returns.")
-        .def_prop_ro("w", [](Solution& s) { return to_numpy(s.w); })
-        .def_prop_ro("q", [](Solution& s) { return to_numpy(s.q); })
+        .def_prop_ro("w", [](const Solution& s) { return to_numpy(s.w); }, nb::rv_policy::move)
+        .def_prop_ro("q", [](const Solution& s) { return to_numpy(s.q); }, nb::rv_policy::move)
         .def_ro("t", &Solution::t)
         .def_ro("steps", &Solution::steps)
         .def_ro("epochs", &Solution::epochs)

@@ -1,0 +1,11 @@
+"""Support vector machines with a certificate: every fit says how far it is from the optimum."""
+
+from importlib.metadata import version as _version
+
+from pegasos import datasets, io, solvers
+from pegasos._config import show_config
+from pegasos.certificate import Certificate
+from pegasos.linear import LinearSVC
+
+__version__ = _version("pegasos")
+__all__ = ["Certificate", "LinearSVC", "datasets", "io", "show_config", "solvers"]

@@ -1,0 +1,49 @@
+"""What is installed, and which build of the core is in use."""
+
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+from pegasos import _core
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "safetensors", "click", "rich")
+
+
+def usable_threads() -> int:
+    """Processors this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def config() -> dict[str, str]:
+    """The facts `show_config` prints."""
+
+    def version_of(package: str) -> str:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return "not installed"
+
+    return {
+        "pegasos": version("pegasos"),
+        "core": f"{_core.native.level} (can run: {', '.join(_core.available())}; PEGASOS_ISA overrides)",
+        "threads": str(usable_threads()),
+        "python": f"{platform.python_version()} ({sys.implementation.name}, {platform.machine()}, {platform.system()})",
+        **{package: version_of(package) for package in PACKAGES},
+    }
+
+
+def show_config() -> None:
+    """Print versions, the build of the core in use and the number of threads; to go into a bug report.
+
+    Examples
+    --------
+    >>> import pegasos
+    >>> pegasos.show_config()  # doctest: +ELLIPSIS
+    pegasos: ...
+    core: ...
+    """
+    for name, value in config().items():
+        print(f"{name}: {value}")

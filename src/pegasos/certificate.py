@@ -1,0 +1,96 @@
+"""The certificate of a fit: how far it is from the optimum, and the trace of how it got there."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos._core import native
+
+__all__ = ["Certificate", "History", "history_from_records", "relative_gap"]
+
+#: The trace of a fit: equal-length arrays under ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap``.
+History = dict[str, NDArray[np.float64]]
+
+#: What each value of `Certificate.reason` means.
+REASONS = {
+    "tol": "the gap reached tol",
+    "max_iter": "the budget of max_iter epochs was used up",
+    "max_steps": "the budget of max_steps steps was used up",
+    "max_time": "the time limit max_time was reached",
+    "random_stop": "the last random stopping time was reached",
+}
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """``(primal - dual) / dual`` with the dual cut off at zero; 0 when both are 0.
+
+    Examples
+    --------
+    >>> relative_gap(1.01, 1.0)
+    0.010000000000000009
+    >>> relative_gap(1.0, -0.5)
+    inf
+    """
+    return native.relative_gap(primal, dual)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Bounds on the optimum of the problem a fit solved: ``dual <= optimum <= primal``.
+
+    Attributes
+    ----------
+    primal : float
+        The objective ``1/2 ||w||^2 + C sum_i s_i loss_i`` at the returned weights, evaluated in double precision.
+    dual : float
+        A true lower bound on the optimum, from a feasible dual point.
+    gap : float
+        ``(primal - dual) / dual``: the returned weights are at most this far, relatively, above the optimum.
+    converged : bool
+        Whether the gap is within ``tol`` (with ``tol=0`` nothing was asked for, and this is True).
+    reason : str
+        Why the fit stopped: ``"tol"``, ``"max_iter"``, ``"max_steps"``, ``"max_time"`` or ``"random_stop"``.
+    n_iter : int
+        Epochs begun (an epoch is as many visits of examples as there are examples).
+    seconds : float
+        Duration of the fit, validation of the input included.
+    solver : str
+        The solver with its options.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    converged: bool
+    reason: str
+    n_iter: int
+    seconds: float
+    solver: str
+
+    def __str__(self) -> str:
+        state = "converged" if self.converged else "not converged"
+        return "\n".join(
+            [
+                f"primal   {self.primal:.8g}",
+                f"dual     {self.dual:.8g}",
+                f"gap      {self.gap:.3g}  ({state}: {REASONS.get(self.reason, self.reason)})",
+                f"epochs   {self.n_iter}",
+                f"seconds  {self.seconds:.2f}",
+                f"solver   {self.solver}",
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as a plain dictionary."""
+        return asdict(self)
+
+
+def history_from_records(records: Sequence[Sequence[float]]) -> History:
+    """Arrays by name from rows of (seconds, epoch, primal, dual)."""
+    table = np.array(records, dtype=np.float64).reshape(-1, 4)
+    gaps = [relative_gap(primal, dual) for primal, dual in table[:, 2:]]
+    columns = dict(zip(("seconds", "epoch", "primal", "dual"), table.T.copy(), strict=True))
+    return {**columns, "gap": np.array(gaps)}

@@ -1,0 +1,316 @@
+"""Linear support vector machines: validate, encode, call a solver, store what it found."""
+
+import functools
+import math
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from pegasos.certificate import REASONS, Certificate, history_from_records, relative_gap
+from pegasos.options import Choice, Flag, Integer, Number, Option, check_options, names
+from pegasos.problem import Budget, Problem, Solution, WarmStart, make_rows
+from pegasos.progress import make_report
+from pegasos.solvers import Solver, resolve
+
+__all__ = ["LinearSVC"]
+
+#: Parameters of other packages that users pass out of habit, and what to do instead.
+HABITS = {
+    "penalty": "the penalty is always the squared Euclidean norm ('l2'); leave it out",
+    "dual": "which of primal and dual to work on is the solver's business; leave it out, or choose solver=...",
+    "multi_class": "this version trains two classes; wrap it in sklearn.multiclass.OneVsRestClassifier for more",
+    "n_iter": "the number of epochs is max_iter",
+    "eta0": "step sizes belong to the solver: solver=ConstantStep(eta=...)",
+    "learning_rate": "step sizes belong to the solver: solver=Pegasos(), Norma() or ConstantStep()",
+}
+
+
+def explains_habits(init: Callable[..., None]) -> Callable[..., None]:
+    """Turn "unexpected keyword" into advice for the parameters of `HABITS`."""
+
+    @functools.wraps(init)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> None:
+        for name in kwargs:
+            if name in HABITS:
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}: {HABITS[name]}")
+        init(self, *args, **kwargs)
+
+    return wrapper
+
+
+class LinearSVC(ClassifierMixin, BaseEstimator):
+    """Linear support vector classifier whose every fit carries a certificate of how close to the optimum it is.
+
+    It minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (<w, x_i> + b))``, where a penalised intercept b is part of w.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss; larger means less regularised.
+    alpha : float, default=None
+        The papers' lambda, in place of C: ``C = 1 / (alpha n)``, n the total weight of the examples.
+    loss : {"hinge"}, default="hinge"
+        The loss.
+    solver : str or object of `pegasos.solvers`, default="auto"
+        How to solve it. ``"auto"`` is ``Pegasos()``; other names: ``"pegasos"``, ``"norma"``, ``"constant-step"``.
+    tol : float, default=1e-3
+        Stop when the relative duality gap is this small. 0 runs the whole budget.
+    max_iter : int, default=1000
+        Budget in epochs.
+    max_time : float, default=None
+        Budget in seconds.
+    fit_intercept : bool, default=True
+        Whether to have an intercept. It is penalised, as in LIBLINEAR: a constant feature of value `intercept_scaling`.
+    intercept_scaling : float, default=1.0
+        The value of the constant feature; larger penalises the intercept less.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, which multiply the sample weights.
+    warm_start : bool, default=False
+        Whether `fit` continues from the previous one: its weights, its step count and its dual point.
+    random_state : int, RandomState or None, default=None
+        Seed of the order of visits. The same seed gives the same result, bit for bit.
+    verbose : int, default=0
+        Whether to report progress on standard error.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features)
+        Weights.
+    intercept_ : ndarray of shape (1,)
+        Intercept; 0 without one.
+    classes_ : ndarray of shape (2,)
+        The labels. Positive decisions mean the second.
+    certificate_ : Certificate
+        Bounds on the optimum, and how the fit ended.
+    history_ : dict of ndarray
+        ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap`` at each check.
+    n_iter_ : int
+        Epochs begun.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from pegasos import LinearSVC
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(1000, 20, random_state=0)
+    >>> clf = LinearSVC(C=0.01, tol=0.01, random_state=0).fit(X, y)
+    >>> clf.certificate_.gap <= 0.01
+    True
+    >>> clf.predict(X[:3])
+    array([0, 0, 1])
+    """
+
+    options: Mapping[str, Option] = {
+        "C": Number(low=0, open=True, help="weight of the loss"),
+        "alpha": Number(low=0, open=True, optional=True, help="the papers' lambda, in place of C: C = 1/(alpha n)"),
+        "loss": Choice(values=names("hinge"), help="the loss"),
+        "tol": Number(low=0, help="stop at this relative duality gap; 0 runs the whole budget"),
+        "max_iter": Integer(low=1, help="budget in epochs"),
+        "max_time": Number(low=0, open=True, optional=True, help="budget in seconds"),
+        "fit_intercept": Flag(help="have a (penalised) intercept"),
+        "intercept_scaling": Number(low=0, open=True, help="value of the constant feature behind the intercept"),
+        "warm_start": Flag(help="continue from the previous fit"),
+    }
+
+    @explains_habits
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        alpha: float | None = None,
+        loss: str = "hinge",
+        solver: str | Solver = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: Mapping[Any, float] | str | None = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.alpha = alpha
+        self.loss = loss
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to the examples X of shape (n_samples, n_features), dense or sparse, with labels y.
+
+        X is used in place when it is a C-ordered array or a CSR matrix of float32 or float64, and never modified.
+        """
+        started = time.perf_counter()
+        check_options(self, self.options)
+        solver = resolve(self.solver)
+        X, y = self._validate(X, y)
+        continued = self._previous(X) if self.warm_start else None
+        classes, encoded = self._encode(y)
+        if continued is not None and not np.array_equal(classes, self.classes_):
+            raise ValueError(f"warm_start=True, but the classes changed from {self.classes_} to {classes}; fit anew")
+        s = self._weights(X, y, classes, encoded, sample_weight)
+        rows, largest_norm = make_rows(X, self._bias)
+        problem = Problem(
+            rows=rows,
+            n_rows=X.shape[0],
+            dimension=X.shape[1] + 1,
+            y=encoded * 2.0 - 1.0,
+            s=s,
+            C=float(self.C if self.alpha is None else 1 / (self.alpha * s.sum())),
+            loss=self.loss,
+            largest_norm=largest_norm,
+        )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        report = make_report(self.verbose)
+        try:
+            budget = Budget(self.tol, self.max_iter, self.max_time, time.perf_counter() - started)
+            solution = solver.solve(problem, budget, seed, continued, report)
+        finally:
+            report.close()
+        self.classes_ = classes
+        self._store(solution, solver)
+        if not self.certificate_.converged:
+            warnings.warn(self._advice(problem), ConvergenceWarning, stacklevel=2)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Signed distance to the hyperplane, times ``||w||``; positive for ``classes_[1]``."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        scores = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64)
+        return scores.ravel() + self.intercept_[0]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each example."""
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+    @property
+    def _bias(self) -> float:
+        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+
+    def _validate(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        if y is None:
+            raise ValueError("LinearSVC requires y to be passed, but the target y is None")
+        try:
+            # The core looks for NaN and infinity in the same pass in which it checks column numbers.
+            return validate_data(  # type: ignore[no-any-return]
+                self,
+                X,
+                y,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                order="C",
+                ensure_all_finite=False,
+                accept_large_sparse=True,
+            )
+        except ValueError as error:
+            if "could not convert" in str(error) or "dtype='numeric'" in str(error):
+                raise ValueError(
+                    f"X has entries that are not numbers ({error}); encode such columns first, for example with "
+                    "sklearn.preprocessing.OneHotEncoder"
+                ) from error
+            raise
+
+    def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """The two classes, and for each example which one it has."""
+        check_classification_targets(y)
+        if y.dtype.kind in "fc" and not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity; give every example one of two labels")
+        classes, encoded = np.unique(y, return_inverse=True)
+        if len(classes) > 2:
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {type_of_target(y)}: y has "
+                f"{len(classes)} classes. Wrap the estimator in sklearn.multiclass.OneVsRestClassifier"
+            )
+        if len(classes) < 2:
+            raise ValueError(f"y has one class only, {classes[0]!r}; a classifier needs examples of two classes")
+        return classes, encoded
+
+    def _weights(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        classes: NDArray[Any],
+        encoded: NDArray[np.intp],
+        sample_weight: ArrayLike | None,
+    ) -> NDArray[np.float64]:
+        s: NDArray[np.float64] = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True
+        )
+        if self.class_weight is not None:
+            s *= compute_class_weight(self.class_weight, classes=classes, y=y)[encoded]
+        if not np.isfinite(s).all() or not s.sum() > 0:
+            raise ValueError(f"the weights of the examples sum to {s.sum()}; they must be finite and not all zero")
+        return s
+
+    def _previous(self, X: Any) -> WarmStart | None:
+        """Where the last fit ended, if there was one."""
+        last: WarmStart | None = getattr(self, "_last", None)
+        if last is None:
+            return None
+        if len(last.w) != X.shape[1] + 1:
+            raise ValueError(f"warm_start=True, but X has {X.shape[1]} features and before had {len(last.w) - 1}; fit anew")
+        # A dual point belongs to its examples; of others it would be feasible, but no bound worth having.
+        same_rows = last.q is not None and len(last.q) == X.shape[0]
+        return WarmStart(last.w, last.t, last.q if same_rows else None)
+
+    def _store(self, solution: Solution, solver: Solver) -> None:
+        self._last = WarmStart(solution.w, solution.t, solution.q)
+        self.coef_ = solution.w[None, :-1].copy()
+        self.intercept_ = solution.w[-1:] * self._bias
+        self.n_iter_ = max(1, math.ceil(solution.epochs))
+        self.history_ = history_from_records(solution.records)
+        gap = relative_gap(solution.primal, solution.dual)
+        self.certificate_ = Certificate(
+            primal=solution.primal,
+            dual=solution.dual,
+            gap=gap,
+            converged=self.tol == 0 or gap <= self.tol,
+            reason=solution.reason,
+            n_iter=self.n_iter_,
+            seconds=solution.seconds,
+            solver=" ".join(repr(solver).split()),
+        )
+
+    def _advice(self, problem: Problem) -> str:
+        """Why a fit fell short of `tol`, and what to do about it."""
+        found = self.certificate_
+        text = (
+            f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}. The objective "
+            f"{found.primal:.6g} may be up to {found.gap:.3g} (relative) above the optimum, which is at least "
+            f"{found.dual:.6g}. "
+        )
+        if problem.largest_norm > 100:
+            text += (
+                f"The longest example has norm {problem.largest_norm:.3g}: scale the features, for example with "
+                "sklearn.preprocessing.MaxAbsScaler. "
+            )
+        if problem.C * problem.largest_norm**2 > 100:
+            text += f"C={problem.C:.3g} is large for data of this scale, which makes the problem hard: try a smaller C. "
+        return text + f"Otherwise raise {found.reason if found.reason.startswith('max') else 'max_iter'} or tol."
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags

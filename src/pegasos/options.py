@@ -1,0 +1,101 @@
+"""Kinds of options: what values are allowed, said once for Python, the command line and the docs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Choice", "Flag", "Integer", "Number", "Option", "check_options"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One option: its one-line help, and whether None (meaning "not set") is allowed."""
+
+    help: str
+    optional: bool = False
+
+    def accepts(self, value: Any) -> bool:
+        raise NotImplementedError
+
+    def wanted(self) -> str:
+        """What the value should be, to follow "must be"."""
+        raise NotImplementedError
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise a ValueError that names the option, the value and what is allowed."""
+        if self.optional and value is None:
+            return
+        if not self.accepts(value):
+            raise ValueError(f"{name}={value!r}: must be {self.wanted()}{' or None' if self.optional else ''}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Integer(Option):
+    """A whole number of at least `low`."""
+
+    low: int = 0
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and value >= self.low
+
+    def wanted(self) -> str:
+        return f"an integer of at least {self.low}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Option):
+    """A finite real number between `low` and `high`, the ends included or (`open`) not."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    open: bool = False
+
+    def accepts(self, value: Any) -> bool:
+        if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not np.isfinite(value):
+            return False
+        return self.low < value < self.high if self.open else self.low <= value <= self.high
+
+    def wanted(self) -> str:
+        at_least, at_most = ("above", "below") if self.open else ("at least", "at most")
+        bounds = [f"{at_least} {self.low:g}"] if np.isfinite(self.low) else []
+        bounds += [f"{at_most} {self.high:g}"] if np.isfinite(self.high) else []
+        return " ".join(["a finite number", " and ".join(bounds)]).strip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Option):
+    """One of a few values; on the command line they go by their names."""
+
+    values: Mapping[str, Any]
+
+    def accepts(self, value: Any) -> bool:
+        return any(type(value) is type(allowed) and value == allowed for allowed in self.values.values())
+
+    def wanted(self) -> str:
+        *most, last = [repr(value) for value in self.values.values()]
+        return f"{', '.join(most)} or {last}" if most else last
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flag(Option):
+    """True or False."""
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, bool | np.bool_)
+
+    def wanted(self) -> str:
+        return "True or False"
+
+
+def names(*values: str) -> dict[str, str]:
+    """The values of a `Choice` whose names are themselves."""
+    return {value: value for value in values}
+
+
+def check_options(owner: Any, options: Mapping[str, Option]) -> None:
+    """Check each of the options against the attribute of the same name."""
+    for name, option in options.items():
+        option.check(name, getattr(owner, name))

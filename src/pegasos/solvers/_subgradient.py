@@ -1,0 +1,113 @@
+"""What the stochastic sub-gradient solvers share: everything but the step sizes."""
+
+import math
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos._core import native
+from pegasos.options import Choice, Integer, Option, names
+from pegasos.problem import Budget, Problem, Solution, WarmStart
+from pegasos.solvers.base import Report, Solver
+
+__all__ = ["SHARED_OPTIONS", "SubgradientSolver"]
+
+SHARED_OPTIONS: Mapping[str, Option] = {
+    "batch_size": Integer(low=1, help="examples per step, k in S0 Fig. 2"),
+    "sampling": Choice(
+        values=names("permute", "fixed", "replace", "subset"),
+        help="order of visits: a new permutation each epoch, one permutation kept, independent draws, or for each "
+        "batch a subset without repetition",
+    ),
+    "average": Choice(
+        values={"no": False, "yes": True, "suffix": "suffix"},
+        help="return the last iterate, the mean of all, or the mean of the last half to three quarters",
+    ),
+    "max_steps": Integer(low=1, optional=True, help="budget in steps, in place of max_iter epochs"),
+}
+
+#: The core's names for the values of `average`.
+OUTPUTS = {False: "last", True: "average", "suffix": "suffix"}
+
+
+class SubgradientSolver(Solver):
+    """Stochastic sub-gradient descent; see `cpp/solvers/subgradient.hpp` for the mathematics."""
+
+    schedule: ClassVar[str]
+
+    # Options of all; the subclasses' __init__ sets them.
+    batch_size: int
+    sampling: str
+    average: bool | str
+    max_steps: int | None
+    # Options of Pegasos alone.
+    project: bool = False
+    count_idle_steps: bool = True
+    random_stops: int = 0
+
+    def step_parameter(self, problem: Problem, steps: int) -> float:
+        """The number in the schedule, where it has one."""
+        return 0.0
+
+    def solve(
+        self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
+    ) -> Solution:
+        if self.batch_size > problem.n_rows:
+            raise ValueError(f"batch_size={self.batch_size} is more than the {problem.n_rows} examples; make it smaller")
+        epoch_steps = budget.max_iter * problem.n_rows / self.batch_size
+        steps = self.max_steps if self.max_steps is not None else math.ceil(epoch_steps)
+        report = report or Report()
+        if start is None:
+            start = WarmStart(w=self.first_w(problem, seed), t=0, q=None)
+        found = native.subgradient(
+            rows=problem.rows,
+            y=problem.y,
+            s=problem.s,
+            C=problem.C,
+            loss=problem.loss,
+            schedule=self.schedule,
+            step_parameter=self.step_parameter(problem, steps),
+            batch=self.batch_size,
+            sampling=self.sampling,
+            project=self.project,
+            count_idle_steps=self.count_idle_steps,
+            output="random_stop" if self.random_stops else OUTPUTS[self.average],
+            random_stops=self.random_stops,
+            stop_sample=self.stop_sample(problem, budget),
+            max_steps=steps,
+            tol=budget.tol,
+            # A run that continues another must not repeat its order of visits.
+            seed=(seed + 0x9E3779B97F4A7C15 * start.t) % 2**64,
+            elapsed=budget.elapsed,
+            max_seconds=math.inf if budget.max_time is None else budget.max_time,
+            sequence=None,
+            start_w=start.w,
+            start_t=start.t,
+            start_q=start.q,
+            report=report.checked,
+            progress=report.progressed,
+        )
+        reason = found.reason
+        if reason == "budget":
+            reason = "max_iter" if self.max_steps is None else "max_steps"
+        return Solution(
+            w=found.w,
+            q=found.q,
+            t=found.t,
+            primal=found.bounds.primal,
+            dual=found.bounds.dual,
+            epochs=found.epochs,
+            seconds=found.seconds,
+            reason=reason,
+            records=found.history,
+        )
+
+    def first_w(self, problem: Problem, seed: int) -> NDArray[np.float64]:
+        """Where a run that continues no other begins."""
+        return np.zeros(problem.dimension)
+
+    def stop_sample(self, problem: Problem, budget: Budget) -> int:
+        """On how many examples to compare random stops; 0 is all."""
+        return 0

@@ -1,0 +1,112 @@
+"""Pegasos, in all the variants of S0 and S2."""
+
+import math
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos.options import Choice, Flag, Integer, Option, names
+from pegasos.problem import Budget, Problem
+from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
+
+__all__ = ["Pegasos"]
+
+
+class Pegasos(SubgradientSolver):
+    """Primal estimated sub-gradient solver (S0): step size ``1 / (alpha t)``.
+
+    Parameters
+    ----------
+    batch_size : int, default=1
+        Examples per step (S0 Fig. 2), from 1 to all of them.
+    sampling : {"permute", "fixed", "replace", "subset"}, default="permute"
+        In which order examples are visited: all of them in a new random order each epoch; all of them in one random
+        order, kept; independent draws with replacement, as S0's analysis has it; or, for mini-batches, a random subset
+        without repetition for each batch. S0 section 7.5 compares them.
+    project : bool, default=False
+        Project onto the ball that must contain the optimum, of radius ``1 / sqrt(alpha)``, after each step.
+    average : bool or "suffix", default="suffix"
+        What to return: the last iterate (False, as in S0's experiments), the mean of all (True, as in its analysis), or
+        the mean of the last half to three quarters of them, which is the most accurate in practice.
+    random_stops : int, default=0
+        If positive, stop at that many random times and return the best iterate of these (S0 Lemma 3). Needs
+        ``average=False``.
+    stop_evaluation : {"exact", "sample"}, default="exact"
+        Compare the random stops by the objective on all examples, or on a sample of ``1 / (alpha tol)`` of them
+        (S0 footnote 1; with ``tol=0`` as for 1e-3).
+    start : {"zero", "random"}, default="zero"
+        First weights: zero, or random in the ball (S2). The first step multiplies them by zero, so a random start only
+        decides which examples the first batch finds violated.
+    count_idle_steps : bool, default=True
+        If False, t does not advance on a step without a violation, so that step sizes fall more slowly (S2 section 4.5).
+    max_steps : int, default=None
+        Budget in steps, in place of the estimator's ``max_iter`` epochs.
+
+    Examples
+    --------
+    >>> from pegasos import LinearSVC
+    >>> from pegasos.solvers import Pegasos
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(200, centers=2, random_state=0)
+    >>> clf = LinearSVC(alpha=0.01, tol=0.01, solver=Pegasos(batch_size=8, project=True), random_state=0).fit(X, y)
+    >>> clf.certificate_.gap <= 0.01
+    True
+    """
+
+    name = "pegasos"
+    schedule = "pegasos"
+    options: ClassVar[Mapping[str, Option]] = {
+        **SHARED_OPTIONS,
+        "project": Flag(help="project onto the ball of radius 1/sqrt(alpha) after each step"),
+        "random_stops": Integer(low=0, help="stop at that many random times and keep the best (S0 Lemma 3)"),
+        "stop_evaluation": Choice(values=names("exact", "sample"), help="compare random stops on all examples or a sample"),
+        "start": Choice(values=names("zero", "random"), help="first weights: zero, or random in the ball (S2)"),
+        "count_idle_steps": Flag(help="advance t on steps without a violation too (S2 section 4.5 says no)"),
+    }
+
+    def __init__(
+        self,
+        *,
+        batch_size: int = 1,
+        sampling: str = "permute",
+        project: bool = False,
+        average: bool | str = "suffix",
+        random_stops: int = 0,
+        stop_evaluation: str = "exact",
+        start: str = "zero",
+        count_idle_steps: bool = True,
+        max_steps: int | None = None,
+    ) -> None:
+        self.batch_size = batch_size
+        self.sampling = sampling
+        self.project = project
+        self.average = average
+        self.random_stops = random_stops
+        self.stop_evaluation = stop_evaluation
+        self.start = start
+        self.count_idle_steps = count_idle_steps
+        self.max_steps = max_steps
+
+    def check(self) -> None:
+        super().check()
+        if self.random_stops and self.average is not False:
+            raise ValueError(
+                f"random_stops={self.random_stops} chooses among single iterates, which average={self.average!r} does "
+                "not return; pass average=False with it"
+            )
+
+    def first_w(self, problem: Problem, seed: int) -> NDArray[np.float64]:
+        if self.start == "zero":
+            return super().first_w(problem, seed)
+        random = np.random.default_rng(seed)
+        direction = random.standard_normal(problem.dimension)
+        radius = random.random() ** (1 / problem.dimension) / math.sqrt(problem.alpha)
+        return direction * (radius / np.linalg.norm(direction))
+
+    def stop_sample(self, problem: Problem, budget: Budget) -> int:
+        if self.stop_evaluation == "exact":
+            return 0
+        size = math.ceil(1 / (problem.alpha * (budget.tol or 1e-3)))
+        return size if size < problem.n_rows else 0
