@@ -58,13 +58,16 @@ auto with_schedule(const SubgradientRequest& request, double lambda, F f) {
 }
 
 inline std::unique_ptr<Sampler> make_sampler(const SubgradientRequest& request, std::size_t n_rows) {
-    const std::uint64_t seed = request.options.seed;
+    const std::uint64_t seed = request.options.seed, batch = request.options.batch;
+    if (n_rows == 0 || batch == 0) throw std::invalid_argument("no rows to draw from, or none to draw");
+    if (request.sampling == "subset" && batch > n_rows)
+        throw std::invalid_argument("a batch of different rows cannot be larger than the number of rows");
     if (!request.sequence.empty()) return std::make_unique<Given>(request.sequence);
     if (request.sampling == "blocks") return std::make_unique<Blocks>(n_rows, seed);
     if (request.sampling == "permute") return std::make_unique<Permutations>(n_rows, seed, true);
     if (request.sampling == "fixed") return std::make_unique<Permutations>(n_rows, seed, false);
     if (request.sampling == "replace") return std::make_unique<WithReplacement>(n_rows, seed);
-    if (request.sampling == "subset") return std::make_unique<Subsets>(n_rows, request.options.batch, seed);
+    if (request.sampling == "subset") return std::make_unique<Subsets>(n_rows, batch, seed);
     throw std::invalid_argument("unknown sampling '" + request.sampling + "'");
 }
 

@@ -4,6 +4,7 @@
 // On request it also keeps the sum of the iterates, W_t = w_1 + ... + w_t, at the same cost, as W = A * v + u
 // with A = a_1 + ... + a_t. Adding delta to v would change A * v by A * delta, so u takes that back:
 //     v <- v + delta,  u <- u - A * delta.
+// A * v and u cancel more and more as a shrinks below the scales summed in A, so A * v is moved to u in time.
 #pragma once
 
 #include <cmath>
@@ -36,7 +37,7 @@ public:
         a_ *= factor;
         norm2_ *= factor * factor;
         error_ *= factor * factor;
-        if (std::abs(a_) < smallest) rebase();
+        if (std::abs(a_) < (u_.empty() ? smallest : smallest_summed)) rebase();
     }
 
     /// w <- w + c * row i
@@ -76,7 +77,8 @@ public:
 
 private:
     static constexpr double epsilon = std::numeric_limits<double>::epsilon();
-    static constexpr double smallest = 1e-100;  // far below, so that the O(size) rebase is rare
+    static constexpr double smallest = 1e-100;       // far below, so that the O(size) rebase is rare
+    static constexpr double smallest_summed = 1e-4;  // the sum of iterates loses four digits, no more
 
     void refresh_norm() {
         double sum = 0;
@@ -85,13 +87,12 @@ private:
         error_ = epsilon * norm2_;
     }
 
-    // Makes a = 1 again. When the scale was exactly zero (the first step of Pegasos) v becomes zero, and with
-    // it A's part of the sum must move to u.
+    // Makes a = 1 again, and A = 0. The scale may be exactly zero (the first step of Pegasos): v becomes
+    // zero.
     void rebase() {
-        if (a_ == 0 && !u_.empty())
-            for (std::size_t j = 0; j < v_.size(); ++j) u_[j] += sum_of_scales_ * v_[j];
+        for (std::size_t j = 0; j < u_.size(); ++j) u_[j] += sum_of_scales_ * v_[j];
         for (double& x : v_) x *= a_;
-        sum_of_scales_ = a_ == 0 ? 0 : sum_of_scales_ / a_;
+        sum_of_scales_ = 0;
         a_ = 1;
         refresh_norm();
     }

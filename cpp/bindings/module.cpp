@@ -46,6 +46,11 @@ Rows csr_rows(const Vector<T>& values, const Vector<Index>& columns, const Vecto
             {nb::cast(values), nb::cast(columns), nb::cast(starts)}};
 }
 
+/// Entries of a weight vector: one per feature, and the constant feature's.
+std::size_t dimension(const Rows& rows) {
+    return std::visit([](const auto& r) { return r.n_features; }, rows.rows) + 1;
+}
+
 ProblemData problem_data(const Rows& rows, const Vector<double>& y, const Vector<double>& s, double C,
                          std::string loss) {
     const std::size_t n_rows = std::visit([](const auto& r) { return r.n_rows; }, rows.rows);
@@ -53,8 +58,9 @@ ProblemData problem_data(const Rows& rows, const Vector<double>& y, const Vector
     return {{y.data(), n_rows}, {s.data(), n_rows}, C, std::move(loss)};
 }
 
-std::vector<double> to_vector(const std::optional<Vector<double>>& array) {
+std::vector<double> to_vector(const std::optional<Vector<double>>& array, std::size_t size) {
     if (!array) return {};
+    if (array->shape(0) != size) throw std::invalid_argument("lengths differ");
     return {array->data(), array->data() + array->shape(0)};
 }
 
@@ -84,14 +90,15 @@ Solution subgradient(const Rows& rows, const Vector<double>& y, const Vector<dou
                      std::optional<Vector<double>> start_q, std::optional<nb::callable> report,
                      std::optional<nb::callable> progress) {
     const ProblemData data = problem_data(rows, y, s, C, loss);
-    SubgradientRequest request{schedule,
-                               step_parameter,
-                               sampling,
-                               {},
-                               {batch, project, count_idle_steps, output_named(output), random_stops,
-                                stop_sample, max_steps, tol, seed},
-                               {to_vector(start_w), start_t, to_vector(start_q)},
-                               {}};
+    SubgradientRequest request{
+        schedule,
+        step_parameter,
+        sampling,
+        {},
+        {batch, project, count_idle_steps, output_named(output), random_stops, stop_sample, max_steps, tol,
+         seed},
+        {to_vector(start_w, dimension(rows)), start_t, to_vector(start_q, data.labels.size())},
+        {}};
     if (sequence) {
         request.sequence.assign(sequence->data(), sequence->data() + sequence->shape(0));
         for (const auto i : request.sequence)
@@ -148,7 +155,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
         [](const Rows& rows, const Vector<double>& y, const Vector<double>& s, double C,
            const std::string& loss, const Vector<double>& w, const Vector<double>& q) {
             const ProblemData data = problem_data(rows, y, s, C, loss);
-            const auto w_ = to_vector(w), q_ = to_vector(q);
+            const auto w_ = to_vector(w, dimension(rows)), q_ = to_vector(q, data.labels.size());
             Monitor monitor(0, std::numeric_limits<double>::infinity(), heartbeat({}));
             nb::gil_scoped_release release;
             return std::visit([&](const auto& r) { return certify(r, data, w_, q_, monitor); }, rows.rows);
@@ -157,8 +164,10 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.def("relative_gap", &relative_gap, "primal"_a, "dual"_a);
 
     nb::class_<Solution>(m, "Solution", "What a solver returns.")
-        .def_prop_ro("w", [](const Solution& s) { return to_numpy(s.w); }, nb::rv_policy::move)
-        .def_prop_ro("q", [](const Solution& s) { return to_numpy(s.q); }, nb::rv_policy::move)
+        .def_prop_ro(
+            "w", [](const Solution& s) { return to_numpy(s.w); }, nb::rv_policy::move)
+        .def_prop_ro(
+            "q", [](const Solution& s) { return to_numpy(s.q); }, nb::rv_policy::move)
         .def_ro("t", &Solution::t)
         .def_ro("steps", &Solution::steps)
         .def_ro("epochs", &Solution::epochs)

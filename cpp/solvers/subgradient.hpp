@@ -113,6 +113,7 @@ public:
                 solution.w = output(last);
                 bounds = certifier_.check(solution.w, visited_, monitor_);
                 next_epoch = std::max(next_epoch + 1, (next_epoch * 6 + 4) / 5);
+                while (steps_in(next_epoch) <= steps_) ++next_epoch;  // a batch may hold several epochs
                 const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol;
                 if (reached) solution.reason = "tol";
                 if (reached || last) break;
@@ -194,7 +195,8 @@ private:
     /// The vector to check, or at the end to return.
     std::vector<double> output(bool last) {
         if (options_.output == Output::random_stop && last && !best_stop_.empty()) return best_stop_;
-        if (options_.output != Output::average && options_.output != Output::suffix) return w_.value();
+        const bool mean_wanted = options_.output == Output::average || options_.output == Output::suffix;
+        if (!mean_wanted || steps_ == 0) return w_.value();
         std::vector<double> mean = w_.sum_of_iterates();
         const Snapshot* from = nullptr;
         for (const auto& snapshot : snapshots_)

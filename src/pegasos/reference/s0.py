@@ -1,0 +1,213 @@
+"""S0: Shalev-Shwartz, Singer, Srebro, Cotter, "Pegasos: primal estimated sub-gradient solver for SVM".
+
+All minimise ``f(w) = lam/2 ||w||^2 + 1/m sum_i max(0, 1 - y_i <w, x_i>)`` (eq. 1); a row of weight s_i counts
+``m s_i / sum(s)`` times. In terms of C, ``lam = 1 / (C sum(s))``.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+RowNumbers = NDArray[np.integer[Any]]
+
+
+def violators(X: Floats, y: Floats, w: Floats, A_t: RowNumbers) -> RowNumbers:
+    """A_t^+, the rows of the batch with a loss: y_i <w, x_i> < 1."""
+    A_plus: RowNumbers = A_t[y[A_t] * (X[A_t] @ w) < 1]
+    return A_plus
+
+
+def sub_gradient(X: Floats, y: Floats, s: Floats, lam: float, w: Floats, A_t: RowNumbers) -> Floats:
+    """∇_t, a sub-gradient of f(w; A_t) (eq. 8)."""
+    m, k = len(y), len(A_t)
+    A_plus = violators(X, y, w, A_t)
+    v_t: Floats = (m * s / s.sum() * y)[A_plus] @ X[A_plus] / k
+    return lam * w - v_t
+
+
+def onto_ball(w: Floats, lam: float) -> Floats:
+    """The point of the ball of radius 1/sqrt(lam) nearest to w (eq. 6)."""
+    norm = np.linalg.norm(w)
+    return w if norm == 0 else min(1.0, 1 / np.sqrt(lam) / norm) * w
+
+
+def descend(
+    X: Floats,
+    y: Floats,
+    lam: float,
+    batches: RowNumbers,
+    eta: Callable[[int], float],
+    *,
+    s: Floats | None = None,
+    project: bool = False,
+    w_1: Floats | None = None,
+    t_0: int = 0,
+) -> Iterator[Floats]:
+    """w_{t+1} = w_t - eta(t) ∇_t, projected or not: what the three algorithms below have in common.
+
+    Parameters
+    ----------
+    X : array of shape (m, d)
+        The rows x_i.
+    y : array of shape (m,)
+        Their labels, +1 or -1.
+    lam : float
+        λ.
+    batches : array of shape (T, k)
+        The row numbers of A_1, ..., A_T.
+    eta : callable
+        The step size of step t = 1, 2, ...
+    s : array of shape (m,), optional
+        The rows' weights; all 1 when not given.
+    project : bool
+        Whether every step ends with the projection onto the ball of radius 1/sqrt(λ).
+    w_1 : array of shape (d,), optional
+        The first iterate; zero when not given.
+    t_0 : int
+        Steps already behind w_1: the first step is t_0 + 1.
+
+    Yields
+    ------
+    array of shape (d,)
+        w_1, ..., w_{T+1}.
+    """
+    s = np.ones(len(y)) if s is None else s
+    w = np.zeros(X.shape[1]) if w_1 is None else w_1
+    yield w
+    for t, A_t in enumerate(batches, start=t_0 + 1):
+        w = w - eta(t) * sub_gradient(X, y, s, lam, w, A_t)
+        if project:
+            w = onto_ball(w, lam)
+        yield w
+
+
+def pegasos(
+    X: Floats,
+    y: Floats,
+    lam: float,
+    batches: RowNumbers,
+    *,
+    s: Floats | None = None,
+    project: bool = False,
+    w_1: Floats | None = None,
+    t_0: int = 0,
+) -> Iterator[Floats]:
+    """Pegasos (Fig. 1 for batches of one row, Fig. 2 for larger ones): eta_t = 1/(λ t).
+
+    Parameters and iterates are those of :func:`descend`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([1.0, -1.0])
+    >>> for w in pegasos(X, y, 0.5, np.array([[0], [1], [0]])):
+    ...     print(w)
+    [0. 0.]
+    [2. 0.]
+    [ 1. -2.]
+    [ 0.66666667 -1.33333333]
+    """
+    return descend(X, y, lam, batches, lambda t: 1 / (lam * t), s=s, project=project, w_1=w_1, t_0=t_0)
+
+
+def norma(
+    X: Floats,
+    y: Floats,
+    lam: float,
+    p: float,
+    batches: RowNumbers,
+    *,
+    s: Floats | None = None,
+    project: bool = False,
+    w_1: Floats | None = None,
+    t_0: int = 0,
+) -> Iterator[Floats]:
+    """NORMA as section 7.6 describes it: eta_t = p/(λ sqrt(t)) with 0 < p < 1.
+
+    Parameters and iterates are those of :func:`descend`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([1.0, -1.0])
+    >>> for w in norma(X, y, 0.5, 0.75, np.array([[0], [0]])):
+    ...     print(w)
+    [0. 0.]
+    [1.5 0. ]
+    [0.70450487 0.        ]
+    """
+    return descend(X, y, lam, batches, lambda t: p / (lam * np.sqrt(t)), s=s, project=project, w_1=w_1, t_0=t_0)
+
+
+def constant_step(
+    X: Floats,
+    y: Floats,
+    lam: float,
+    eta: float,
+    batches: RowNumbers,
+    *,
+    s: Floats | None = None,
+    project: bool = False,
+    w_1: Floats | None = None,
+    t_0: int = 0,
+) -> Iterator[Floats]:
+    """Zhang's stochastic gradient descent as section 7.6 describes it: eta_t = eta.
+
+    Parameters and iterates are those of :func:`descend`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([1.0, -1.0])
+    >>> for w in constant_step(X, y, 0.5, 1.0, np.array([[0], [1]])):
+    ...     print(w)
+    [0. 0.]
+    [1. 0.]
+    [ 0.5 -2. ]
+    """
+    return descend(X, y, lam, batches, lambda t: eta, s=s, project=project, w_1=w_1, t_0=t_0)
+
+
+def average(iterates: Sequence[Floats]) -> Floats:
+    """The mean of w_1, ..., w_T, given w_1, ..., w_{T+1} (Corollary 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> average([np.array([1.0]), np.array([2.0]), np.array([10.0])])
+    array([1.5])
+    """
+    w_bar: Floats = np.mean(iterates[:-1], axis=0)
+    return w_bar
+
+
+def suffix_average(iterates: Sequence[Floats]) -> Floats:
+    """The mean of w_{h+1}, ..., w_T, given w_1, ..., w_{T+1}; h is the largest power of two with 2h <= T, or 0.
+
+    Not in the paper: an average that leaves out the first quarter to half of the iterates, when w was still far off.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> suffix_average([np.array([w]) for w in (1.0, 2.0, 3.0, 5.0, 10.0)])
+    array([4.])
+    """
+    T = len(iterates) - 1
+    h = 2 ** (T.bit_length() - 2) if T > 1 else 0
+    w_bar: Floats = np.mean(iterates[h:-1], axis=0)
+    return w_bar
+
+
+def random_stop(iterates: Sequence[Floats], stops: Sequence[int], f: Callable[[Floats], float]) -> Floats:
+    """The w_t of lowest f among the stopping times t drawn from {1, ..., T} (Lemma 3 and the remark after it).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> random_stop([np.array([w]) for w in (4.0, 3.0, 5.0)], [1, 3], lambda w: float(w[0] ** 2))
+    array([4.])
+    """
+    return min((iterates[t - 1] for t in stops), key=f)
