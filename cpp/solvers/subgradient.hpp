@@ -114,7 +114,8 @@ public:
                 bounds = certifier_.check(solution.w, visited_, monitor_);
                 next_epoch = std::max(next_epoch + 1, (next_epoch * 6 + 4) / 5);
                 while (steps_in(next_epoch) <= steps_) ++next_epoch;  // a batch may hold several epochs
-                const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol;
+                // A hair below tol, so that the certificate, whose sums are computed afresh, is within it too.
+                const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol * (1 - 1e-10);
                 if (reached) solution.reason = "tol";
                 if (reached || last) break;
                 record(solution, bounds);
