@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "arrays.hpp"
 #include "dispatch.hpp"
 
 namespace nb = nanobind;
@@ -16,8 +17,6 @@ using namespace pegasos;
 
 namespace {
 
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 
@@ -56,13 +55,6 @@ ProblemData problem_data(const Rows& rows, const Vector<double>& y, const Vector
 std::vector<double> to_vector(const std::optional<Vector<double>>& array) {
     if (!array) return {};
     return {array->data(), array->data() + array->shape(0)};
-}
-
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> vector) {
-    auto* owned = new std::vector<T>(std::move(vector));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return {owned->data(), {owned->size()}, owner};
 }
 
 /// Wraps a Python callable so that the core can call it without the GIL, and lets Ctrl-C through.
