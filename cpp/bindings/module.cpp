@@ -101,7 +101,8 @@ Solution subgradient(const Rows& rows, const Vector<double>& y, const Vector<dou
 
 }  // namespace
 
-void bind_probes(nb::module_& m);  // probes.cpp
+void bind_probes(nb::module_& m);    // probes.cpp
+void bind_svmlight(nb::module_& m);  // svmlight.cpp
 
 NB_MODULE(PEGASOS_MODULE, m) {
     m.doc() = "The compiled core, for one instruction set.";
@@ -169,4 +170,5 @@ NB_MODULE(PEGASOS_MODULE, m) {
           "progress"_a.none());
 
     bind_probes(m);
+    bind_svmlight(m);
 }
