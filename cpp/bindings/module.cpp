@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "arrays.hpp"
 #include "dispatch.hpp"
 
 namespace nb = nanobind;
@@ -16,8 +17,6 @@ using namespace pegasos;
 
 namespace {
 
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 
@@ -62,13 +61,6 @@ std::vector<double> to_vector(const std::optional<Vector<double>>& array, std::s
     if (!array) return {};
     if (array->shape(0) != size) throw std::invalid_argument("lengths differ");
     return {array->data(), array->data() + array->shape(0)};
-}
-
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> vector) {
-    auto* owned = new std::vector<T>(std::move(vector));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return {owned->data(), {owned->size()}, owner};
 }
 
 /// Wraps a Python callable so that the core can call it without the GIL, and lets Ctrl-C through.
@@ -116,7 +108,8 @@ Solution subgradient(const Rows& rows, const Vector<double>& y, const Vector<dou
 
 }  // namespace
 
-void bind_probes(nb::module_& m);  // probes.cpp
+void bind_probes(nb::module_& m);    // probes.cpp
+void bind_svmlight(nb::module_& m);  // svmlight.cpp
 
 NB_MODULE(PEGASOS_MODULE, m) {
     m.doc() = "The compiled core, for one instruction set.";
@@ -186,4 +179,5 @@ NB_MODULE(PEGASOS_MODULE, m) {
           "progress"_a.none());
 
     bind_probes(m);
+    bind_svmlight(m);
 }
