@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
+#include <type_traits>
+
+#include "rows.hpp"
 
 namespace pegasos {
 
@@ -30,29 +32,44 @@ struct RowsReport {
     double largest_squared_norm = 0;
 };
 
-/// Looks at every entry once, before any solver does: a column number out of bounds would be a write out of
+/// The first row of a CSR matrix whose extent or column numbers are out of bounds, or none.
+template <class T, class Index>
+std::int64_t find_bad_structure(const CsrRows<T, Index>& rows, std::size_t n_stored) {
+    for (std::size_t i = 0; i < rows.n_rows; ++i)
+        if (rows.starts[i] < 0 || rows.starts[i] > rows.starts[i + 1] ||
+            static_cast<std::size_t>(rows.starts[i + 1]) > n_stored)
+            return static_cast<std::int64_t>(i);
+    using Unsigned = std::make_unsigned_t<Index>;  // makes negative numbers large ones
+    const auto highest_column = [&](Index begin, Index end) {
+        Unsigned highest = 0;
+#pragma omp simd reduction(max : highest)
+        for (Index k = begin; k < end; ++k) {
+            const auto column = static_cast<Unsigned>(rows.columns[k]);
+            highest = column > highest ? column : highest;
+        }
+        return highest;
+    };
+    if (highest_column(rows.starts[0], rows.starts[rows.n_rows]) < rows.n_features) return RowsReport::none;
+    for (std::size_t i = 0; i < rows.n_rows; ++i)
+        if (rows.starts[i] < rows.starts[i + 1] &&
+            highest_column(rows.starts[i], rows.starts[i + 1]) >= rows.n_features)
+            return static_cast<std::int64_t>(i);
+    return RowsReport::none;
+}
+
+template <class T>
+std::int64_t find_bad_structure(const DenseRows<T>&, std::size_t) {
+    return RowsReport::none;
+}
+
+/// Looks at every entry, before any solver does: a column number out of bounds would be a write out of
 /// bounds.
 template <class Rows>
 RowsReport inspect(const Rows& rows, std::size_t n_stored) {
     RowsReport report;
+    report.bad_structure = find_bad_structure(rows, n_stored);
+    if (report.bad_structure != RowsReport::none) return report;
     for (std::size_t i = 0; i < rows.n_rows; ++i) {
-        if constexpr (requires { rows.starts; }) {
-            const auto begin = rows.starts[i], end = rows.starts[i + 1];
-            bool valid = begin >= 0 && begin <= end && static_cast<std::size_t>(end) <= n_stored;
-            if (valid) {
-                auto lowest = begin * 0, highest = lowest;
-#pragma omp simd reduction(min : lowest) reduction(max : highest)
-                for (auto k = begin; k < end; ++k) {
-                    lowest = rows.columns[k] < lowest ? rows.columns[k] : lowest;
-                    highest = rows.columns[k] > highest ? rows.columns[k] : highest;
-                }
-                valid = lowest >= 0 && (begin == end || static_cast<std::size_t>(highest) < rows.n_features);
-            }
-            if (!valid) {
-                report.bad_structure = static_cast<std::int64_t>(i);
-                return report;
-            }
-        }
         const double square = rows.squared_norm(i);
         if (!std::isfinite(square) && report.not_finite == RowsReport::none)
             report.not_finite = static_cast<std::int64_t>(i);

@@ -9,8 +9,8 @@
 // slope of row i counts m s_i / sum(s) times, so that v_t stays unbiased.
 //
 // A step costs O(k d) for rows of d entries, projection and averaging included, whatever m is. Checks of the
-// bounds (certificate.hpp), one pass over the rows each, are made after epochs 1, 2, 3, ... and then ever
-// more rarely (a factor 1.2), so that they stay a small part of the whole.
+// bounds (certificate.hpp), one pass over the rows each, are made after epochs 1, 2, 3, 4, 6, 8, 11, ...,
+// ever more rarely (a factor 4/3), so that they stay a small part of the whole.
 #pragma once
 
 #include <algorithm>
@@ -112,9 +112,10 @@ public:
             if (steps_ == next_check || last) {
                 solution.w = output(last);
                 bounds = certifier_.check(solution.w, visited_, monitor_);
-                next_epoch = std::max(next_epoch + 1, (next_epoch * 6 + 4) / 5);
+                next_epoch = std::max(next_epoch + 1, (next_epoch * 4 + 2) / 3);
                 while (steps_in(next_epoch) <= steps_) ++next_epoch;  // a batch may hold several epochs
-                // A hair below tol, so that the certificate, whose sums are computed afresh, is within it too.
+                // A hair below tol, so that the certificate, whose sums are computed afresh, is within it
+                // too.
                 const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol * (1 - 1e-10);
                 if (reached) solution.reason = "tol";
                 if (reached || last) break;

@@ -17,9 +17,9 @@ __all__ = ["SHARED_OPTIONS", "SubgradientSolver"]
 SHARED_OPTIONS: Mapping[str, Option] = {
     "batch_size": Integer(low=1, help="examples per step, k in S0 Fig. 2"),
     "sampling": Choice(
-        values=names("permute", "fixed", "replace", "subset"),
-        help="order of visits: a new permutation each epoch, one permutation kept, independent draws, or for each "
-        "batch a subset without repetition",
+        values=names("permute", "blocks", "fixed", "replace", "subset"),
+        help="order of visits: a new permutation each epoch, runs of neighbours in random order (faster, for data in "
+        "random order), one permutation kept, independent draws, or for each batch a subset without repetition",
     ),
     "average": Choice(
         values={"no": False, "yes": True, "suffix": "suffix"},
