@@ -57,8 +57,7 @@ def make_text(
     random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     sigma = 0.6
     lengths = random.lognormal(np.log(mean_length) - sigma**2 / 2, sigma, n_samples)
-    lengths = np.maximum(lengths.astype(np.int64), 1)
-    counts = _count_words(random, lengths, n_features)
+    counts = _count_words(random, np.maximum(lengths.astype(np.int64), 1), n_features)
 
     document_frequency = np.bincount(counts.indices, minlength=n_features)
     idf = np.log((1 + n_samples) / (1 + document_frequency)) + 1
@@ -66,9 +65,10 @@ def make_text(
     norms = np.sqrt(np.add.reduceat(counts.data**2, counts.indptr[:-1]))
     counts.data /= np.repeat(norms, np.diff(counts.indptr))
 
-    concept = random.standard_normal(n_features)
+    # Words too rare to learn from mean little.
+    concept = random.standard_normal(n_features) * np.sqrt(document_frequency / (document_frequency + n_samples / 200))
     scores: NDArray[Any] = counts @ concept
-    scores += 0.3 * scores.std() * random.standard_normal(n_samples)
+    scores += 0.1 * scores.std() * random.standard_normal(n_samples)
     y = np.where(scores > np.median(scores), 1, -1)
     y[random.random(n_samples) < flip] *= -1
     return counts.astype(dtype, copy=False), y

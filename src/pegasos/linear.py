@@ -5,7 +5,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,7 +51,8 @@ def explains_habits(init: Callable[..., None]) -> Callable[..., None]:
 class LinearSVC(ClassifierMixin, BaseEstimator):
     """Linear support vector classifier whose every fit carries a certificate of how close to the optimum it is.
 
-    It minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (<w, x_i> + b))``, where a penalised intercept b is part of w.
+    It minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (<w, x_i> + b))``, the
+    penalised intercept b being part of w.
 
     Parameters
     ----------
@@ -111,7 +112,9 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     array([0, 0, 1])
     """
 
-    options: Mapping[str, Option] = {
+    classes_: NDArray[Any]
+
+    options: ClassVar[Mapping[str, Option]] = {
         "C": Number(low=0, open=True, help="weight of the loss"),
         "alpha": Number(low=0, open=True, optional=True, help="the papers' lambda, in place of C: C = 1/(alpha n)"),
         "loss": Choice(values=names("hinge"), help="the loss"),
@@ -174,7 +177,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
             rows=rows,
             n_rows=X.shape[0],
             dimension=X.shape[1] + 1,
-            y=encoded * 2.0 - 1.0,
+            y=np.where(encoded == 1, 1.0, -1.0),
             s=s,
             C=float(self.C if self.alpha is None else 1 / (self.alpha * s.sum())),
             loss=self.loss,
@@ -197,7 +200,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         """Signed distance to the hyperplane, times ``||w||``; positive for ``classes_[1]``."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        scores = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64)
+        scores: NDArray[np.float64] = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64)
         return scores.ravel() + self.intercept_[0]
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -213,7 +216,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
             raise ValueError("LinearSVC requires y to be passed, but the target y is None")
         try:
             # The core looks for NaN and infinity in the same pass in which it checks column numbers.
-            return validate_data(  # type: ignore[no-any-return]
+            return validate_data(
                 self,
                 X,
                 y,
@@ -269,7 +272,9 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         if last is None:
             return None
         if len(last.w) != X.shape[1] + 1:
-            raise ValueError(f"warm_start=True, but X has {X.shape[1]} features and before had {len(last.w) - 1}; fit anew")
+            raise ValueError(
+                f"warm_start=True, but X has {X.shape[1]} features and before had {len(last.w) - 1}; fit anew"
+            )
         # A dual point belongs to its examples; of others it would be feasible, but no bound worth having.
         same_rows = last.q is not None and len(last.q) == X.shape[0]
         return WarmStart(last.w, last.t, last.q if same_rows else None)
@@ -306,7 +311,9 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
                 "sklearn.preprocessing.MaxAbsScaler. "
             )
         if problem.C * problem.largest_norm**2 > 100:
-            text += f"C={problem.C:.3g} is large for data of this scale, which makes the problem hard: try a smaller C. "
+            text += (
+                f"C={problem.C:.3g} is large for data of this scale, which makes the problem hard: try a smaller C. "
+            )
         return text + f"Otherwise raise {found.reason if found.reason.startswith('max') else 'max_iter'} or tol."
 
     def __sklearn_tags__(self) -> Any:

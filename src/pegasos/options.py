@@ -39,7 +39,7 @@ class Integer(Option):
     low: int = 0
 
     def accepts(self, value: Any) -> bool:
-        return isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and value >= self.low
+        return isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) >= self.low
 
     def wanted(self) -> str:
         return f"an integer of at least {self.low}"
@@ -54,9 +54,11 @@ class Number(Option):
     open: bool = False
 
     def accepts(self, value: Any) -> bool:
-        if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not np.isfinite(value):
+        if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
             return False
-        return self.low < value < self.high if self.open else self.low <= value <= self.high
+        number = float(value)
+        inside = self.low < number < self.high if self.open else self.low <= number <= self.high
+        return inside and np.isfinite(number)
 
     def wanted(self) -> str:
         at_least, at_most = ("above", "below") if self.open else ("at least", "at most")

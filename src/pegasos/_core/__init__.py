@@ -6,6 +6,7 @@
 import importlib
 import os
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from pegasos._core import cpu
 
@@ -33,4 +34,7 @@ def _choose() -> str:
     return wanted or levels[0]
 
 
-native = load(_choose())
+if TYPE_CHECKING:
+    from pegasos._core import native as native  # the stub, which serves all builds
+else:
+    native = load(_choose())

@@ -92,7 +92,7 @@ def read_svmlight(
 
 
 def write_svmlight(
-    X: ArrayLike | sp.spmatrix | sp.sparray,
+    X: Any,
     y: ArrayLike,
     target: str | os.PathLike[str] | BinaryIO,
     *,

@@ -31,4 +31,4 @@ def resolve(solver: Any) -> Solver:
             f"solver={solver!r}: must be the name of a solver or an object from pegasos.solvers, such as Pegasos()"
         )
     solver.check()
-    return clone(solver)  # type: ignore[no-any-return]
+    return clone(solver)

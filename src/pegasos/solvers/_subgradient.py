@@ -55,7 +55,9 @@ class SubgradientSolver(Solver):
         self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
     ) -> Solution:
         if self.batch_size > problem.n_rows:
-            raise ValueError(f"batch_size={self.batch_size} is more than the {problem.n_rows} examples; make it smaller")
+            raise ValueError(
+                f"batch_size={self.batch_size} is more than the {problem.n_rows} examples; make it smaller"
+            )
         epoch_steps = budget.max_iter * problem.n_rows / self.batch_size
         steps = self.max_steps if self.max_steps is not None else math.ceil(epoch_steps)
         report = report or Report()

@@ -41,5 +41,3 @@ class Solver(BaseEstimator):
         self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
     ) -> Solution:
         """Solve the problem within the budget."""
-
-

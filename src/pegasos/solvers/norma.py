@@ -11,7 +11,7 @@ __all__ = ["Norma"]
 
 
 class Norma(SubgradientSolver):
-    """Stochastic gradient descent with step size ``p / (alpha sqrt(t))`` (Kivinen, Smola and Williamson; S0 section 7.6).
+    """Stochastic gradient descent with step size ``p / (alpha sqrt(t))`` (Kivinen and others; S0 section 7.6).
 
     Parameters
     ----------

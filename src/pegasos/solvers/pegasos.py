@@ -42,7 +42,7 @@ class Pegasos(SubgradientSolver):
         First weights: zero, or random in the ball (S2). The first step multiplies them by zero, so a random start only
         decides which examples the first batch finds violated.
     count_idle_steps : bool, default=True
-        If False, t does not advance on a step without a violation, so that step sizes fall more slowly (S2 section 4.5).
+        If False, t does not advance on a step without a violation, so that steps shrink more slowly (S2 section 4.5).
     max_steps : int, default=None
         Budget in steps, in place of the estimator's ``max_iter`` epochs.
 
@@ -63,7 +63,9 @@ class Pegasos(SubgradientSolver):
         **SHARED_OPTIONS,
         "project": Flag(help="project onto the ball of radius 1/sqrt(alpha) after each step"),
         "random_stops": Integer(low=0, help="stop at that many random times and keep the best (S0 Lemma 3)"),
-        "stop_evaluation": Choice(values=names("exact", "sample"), help="compare random stops on all examples or a sample"),
+        "stop_evaluation": Choice(
+            values=names("exact", "sample"), help="compare random stops on all examples or a sample"
+        ),
         "start": Choice(values=names("zero", "random"), help="first weights: zero, or random in the ball (S2)"),
         "count_idle_steps": Flag(help="advance t on steps without a violation too (S2 section 4.5 says no)"),
     }

@@ -1,0 +1,44 @@
+# `make demo` and `make test` do all set-up themselves: a virtual environment, the build, the installation.
+# They need Python >= 3.11, a C++20 compiler and PyPI. A second call does not install again until a source changes.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
+SOURCES := pyproject.toml CMakeLists.txt $(CPP) $(shell find src -name '*.py' -o -name 'py.typed')
+
+.PHONY: demo test lint install docs bench clean
+
+demo: install
+	$(BIN)/pegasos demo
+
+test: lint
+	$(BIN)/python -m pytest -n 2 --pyargs tests pegasos README.md docs
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	rm -rf $(VENV)/typed && mkdir $(VENV)/typed && cp -r $(VENV)/lib/python*/site-packages/pegasos $(VENV)/typed/
+	cd $(VENV)/typed && ../bin/mypy --config-file ../../pyproject.toml -p pegasos  # a copy: with the generated stubs
+
+docs: install
+	$(BIN)/pip install --quiet --disable-pip-version-check ".[docs]" --no-build-isolation
+	$(BIN)/sphinx-build -W -b html docs docs/_build/html
+
+bench: install
+	for script in epoch steps import_time; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+
+install: $(VENV)/installed
+
+$(VENV)/tools: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	touch $@
+
+# Without build isolation, so that a second build compiles only what changed.
+$(VENV)/installed: $(VENV)/tools $(SOURCES)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -C cmake.define.PEGASOS_WERROR=ON ".[dev]"
+	touch $@
+
+clean:
+	rm -rf build dist $(VENV) docs/_build

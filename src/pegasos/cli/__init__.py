@@ -1,0 +1,12 @@
+"""The ``pegasos`` command."""
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command and exit: 0, or 2 after one line on what the user can mend, or 130 after Ctrl-C."""
+    from pegasos.cli.run import run
+
+    sys.exit(run(sys.argv[1:]))

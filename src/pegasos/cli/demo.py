@@ -1,0 +1,43 @@
+"""``pegasos demo``"""
+
+import contextlib
+import tempfile
+import time
+from pathlib import Path
+
+import click
+
+from pegasos.datasets import make_text
+from pegasos.io import write_svmlight
+
+__all__ = ["demo"]
+
+
+@click.command()
+@click.option("--rows", type=click.IntRange(min=100), default=200_000, help="documents to make [200000]")
+@click.option("--words", type=click.IntRange(min=10), default=50_000, help="words in the vocabulary [50000]")
+@click.option("--directory", type=click.Path(file_okay=False), help="where to leave the files [a temporary folder]")
+@click.option("--random-state", type=int, default=0, help="seed [0]")
+def demo(rows: int, words: int, directory: str | None, random_state: int) -> None:
+    """Make a large sparse text problem, train on it with a certificate, and test."""
+    with contextlib.ExitStack() as stack:
+        if directory is None:
+            directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="pegasos-"))
+        Path(directory).mkdir(parents=True, exist_ok=True)
+        stack.enter_context(contextlib.chdir(directory))
+        started = time.perf_counter()
+        click.echo(f"Making {rows:,} documents over {words:,} words ...")
+        X, y = make_text(rows, words, random_state=random_state)
+        n_train = rows * 4 // 5
+        write_svmlight(X[:n_train], y[:n_train], "train.svm")
+        write_svmlight(X[n_train:], y[n_train:], "test.svm")
+        click.echo(f"... {X.nnz:,} entries, made and written in {time.perf_counter() - started:.1f} s")
+        _run(f"train --alpha 1e-5 --tol 0.01 --dtype float32 --random-state {random_state} train.svm text.model")
+        _run("predict --dtype float32 test.svm text.model")
+
+
+def _run(arguments: str) -> None:
+    from pegasos.cli.run import pegasos
+
+    click.echo(f"\n$ pegasos {arguments}")
+    pegasos.main(arguments.split(), prog_name="pegasos", standalone_mode=False)

@@ -1,0 +1,144 @@
+"""Command-line flags, made from the options that estimators and solvers declare."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from pegasos.linear import LinearSVC
+from pegasos.options import Choice, Flag, Integer, Number, Option
+from pegasos.solvers import SOLVERS, Solver
+
+__all__ = ["data_flags", "estimator_flags", "make_estimator", "read_data", "solver_flags"]
+
+Command = Callable[..., Any]
+
+
+def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
+    """The click option for one of ours. Not given, it is None, so that the estimator's own default holds."""
+    dashed = "--" + name.replace("_", "-")
+    if isinstance(option, Flag):
+        return click.option(f"{dashed}/--no-{dashed[2:]}", name, default=None, help=help)
+    kind: Any = None
+    if isinstance(option, Choice):
+        kind = click.Choice(list(option.values))
+    elif isinstance(option, Integer):
+        kind = click.INT
+    elif isinstance(option, Number):
+        kind = click.FLOAT
+    return click.option(dashed, name, type=kind, default=None, help=help)
+
+
+def estimator_flags(command: Command) -> Command:
+    """A flag for each parameter of LinearSVC."""
+    for name, option in reversed(list(LinearSVC.options.items())):
+        command = flag(name, option, f"{option.help} [{_default(LinearSVC, name)}]")(command)
+    command = click.option(
+        "--class-weight", multiple=True, metavar="LABEL=WEIGHT|balanced", help="weight of a class; may be repeated"
+    )(command)
+    command = click.option("--random-state", type=int, help="seed of the order of visits")(command)
+    names = ", ".join(["auto", *SOLVERS])
+    return click.option("--solver", default="auto", metavar="NAME", help=f"one of {names} [auto]")(command)
+
+
+def solver_flags(command: Command) -> Command:
+    """A flag for each option of each solver; options of the same name are the same."""
+    options: dict[str, Option] = {}
+    owners: dict[str, list[str]] = {}
+    for solver in SOLVERS.values():
+        for name, option in solver.options.items():
+            options.setdefault(name, option)
+            owners.setdefault(name, []).append(solver.name)
+    for name, option in reversed(list(options.items())):
+        default = _default(SOLVERS[owners[name][0]], name)
+        all_have_it = len(owners[name]) == len(SOLVERS)
+        whose = "" if all_have_it else f"{', '.join(owners[name])}: "
+        command = flag(name, option, f"{whose}{option.help} [{default}]")(command)
+    return command
+
+
+def _default(owner: Any, name: str) -> str:
+    value = owner().get_params(deep=False)[name]
+    option = owner.options[name]
+    if isinstance(option, Choice):
+        return next(key for key, allowed in option.values.items() if allowed == value and type(allowed) is type(value))
+    return {None: "not set", True: "yes", False: "no"}.get(value, f"{value}") if not _is_number(value) else f"{value:g}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def make_estimator(given: Mapping[str, Any]) -> LinearSVC:
+    """The estimator that the flags describe."""
+    given = {name: value for name, value in given.items() if value is not None}
+    solver_name = given.pop("solver", "auto")
+    class_weight = _class_weight(given.pop("class_weight", ()))
+    parameters = {name: given.pop(name) for name in [*LinearSVC.options, "random_state"] if name in given}
+    solver: str | Solver = solver_name
+    if given:
+        solver = _make_solver(solver_name, given)
+    for name, option in LinearSVC.options.items():
+        if name in parameters and isinstance(option, Choice):
+            parameters[name] = option.values[parameters[name]]
+    return LinearSVC(**parameters, class_weight=class_weight, solver=solver)
+
+
+def _make_solver(name: str, given: Mapping[str, Any]) -> Solver:
+    known = SOLVERS.get("pegasos" if name == "auto" else name)
+    if known is None:
+        raise click.UsageError(f"--solver {name}: must be one of {', '.join(['auto', *SOLVERS])}")
+    options = {}
+    for option_name, value in given.items():
+        option = known.options.get(option_name)
+        if option is None:
+            flags = ", ".join("--" + other.replace("_", "-") for other in known.options)
+            raise click.UsageError(
+                f"--{option_name.replace('_', '-')} is no option of the solver {known.name}, which has {flags}"
+            )
+        options[option_name] = option.values[value] if isinstance(option, Choice) else value
+    return known(**options)
+
+
+def _class_weight(given: tuple[str, ...]) -> dict[float, float] | str | None:
+    if not given:
+        return None
+    if given == ("balanced",):
+        return "balanced"
+    weights = {}
+    for pair in given:
+        label, _, weight = pair.partition("=")
+        try:
+            weights[_as_label(float(label))] = float(weight)
+        except ValueError:
+            raise click.UsageError(
+                f"--class-weight {pair}: must be LABEL=WEIGHT, such as -1=0.5, or balanced"
+            ) from None
+    return weights
+
+
+def _as_label(value: float) -> float:
+    return int(value) if value.is_integer() else value
+
+
+def data_flags(command: Command) -> Command:
+    """How to read a data file."""
+    command = click.option(
+        "--dtype", type=click.Choice(["float32", "float64"]), default="float64", help="precision of the data [float64]"
+    )(command)
+    return click.option("--zero-based", is_flag=True, help="feature numbers start at 0 [1]")(command)
+
+
+def read_data(source: str, *, zero_based: bool, dtype: str, n_features: int | None = None) -> tuple[Any, Any]:
+    """Examples and labels from an svmlight file, or with ``-`` from standard input; whole labels become integers."""
+    import sys
+
+    import numpy as np
+
+    from pegasos.io import read_svmlight
+
+    file: Any = sys.stdin.buffer if source == "-" else source
+    X, y = read_svmlight(file, zero_based=zero_based, dtype=np.dtype(dtype), n_features=n_features)
+    if np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53):
+        y = y.astype(np.int64)
+    return X, y

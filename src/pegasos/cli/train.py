@@ -1,0 +1,71 @@
+"""``pegasos train``"""
+
+import json
+import sys
+import time
+import warnings
+from typing import Any
+
+import click
+from sklearn.exceptions import ConvergenceWarning
+
+from pegasos.cli.options import data_flags, estimator_flags, make_estimator, read_data, solver_flags
+from pegasos.io import load_model, save_model
+
+__all__ = ["train"]
+
+
+@click.command(context_settings={"max_content_width": 120, "show_default": False})
+@click.argument("data")
+@click.argument("model", required=False)
+@click.option("-q", "--quiet", is_flag=True, help="print nothing but errors")
+@click.option("--verbose", is_flag=True, help="report progress even where standard error is not a terminal")
+@click.option("--json", "as_json", is_flag=True, help="print the result as one JSON object")
+@estimator_flags
+@solver_flags
+@data_flags
+def train(
+    data: str,
+    model: str | None,
+    quiet: bool,
+    verbose: bool,
+    as_json: bool,
+    zero_based: bool,
+    dtype: str,
+    **given: Any,
+) -> None:
+    """Train on DATA, an svmlight file ("-": standard input), and write MODEL ([DATA].model if not given).
+
+    Of the options with [default], those with a solver's name before them belong to that solver.
+    """
+    if model is None:
+        if data == "-":
+            raise click.UsageError("data from standard input has no name to make one for the model of: name the MODEL")
+        model = f"{data}.model"
+    estimator = make_estimator(given)
+    if estimator.warm_start:
+        previous = load_model(model)
+        estimator = previous.set_params(
+            **{name: value for name, value in estimator.get_params(deep=False).items() if given.get(name) is not None}
+        )
+    started = time.perf_counter()
+    X, y = read_data(data, zero_based=zero_based, dtype=dtype, n_features=getattr(estimator, "n_features_in_", None))
+    reading = time.perf_counter() - started
+    talk = not quiet and not as_json
+    if talk:
+        click.echo(
+            f"{data}: {X.shape[0]:,} examples x {X.shape[1]:,} features, {X.nnz:,} entries, read in {reading:.1f} s"
+        )
+    estimator.verbose = int(verbose or (talk and sys.stderr.isatty()))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        estimator.fit(X, y)
+    save_model(estimator, model)
+    if as_json:
+        result = {"model": model, "examples": X.shape[0], "features": X.shape[1], **estimator.certificate_.to_dict()}
+        click.echo(json.dumps(result))
+    elif talk:
+        click.echo(f"{estimator.certificate_}\nmodel    {model}")
+    if not quiet:
+        for warning in caught:
+            click.echo(f"pegasos: warning: {warning.message}", err=True)

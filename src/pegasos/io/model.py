@@ -1,0 +1,190 @@
+"""Model files: safetensors with a JSON header. Loading runs no code and checks everything it uses."""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos.certificate import Certificate, history_from_records
+from pegasos.io._atomic import open_atomic
+from pegasos.linear import LinearSVC
+from pegasos.options import check_options
+from pegasos.problem import WarmStart
+from pegasos.solvers import SOLVERS, Solver
+
+__all__ = ["load_model", "save_model"]
+
+FORMAT = "pegasos-model"
+VERSION = 1
+
+
+def save_model(model: LinearSVC, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a file, whole or not at all.
+
+    The file holds weights, classes, parameters, certificate and history. A `random_state` that is an object and not a
+    number is not kept.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> from pegasos import LinearSVC, io
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(100, centers=2, random_state=0)
+    >>> model = LinearSVC(tol=0.1, random_state=0).fit(X, y)
+    >>> path = os.path.join(tempfile.mkdtemp(), "blobs.model")
+    >>> io.save_model(model, path)
+    >>> bool((io.load_model(path).predict(X) == model.predict(X)).all())
+    True
+    """
+    from safetensors.numpy import save
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    tensors: dict[str, NDArray[Any]] = {
+        "coef": model.coef_,
+        "intercept": model.intercept_,
+        "history": np.stack([model.history_[name] for name in ("seconds", "epoch", "primal", "dual")], axis=1),
+    }
+    header: dict[str, Any] = {
+        "estimator": type(model).__name__,
+        "parameters": _parameters(model),
+        "certificate": model.certificate_.to_dict(),
+        "steps": model._last.t,
+    }
+    if model.classes_.dtype.kind in "biuf":
+        tensors["classes"] = model.classes_
+    elif all(isinstance(label, str) for label in model.classes_):
+        header["classes"] = model.classes_.tolist()
+    else:
+        raise ValueError(
+            f"classes {model.classes_!r} cannot be written to a model file; use numbers or strings as labels"
+        )
+    if hasattr(model, "feature_names_in_"):
+        header["feature_names"] = model.feature_names_in_.tolist()
+    metadata = {"format": FORMAT, "version": str(VERSION), "header": json.dumps(header)}
+    data = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, metadata=metadata)
+    with open_atomic(path) as file:
+        file.write(data)
+
+
+def load_model(path: str | os.PathLike[str]) -> LinearSVC:
+    """Read a model that `save_model` wrote. Raises a ValueError that names the file where it is not one."""
+    from safetensors import SafetensorError, safe_open
+
+    name = os.fspath(path)
+    try:
+        with open(name, "rb"):  # for the usual messages on missing and forbidden files
+            pass
+        with safe_open(name, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("format") != FORMAT:
+                raise ValueError("a safetensors file, but not a pegasos model")
+            if metadata.get("version") != str(VERSION):
+                raise ValueError(
+                    f"model format {metadata.get('version')!r}, of another version of pegasos; this one reads {VERSION}"
+                )
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118, not a dict
+        return _restore(json.loads(metadata["header"]), tensors)
+    except SafetensorError as error:
+        raise ValueError(f"{name}: not a pegasos model, or truncated ({error})") from None
+    except (KeyError, TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
+        raise ValueError(f"{name}: a damaged pegasos model ({type(error).__name__}: {error})") from None
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _parameters(model: LinearSVC) -> dict[str, Any]:
+    parameters = model.get_params(deep=False)
+    solver = parameters["solver"]
+    if isinstance(solver, Solver):
+        parameters["solver"] = {"name": solver.name, "options": solver.get_params()}
+    if not isinstance(parameters["random_state"], int | np.integer | None):
+        parameters["random_state"] = None
+    if isinstance(parameters["class_weight"], Mapping):
+        parameters["class_weight"] = [[_plain(k), float(v)] for k, v in parameters["class_weight"].items()]
+    return {name: _plain(value) for name, value in parameters.items()}
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _restore(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> LinearSVC:
+    if header["estimator"] != "LinearSVC":
+        raise ValueError(f"a model of kind {header['estimator']!r}, which this version does not know")
+    coef = _tensor(tensors, "coef", (1, None))
+    intercept = _tensor(tensors, "intercept", (1,))
+    history = _tensor(tensors, "history", (None, 4), finite=False)
+    n_features = coef.shape[1]
+
+    model = LinearSVC(**_given_parameters(header["parameters"]))
+    check_options(model, model.options)
+    model.coef_, model.intercept_, model.n_features_in_ = coef, intercept, n_features
+    model.classes_ = _classes(header, tensors)
+    names = header.get("feature_names")
+    if names is not None:
+        if len(names) != n_features or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"the names of the features do not fit the {n_features} weights")
+        model.feature_names_in_ = np.array(names, dtype=object)
+    model.certificate_ = _certificate(header["certificate"])
+    model.n_iter_ = model.certificate_.n_iter
+    model.history_ = history_from_records(history.tolist())
+    steps = header["steps"]
+    if not isinstance(steps, int) or not 0 <= steps < 2**63:
+        raise ValueError(f"a step count of {steps!r}")
+    bias = model._bias
+    constant = intercept / bias if bias else np.zeros(1)
+    model._last = WarmStart(np.concatenate([coef[0], constant]), steps, None)
+    return model
+
+
+def _tensor(
+    tensors: dict[str, NDArray[Any]], name: str, shape: tuple[int | None, ...], finite: bool = True
+) -> NDArray[np.float64]:
+    tensor = tensors[name]
+    fits = len(tensor.shape) == len(shape) and all(s in (None, t) for s, t in zip(shape, tensor.shape, strict=True))
+    if tensor.dtype != np.float64 or not fits or (finite and not np.isfinite(tensor).all()):
+        raise ValueError(f"{name!r} is {tensor.dtype}{list(tensor.shape)}, not finite float64 of the shape expected")
+    return tensor
+
+
+def _classes(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    if "classes" in tensors:
+        classes = tensors["classes"]
+    elif all(isinstance(label, str) for label in header["classes"]):
+        classes = np.array(header["classes"])
+    else:
+        raise ValueError("classes that are neither numbers nor strings")
+    if classes.shape != (2,) or classes[0] == classes[1]:
+        raise ValueError(f"{classes!r} where two classes are expected")
+    return classes
+
+
+def _given_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(parameters, dict) or not set(parameters) <= set(LinearSVC().get_params(deep=False)):
+        raise ValueError("parameters that LinearSVC does not have")
+    parameters = dict(parameters)
+    solver = parameters.get("solver")
+    if isinstance(solver, dict):
+        parameters["solver"] = SOLVERS[solver["name"]](**solver["options"])
+        parameters["solver"].check()
+    if isinstance(parameters.get("class_weight"), list):
+        parameters["class_weight"] = {label: float(weight) for label, weight in parameters["class_weight"]}
+    return parameters
+
+
+def _certificate(fields: dict[str, Any]) -> Certificate:
+    certificate = Certificate(**fields)
+    numbers = (certificate.primal, certificate.dual, certificate.gap, certificate.seconds)
+    if (
+        not all(isinstance(number, int | float) for number in numbers)
+        or not isinstance(certificate.n_iter, int)
+        or not isinstance(certificate.converged, bool)
+        or not isinstance(certificate.reason, str)
+        or not isinstance(certificate.solver, str)
+    ):
+        raise ValueError("a certificate with entries of the wrong type")
+    return certificate
