@@ -164,8 +164,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         X is used in place when it is a C-ordered array or a CSR matrix of float32 or float64, and never modified.
         """
         started = time.perf_counter()
-        check_options(self, self.options)
-        solver = resolve(self.solver)
+        solver = self.check_parameters()
         X, y = self._validate(X, y)
         continued = self._previous(X) if self.warm_start else None
         classes, encoded = self._encode(y)
@@ -195,6 +194,14 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         if not self.certificate_.converged:
             warnings.warn(self._advice(problem), ConvergenceWarning, stacklevel=2)
         return self
+
+    def check_parameters(self) -> Solver:
+        """Raise a ValueError where a parameter has a value it cannot have; return the solver. `fit` does this first."""
+        check_options(self, self.options)
+        solver = resolve(self.solver)
+        if self.loss not in solver.losses:
+            raise ValueError(f"loss={self.loss!r} is none that {solver.name} serves: {', '.join(solver.losses)}")
+        return solver
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Signed distance to the hyperplane, times ``||w||``; positive for ``classes_[1]``."""

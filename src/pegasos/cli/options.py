@@ -9,7 +9,7 @@ from pegasos.linear import LinearSVC
 from pegasos.options import Choice, Flag, Integer, Number, Option
 from pegasos.solvers import SOLVERS, Solver
 
-__all__ = ["data_flags", "estimator_flags", "make_estimator", "read_data", "solver_flags"]
+__all__ = ["data_flags", "estimator_flags", "given_parameters", "read_data", "solver_flags"]
 
 Command = Callable[..., Any]
 
@@ -38,7 +38,7 @@ def estimator_flags(command: Command) -> Command:
     )(command)
     command = click.option("--random-state", type=int, help="seed of the order of visits")(command)
     names = ", ".join(["auto", *SOLVERS])
-    return click.option("--solver", default="auto", metavar="NAME", help=f"one of {names} [auto]")(command)
+    return click.option("--solver", metavar="NAME", help=f"one of {names} [auto]")(command)
 
 
 def solver_flags(command: Command) -> Command:
@@ -69,19 +69,21 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def make_estimator(given: Mapping[str, Any]) -> LinearSVC:
-    """The estimator that the flags describe."""
-    given = {name: value for name, value in given.items() if value is not None}
-    solver_name = given.pop("solver", "auto")
-    class_weight = _class_weight(given.pop("class_weight", ()))
+def given_parameters(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of LinearSVC that the flags given set, the solver with its options among them."""
+    given = {name: value for name, value in flags.items() if value not in (None, ())}
     parameters = {name: given.pop(name) for name in [*LinearSVC.options, "random_state"] if name in given}
-    solver: str | Solver = solver_name
-    if given:
-        solver = _make_solver(solver_name, given)
     for name, option in LinearSVC.options.items():
         if name in parameters and isinstance(option, Choice):
             parameters[name] = option.values[parameters[name]]
-    return LinearSVC(**parameters, class_weight=class_weight, solver=solver)
+    if "class_weight" in given:
+        parameters["class_weight"] = _class_weight(given.pop("class_weight"))
+    solver = given.pop("solver", None)
+    if given:
+        parameters["solver"] = _make_solver(solver or "auto", given)
+    elif solver:
+        parameters["solver"] = solver
+    return parameters
 
 
 def _make_solver(name: str, given: Mapping[str, Any]) -> Solver:
@@ -100,9 +102,7 @@ def _make_solver(name: str, given: Mapping[str, Any]) -> Solver:
     return known(**options)
 
 
-def _class_weight(given: tuple[str, ...]) -> dict[float, float] | str | None:
-    if not given:
-        return None
+def _class_weight(given: tuple[str, ...]) -> dict[float, float] | str:
     if given == ("balanced",):
         return "balanced"
     weights = {}
@@ -129,8 +129,11 @@ def data_flags(command: Command) -> Command:
     return click.option("--zero-based", is_flag=True, help="feature numbers start at 0 [1]")(command)
 
 
-def read_data(source: str, *, zero_based: bool, dtype: str, n_features: int | None = None) -> tuple[Any, Any]:
-    """Examples and labels from an svmlight file, or with ``-`` from standard input; whole labels become integers."""
+def read_data(source: str, *, zero_based: bool, dtype: str, width: int | None = None) -> tuple[Any, Any]:
+    """Examples and labels from an svmlight file, or with ``-`` from standard input; whole labels become integers.
+
+    `width` is the number of features of the model the data is for.
+    """
     import sys
 
     import numpy as np
@@ -138,7 +141,13 @@ def read_data(source: str, *, zero_based: bool, dtype: str, n_features: int | No
     from pegasos.io import read_svmlight
 
     file: Any = sys.stdin.buffer if source == "-" else source
-    X, y = read_svmlight(file, zero_based=zero_based, dtype=np.dtype(dtype), n_features=n_features)
+    X, y = read_svmlight(file, zero_based=zero_based, dtype=np.dtype(dtype))
+    if width is not None:
+        if X.shape[1] > width:
+            raise click.UsageError(
+                f"{source} has {X.shape[1]} features, but the model was trained on {width}; is it for another?"
+            )
+        X.resize((X.shape[0], width))
     if np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53):
         y = y.astype(np.int64)
     return X, y

@@ -35,7 +35,7 @@ def predict(
     output) if given, and print the error against the labels in DATA.
     """
     fitted = load_model(model)
-    X, y = read_data(data, zero_based=zero_based, dtype=dtype, n_features=fitted.n_features_in_)
+    X, y = read_data(data, zero_based=zero_based, dtype=dtype, width=fitted.n_features_in_)
     scores = fitted.decision_function(X)
     labels = fitted.classes_[(scores > 0).astype(int)]
     if output is not None:

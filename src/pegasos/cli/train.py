@@ -1,6 +1,7 @@
 """``pegasos train``"""
 
 import json
+import os
 import sys
 import time
 import warnings
@@ -9,8 +10,9 @@ from typing import Any
 import click
 from sklearn.exceptions import ConvergenceWarning
 
-from pegasos.cli.options import data_flags, estimator_flags, make_estimator, read_data, solver_flags
+from pegasos.cli.options import data_flags, estimator_flags, given_parameters, read_data, solver_flags
 from pegasos.io import load_model, save_model
+from pegasos.linear import LinearSVC
 
 __all__ = ["train"]
 
@@ -42,14 +44,15 @@ def train(
         if data == "-":
             raise click.UsageError("data from standard input has no name to make one for the model of: name the MODEL")
         model = f"{data}.model"
-    estimator = make_estimator(given)
-    if estimator.warm_start:
-        previous = load_model(model)
-        estimator = previous.set_params(
-            **{name: value for name, value in estimator.get_params(deep=False).items() if given.get(name) is not None}
-        )
+    # Whatever can be wrong without the data should come up before the data is read.
+    parameters = given_parameters(given)
+    estimator = (load_model(model) if parameters.get("warm_start") else LinearSVC()).set_params(**parameters)
+    estimator.check_parameters()
+    folder = os.path.dirname(os.path.abspath(model))
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+        raise click.UsageError(f"{model}: {folder} is no folder that can be written to")
     started = time.perf_counter()
-    X, y = read_data(data, zero_based=zero_based, dtype=dtype, n_features=getattr(estimator, "n_features_in_", None))
+    X, y = read_data(data, zero_based=zero_based, dtype=dtype, width=getattr(estimator, "n_features_in_", None))
     reading = time.perf_counter() - started
     talk = not quiet and not as_json
     if talk:

@@ -1,0 +1,280 @@
+"""The command line, run in this process where possible."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from pegasos.cli.run import run
+from pegasos.datasets import make_text
+from pegasos.io import load_model, write_svmlight
+from pegasos.linear import LinearSVC
+from pegasos.solvers import SOLVERS, Norma, Pegasos
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = make_text(300, 400, random_state=0)
+    write_svmlight(X[:200], y[:200], "train.svm")
+    write_svmlight(X[200:], y[200:], "test.svm")
+    return tmp_path
+
+
+@pytest.fixture
+def pegasos(capsys):
+    """Run a command line; the exit code, standard output and standard error."""
+
+    def call(line):
+        code = run(line.split())
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_train_predict_inspect(folder, pegasos):
+    code, out, err = pegasos("train --alpha 0.01 --tol 0.01 --random-state 0 train.svm text.model")
+    assert (code, err) == (0, "")
+    assert "200 examples x 400 features" in out
+    assert "converged: the gap reached tol" in out
+    assert "Pegasos()" in out
+    model = load_model("text.model")
+    assert model.certificate_.gap <= 0.01
+    assert model.classes_.tolist() == [-1, 1]
+
+    code, out, err = pegasos("predict test.svm text.model labels.txt")
+    assert (code, err) == (0, "")
+    assert out.startswith("error ")
+    labels = np.loadtxt("labels.txt")
+    assert set(labels) <= {-1, 1}
+    assert len(labels) == 100
+
+    code, out, err = pegasos("inspect --top 3 text.model")
+    assert (code, err) == (0, "")
+    assert "LinearSVC (loss=hinge, alpha=0.01), classes -1 and 1" in out
+    assert "largest weights" in out
+
+
+def test_default_model_name(folder, pegasos):
+    assert pegasos("train --tol 0.1 train.svm")[0] == 0
+    assert (folder / "train.svm.model").exists()
+
+
+def test_quiet(folder, pegasos):
+    assert pegasos("train --quiet --tol 0.1 train.svm m") == (0, "", "")
+    assert pegasos("predict --quiet test.svm m out") == (0, "", "")
+
+
+def test_json(folder, pegasos):
+    code, out, _ = pegasos("train --json --tol 0.1 train.svm m")
+    result = json.loads(out)
+    assert code == 0
+    assert result["examples"] == 200
+    assert result["converged"] is True
+    assert result["dual"] <= result["primal"]
+    result = json.loads(pegasos("predict --json test.svm m")[1])
+    assert result["error"] == result["wrong"] / 100
+    assert json.loads(pegasos("inspect --json m")[1])["features"] == 400
+
+
+def test_predictions_to_standard_output(folder, pegasos):
+    pegasos("train --quiet --tol 0.1 train.svm m")
+    code, out, err = pegasos("predict test.svm m -")
+    assert code == 0
+    assert len(out.split()) == 100
+    assert "error" in err
+    _, out, _ = pegasos("predict --decision test.svm m -")
+    decisions = np.array(out.split(), dtype=float)
+    assert ((decisions > 0) == (np.array(pegasos("predict test.svm m -")[1].split(), dtype=int) > 0)).all()
+
+
+def test_unlabelled_data(folder, pegasos):
+    pegasos("train --quiet --tol 0.1 train.svm m")
+    (folder / "new.svm").write_text("0 1:1\n0 3:1\n")
+    code, out, _ = pegasos("predict new.svm m out")
+    assert code == 0
+    assert "no error is computed" in out
+    assert json.loads(pegasos("predict --json new.svm m")[1])["error"] is None
+
+
+def test_standard_input(folder, pegasos, monkeypatch):
+    import io
+
+    class Stdin:
+        buffer = io.BytesIO((folder / "train.svm").read_bytes())
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    assert pegasos("train --tol 0.1 --quiet - m")[0] == 0
+    code, _, err = pegasos("train -")
+    assert code == 2
+    assert "name the MODEL" in err
+
+
+def test_not_converged_warns_and_succeeds(folder, pegasos):
+    code, out, err = pegasos("train --max-iter 1 --tol 1e-9 train.svm m")
+    assert code == 0
+    assert "not converged" in out
+    assert "pegasos: warning: LinearSVC did not reach tol=1e-09" in err
+    assert pegasos("train --max-iter 1 --tol 1e-9 --quiet train.svm m") == (0, "", "")
+
+
+def test_verbose_reports_lines_where_there_is_no_terminal(folder, pegasos):
+    _, _, err = pegasos("train --verbose --max-iter 3 --tol 0 train.svm m")
+    assert [line.split()[0] for line in err.splitlines()] == ["epoch"] * 3
+    assert pegasos("train --max-iter 3 --tol 0 train.svm m")[2] == ""
+
+
+def test_warm_start_continues(folder, pegasos):
+    pegasos("train --quiet --tol 0 --max-iter 2 --alpha 0.01 --solver norma --p 0.5 --random-state 0 train.svm m")
+    before = load_model("m")
+    assert pegasos("train --quiet --warm-start --max-iter 3 train.svm m")[0] == 0
+    after = load_model("m")
+    assert after._last.t == before._last.t + 3 * 200
+    assert isinstance(after.solver, Norma)
+    assert (after.alpha, after.tol, after.max_iter) == (0.01, 0, 3)
+    code, _, err = pegasos("train --warm-start train.svm none")
+    assert code == 2
+    assert "none: No such file" in err
+
+
+def test_every_option_has_a_flag(pegasos):
+    text = pegasos("train --help")[1]
+    for owner in (LinearSVC, *SOLVERS.values()):
+        for name in owner().get_params(deep=False):
+            assert "--" + name.replace("_", "-") in text, name
+
+
+def test_solver_flags_reach_the_solver(folder, pegasos):
+    flags = (
+        "--solver pegasos --batch-size 8 --sampling subset --project --average no --random-stops 2 "
+        "--stop-evaluation sample --start random --no-count-idle-steps --max-steps 50"
+    )
+    assert pegasos(f"train --tol 0 {flags} train.svm m")[0] == 0
+    expected = Pegasos(
+        batch_size=8,
+        sampling="subset",
+        project=True,
+        average=False,
+        random_stops=2,
+        stop_evaluation="sample",
+        start="random",
+        count_idle_steps=False,
+        max_steps=50,
+    )
+    assert load_model("m").solver.get_params() == expected.get_params()
+
+
+def test_class_weight(folder, pegasos):
+    assert pegasos("train --quiet --tol 0.1 --class-weight 1=2 --class-weight -1=0.5 train.svm m")[0] == 0
+    assert load_model("m").class_weight == {1: 2.0, -1: 0.5}
+    assert pegasos("train --quiet --tol 0.1 --class-weight balanced train.svm m")[0] == 0
+
+
+MISTAKES = {
+    "frobnicate": "No such command 'frobnicate'",
+    "train": "Missing argument 'DATA'",
+    "train none.svm": "none.svm: No such file or directory",
+    "train --unknown 1 train.svm": "--unknown",
+    "train --C 0 train.svm": "C=0.0: must be a finite number above 0",
+    "train --C x train.svm": "'x' is not a valid float",
+    "train --solver newton train.svm": "solver='newton': must be 'auto', 'pegasos', 'norma', 'constant-step'",
+    "train --solver newton --eta 1 train.svm": "must be one of auto, pegasos, norma, constant-step",
+    "train --solver norma --project train.svm": "--project is no option of the solver norma",
+    "train --batch-size 1000 train.svm": "batch_size=1000 is more than the 200 examples",
+    "train --average maybe train.svm": "'maybe' is not one of 'no', 'yes', 'suffix'",
+    "train --class-weight 1 train.svm": "must be LABEL=WEIGHT",
+    "train train.svm no/such/folder/m": "no folder that can be written to",
+    "train bad.svm": "bad.svm: line 2, column 3",
+    "train three.svm": "y has 3 classes",
+    "train one.svm": "one class only",
+    "train empty.svm": "empty.svm: no rows",
+    "predict test.svm none.model": "none.model: No such file or directory",
+    "predict test.svm train.svm": "train.svm: not a pegasos model",
+    "predict wide.svm m": "wide.svm has 900 features, but the model was trained on 400",
+    "predict test.svm": "Missing argument 'MODEL'",
+    "inspect .": "Is a directory",
+}
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_mistakes_get_one_line_and_exit_code_2(folder, pegasos, line):
+    pegasos("train --quiet --tol 0.1 train.svm m")
+    (folder / "bad.svm").write_text("1 1:1\n1 x:1\n")
+    (folder / "three.svm").write_text("1 1:1\n2 1:1\n3 1:1\n")
+    (folder / "one.svm").write_text("1 1:1\n1 1:2\n")
+    (folder / "empty.svm").write_text("")
+    (folder / "wide.svm").write_text("1 900:1\n")
+    code, out, err = pegasos(line)
+    assert code == 2
+    assert err.startswith("pegasos: ")
+    assert err.count("\n") == 1
+    assert MISTAKES[line] in err
+    assert "Traceback" not in out + err
+
+
+def test_help_and_version(pegasos):
+    code, out, _ = pegasos("")
+    assert code == 0
+    assert "train" in out
+    assert pegasos("--version")[1].startswith("pegasos, version ")
+
+
+def test_demo(tmp_path, pegasos):
+    code, out, _ = pegasos(f"demo --rows 1000 --words 500 --directory {tmp_path / 'demo'}")
+    assert code == 0
+    assert "$ pegasos train" in out
+    assert "gap " in out
+    assert "$ pegasos predict" in out
+    assert "error " in out
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["test.svm", "text.model", "train.svm"]
+
+
+def command(*arguments, **keywords):
+    line = [sys.executable, "-c", "from pegasos.cli import main; main()", *arguments]
+    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **keywords)
+
+
+def test_interrupt(folder):
+    with command("train", "--verbose", "--tol", "0", "--max-iter", "100000000", "train.svm", "m") as process:
+        process.stderr.readline()  # it is under way
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "pegasos: interrupted"
+    assert not (folder / "m").exists()
+
+
+def test_reader_that_goes_away(folder):
+    assert run("train --quiet --tol 0.1 train.svm m".split()) == 0
+    with command("predict", "test.svm", "m", "-") as process:
+        process.stdout.close()
+        assert "Traceback" not in process.stderr.read()
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
+def test_live_line_on_a_terminal(folder):
+    leader, follower = os.openpty()
+    line = [sys.executable, "-c", "from pegasos.cli import main; main()"]
+    line += ["train", "--tol", "0", "--max-iter", "20000", "train.svm", "m"]
+    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=follower)
+    os.close(follower)
+    shown = b""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            piece = os.read(leader, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(leader)
+    assert process.wait(60) == 0
+    for word in (b"epoch", b"primal", b"dual", b"gap"):
+        assert word in shown

@@ -1,0 +1,195 @@
+"""Model files: what is saved comes back, and nothing else gets in."""
+
+import json
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+from sklearn.datasets import make_blobs
+
+from pegasos import LinearSVC
+from pegasos.io import load_model, save_model
+from pegasos.solvers import ConstantStep, Pegasos
+
+
+@pytest.fixture
+def data():
+    return make_blobs(80, n_features=3, centers=2, random_state=1)
+
+
+@pytest.fixture
+def saved(data, tmp_path):
+    path = tmp_path / "blobs.model"
+    save_model(LinearSVC(C=1e-3, tol=0.1, random_state=0).fit(*data), path)
+    return path
+
+
+@pytest.mark.parametrize("labels", [[-1, 1], [0, 1], ["no", "yes"], [False, True], [2**40, 2**41]])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_round_trip(data, tmp_path, labels, fit_intercept):
+    X, y = data
+    y = np.array(labels)[y]
+    model = LinearSVC(C=1e-3, tol=0.1, random_state=0, fit_intercept=fit_intercept, intercept_scaling=2.0).fit(X, y)
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.classes_.dtype == model.classes_.dtype
+    assert loaded.certificate_ == model.certificate_
+    assert loaded.get_params() == model.get_params()
+    assert loaded.n_iter_ == model.n_iter_
+    for name, trace in model.history_.items():
+        np.testing.assert_array_equal(loaded.history_[name], trace)
+
+
+def test_parameters_come_back(data, tmp_path):
+    solver = ConstantStep(eta=0.05, batch_size=4)
+    model = LinearSVC(alpha=0.1, tol=0, max_iter=3, class_weight={0: 2.0, 1: 0.5}, solver=solver, random_state=3)
+    save_model(model.fit(*data), tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert isinstance(loaded.solver, ConstantStep)
+    assert loaded.solver.get_params() == solver.get_params()
+    assert loaded.class_weight == {0: 2.0, 1: 0.5}
+    assert loaded.alpha == 0.1
+
+
+def test_feature_names(data, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = data
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    save_model(LinearSVC(C=1e-3, tol=0.1).fit(frame, y), tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert loaded.feature_names_in_.tolist() == ["a", "b", "c"]
+    loaded.predict(frame)
+
+
+def test_warm_start_from_file(data, tmp_path):
+    X, y = data
+    model = LinearSVC(tol=0, max_iter=3, random_state=0, warm_start=True, solver=Pegasos(average=False)).fit(X, y)
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    loaded.fit(X, y)
+    model.fit(X, y)
+    # The dual point stays behind, but weights and step count come along, so that the same steps are made.
+    np.testing.assert_allclose(loaded.coef_, model.coef_, rtol=1e-12)
+
+
+def test_unfitted_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="not fitted"):
+        save_model(LinearSVC(), tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_strange_labels_are_refused(data, tmp_path):
+    X, y = data
+    model = LinearSVC(C=1e-3, tol=0.1).fit(X, y)
+    model.classes_ = np.array([(0,), (1,)], dtype=object)
+    with pytest.raises(ValueError, match="numbers or strings"):
+        save_model(model, tmp_path / "m")
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load_model(tmp_path / "none")
+
+
+@pytest.mark.parametrize("keep", [0, 4, 8, 100, -1, -100])
+def test_truncated(saved, keep):
+    saved.write_bytes(saved.read_bytes()[:keep])
+    with pytest.raises(ValueError, match=r"blobs\.model: .*truncated"):
+        load_model(saved)
+
+
+def test_foreign(tmp_path):
+    path = tmp_path / "foreign"
+    path.write_bytes(b"\x80\x04not a model at all" * 10)
+    with pytest.raises(ValueError, match="foreign: not a pegasos model"):
+        load_model(path)
+    save_file({"w": np.ones(3)}, path)
+    with pytest.raises(ValueError, match="foreign: a safetensors file, but not a pegasos model"):
+        load_model(path)
+
+
+def rewrite(path, change):
+    """Change a saved model's tensors and header and write it back."""
+    from safetensors import safe_open
+
+    with safe_open(path, framework="numpy") as file:
+        metadata = file.metadata()
+    tensors, header = load_file(path), json.loads(metadata["header"])
+    change(tensors, header, metadata)
+    if "raw" not in metadata:
+        metadata["header"] = json.dumps(header)
+    save_file(tensors, path, metadata=metadata)
+
+
+def test_version(saved):
+    rewrite(saved, lambda tensors, header, metadata: metadata.update(version="99"))
+    with pytest.raises(ValueError, match="format '99', of another version"):
+        load_model(saved)
+
+
+def set_tensor(name, value):
+    return lambda tensors, header, metadata: tensors.update({name: value})
+
+
+def set_header(name, value):
+    return lambda tensors, header, metadata: header.update({name: value})
+
+
+def set_parameter(name, value):
+    return lambda tensors, header, metadata: header["parameters"].update({name: value})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        set_tensor("coef", np.ones((2, 3))),
+        set_tensor("coef", np.ones(3)),
+        set_tensor("coef", np.ones((1, 3), dtype=np.float32)),
+        set_tensor("coef", np.full((1, 3), np.nan)),
+        set_tensor("intercept", np.ones(2)),
+        set_tensor("history", np.ones((2, 3))),
+        set_tensor("classes", np.ones(3)),
+        set_tensor("classes", np.ones(2)),
+        lambda tensors, header, metadata: tensors.pop("coef"),
+        lambda tensors, header, metadata: tensors.pop("classes"),
+        lambda tensors, header, metadata: header.pop("certificate"),
+        lambda tensors, header, metadata: metadata.update(raw="", header="[" * 100_000),
+        lambda tensors, header, metadata: metadata.update(raw="", header="[1]"),
+        lambda tensors, header, metadata: metadata.update(raw="", header="no json"),
+        set_header("estimator", "Other"),
+        set_header("steps", -1),
+        set_header("steps", "1"),
+        set_header("feature_names", ["a"]),
+        set_header("feature_names", [1, 2, 3]),
+        set_header("certificate", {}),
+        set_header("certificate", [1]),
+        set_header("parameters", {"penalty": "l1"}),
+        set_header("parameters", [1]),
+        set_parameter("C", -1),
+        set_parameter("C", "1"),
+        set_parameter("solver", {"name": "os.system", "options": {}}),
+        set_parameter("solver", {"name": "pegasos", "options": {"batch_size": -1}}),
+        set_parameter("solver", {"name": "pegasos", "options": {"other": 1}}),
+        set_parameter("class_weight", [1, 2]),
+    ],
+)
+def test_damage_is_found(saved, change):
+    rewrite(saved, change)
+    with pytest.raises(ValueError, match=r"blobs\.model: "):
+        load_model(saved)
+
+
+def test_full_disk_leaves_the_old_file(saved, data, monkeypatch):
+    before = saved.read_bytes()
+    import pegasos.io._atomic as atomic
+
+    def fail(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(atomic.os, "replace", fail)
+    with pytest.raises(OSError, match="No space left"):
+        save_model(LinearSVC(C=1e-3, tol=0.5).fit(*data), saved)
+    assert saved.read_bytes() == before
+    assert [path.name for path in saved.parent.iterdir()] == [saved.name]
