@@ -251,7 +251,7 @@ def test_interrupt(folder):
 
 
 def test_reader_that_goes_away(folder):
-    assert run("train --quiet --tol 0.1 train.svm m".split()) == 0
+    assert run(["train", "--quiet", "--tol", "0.1", "train.svm", "m"]) == 0
     with command("predict", "test.svm", "m", "-") as process:
         process.stdout.close()
         assert "Traceback" not in process.stderr.read()
