@@ -11,7 +11,8 @@
 
 namespace pegasos {
 
-inline void prefetch(const void* address) { __builtin_prefetch(address, 0, 3); }
+// Into the second-level cache: that takes more requests at a time than the first.
+inline void prefetch(const void* address) { __builtin_prefetch(address, 0, 2); }
 
 /// Asks for the cache lines of [first, last), at most `most` of them: the hardware follows on by itself.
 template <class T>

@@ -143,7 +143,7 @@ private:
         std::vector<double> sum;
     };
     static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
-    static constexpr std::size_t far = 16, near = 8;  // prefetch distances, in rows
+    static constexpr std::size_t far = 32, near = 16;  // prefetch distances, in rows
 
     double epochs() const {
         return static_cast<double>(steps_ * options_.batch) / static_cast<double>(problem_.rows.n_rows);
