@@ -24,6 +24,7 @@
 
 #include "monitor.hpp"
 #include "problem.hpp"
+#include "threads.hpp"
 
 namespace pegasos {
 
@@ -113,22 +114,38 @@ struct Bounds {
 };
 
 /// One pass over the rows: the exact primal value at w and, from `slope(i, z)`, a dual point. The time limit
-/// does not end it (a fit that ran out of time is still certified), an interrupt does.
+/// does not end it (a fit that ran out of time is still certified), an interrupt does. Each thread of the
+/// team takes a range of rows and sums into a vector of its own.
 template <class Loss, class Rows, class Slope>
-double evaluate(const Problem<Rows>& problem, const std::vector<double>& w, Monitor& monitor,
+double evaluate(const Problem<Rows>& problem, const std::vector<double>& w, Team& team, Monitor& monitor,
                 DualPoint& point, Slope slope) {
     const auto& rows = problem.rows;
     point.q.resize(rows.n_rows);
     point.u.assign(problem.dimension(), 0.0);
+    struct Part {
+        Sum loss, linear;
+        std::vector<double> u;
+    };
+    std::vector<Part> parts(team.size());
+    team.run_ranges(rows.n_rows, [&](std::size_t k, std::size_t first, std::size_t last) {
+        Part& part = parts[k];
+        if (k > 0) part.u.assign(problem.dimension(), 0.0);
+        double* u = k > 0 ? part.u.data() : point.u.data();
+        for (std::size_t i = first; i < last && !team.failed(); ++i) {
+            const double y = problem.labels[i], s = problem.weights[i];
+            const double z = y * rows.dot(i, w.data());
+            part.loss.add(s * Loss::value(z));
+            const double q = point.q[i] = slope(i, z);
+            part.linear.add(s * Loss::dual(q));
+            if (q != 0) rows.add(i, problem.C * s * q * y, u);
+            if (k == 0) monitor.worked(rows.entries(i));
+        }
+    });
     Sum loss, linear;
-    for (std::size_t i = 0; i < rows.n_rows; ++i) {
-        const double y = problem.labels[i], s = problem.weights[i];
-        const double z = y * rows.dot(i, w.data());
-        loss.add(s * Loss::value(z));
-        const double q = point.q[i] = slope(i, z);
-        linear.add(s * Loss::dual(q));
-        if (q != 0) rows.add(i, problem.C * s * q * y, point.u.data());
-        monitor.worked(rows.entries(i));
+    for (const Part& part : parts) {
+        loss.add(part.loss.value());
+        linear.add(part.linear.value());
+        for (std::size_t j = 0; j < part.u.size(); ++j) point.u[j] += part.u[j];
     }
     point.linear = problem.C * linear.value();
     return squared_norm(w) / 2 + problem.C * loss.value();
@@ -138,7 +155,8 @@ double evaluate(const Problem<Rows>& problem, const std::vector<double>& w, Moni
 template <class Loss, class Rows>
 class Certifier {
 public:
-    explicit Certifier(const Problem<Rows>& problem) : problem_(problem) {}
+    Certifier(const Problem<Rows>& problem, Team& team, Monitor& monitor)
+        : problem_(problem), team_(team), monitor_(monitor) {}
 
     /// Starts from the dual point of an earlier fit of the same rows, if there was one.
     void resume(std::vector<double> q) {
@@ -148,16 +166,17 @@ public:
     }
 
     /// Bounds at w after the visits recorded, which start again from zero.
-    Bounds check(const std::vector<double>& w, std::vector<Visited>& visited, Monitor& monitor) {
-        if (stale_) recompute(w, monitor);
+    Bounds check(const std::vector<double>& w, std::vector<Visited>& visited) {
+        if (stale_) recompute(w);
         DualPoint& point = joined_ ? fresh_ : best_;
-        const double primal = evaluate<Loss>(problem_, w, monitor, point, [&](std::size_t i, double z) {
-            Visited& row = visited[i];
-            const double q = row.visits ? row.slopes / static_cast<double>(row.visits) : Loss::slope(z);
-            row.visits = 0;
-            row.slopes = 0;
-            return q;
-        });
+        const double primal =
+            evaluate<Loss>(problem_, w, team_, monitor_, point, [&](std::size_t i, double z) {
+                Visited& row = visited[i];
+                const double q = row.visits ? row.slopes / static_cast<double>(row.visits) : Loss::slope(z);
+                row.visits = 0;
+                row.slopes = 0;
+                return q;
+            });
         point.rescale();
         if (joined_) {
             best_.join(fresh_);
@@ -169,22 +188,22 @@ public:
     }
 
     /// The certificate: as `check`, with u computed afresh from q where it was put together from parts.
-    Bounds certify(const std::vector<double>& w, Bounds checked, Monitor& monitor) {
-        return mixed_ ? recompute(w, monitor) : checked;
-    }
+    Bounds certify(const std::vector<double>& w, Bounds checked) { return mixed_ ? recompute(w) : checked; }
 
     std::vector<double> take_dual() { return std::move(best_.q); }
 
 private:
-    Bounds recompute(const std::vector<double>& w, Monitor& monitor) {
+    Bounds recompute(const std::vector<double>& w) {
         const std::vector<double> q = best_.q;
         const double primal =
-            evaluate<Loss>(problem_, w, monitor, best_, [&](std::size_t i, double) { return q[i]; });
+            evaluate<Loss>(problem_, w, team_, monitor_, best_, [&](std::size_t i, double) { return q[i]; });
         stale_ = false;
         return {primal, best_.value()};
     }
 
     const Problem<Rows>& problem_;
+    Team& team_;
+    Monitor& monitor_;
     DualPoint best_, fresh_;
     bool joined_ = false, mixed_ = false, stale_ = false;
 };

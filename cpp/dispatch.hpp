@@ -16,6 +16,7 @@
 #include "sampling.hpp"
 #include "solvers/constant_step.hpp"
 #include "solvers/norma.hpp"
+#include "solvers/sdca.hpp"
 #include "solvers/subgradient.hpp"
 
 namespace pegasos {
@@ -38,7 +39,12 @@ struct SubgradientRequest {
     std::vector<RowNumber> sequence;  // instead of sampling, for tests
     SubgradientOptions options;
     Start start;
-    std::function<void(const Record&)> report;
+};
+
+struct SdcaRequest {
+    SdcaOptions options;
+    std::vector<RowNumber> sequence;  // visits of the first epoch, for tests
+    Start start;
 };
 
 /// f(Loss{}) for the loss of that name.
@@ -82,11 +88,14 @@ inline Output output_named(const std::string& name) {
 /// Instantiated for each kind of rows in instances/*.cpp, so that the compiler can work on them side by side.
 template <class Rows>
 Solution solve_subgradient(const Rows& rows, const ProblemData& data, const SubgradientRequest& request,
-                           Monitor& monitor);
+                           Context& context);
+
+template <class Rows>
+Solution solve_sdca(const Rows& rows, const ProblemData& data, const SdcaRequest& request, Context& context);
 
 template <class Rows>
 Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<double>& w,
-               const std::vector<double>& q, Monitor& monitor);
+               const std::vector<double>& q, Context& context);
 
 template <class Rows>
 RowsReport inspect_rows(const Rows& rows, std::size_t n_stored);

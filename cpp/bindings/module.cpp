@@ -46,16 +46,34 @@ Rows csr_rows(const Vector<T>& values, const Vector<Index>& columns, const Vecto
 }
 
 /// Entries of a weight vector: one per feature, and the constant feature's.
-std::size_t dimension(const Rows& rows) {
-    return std::visit([](const auto& r) { return r.n_features; }, rows.rows) + 1;
-}
+/// Labels, weights, C and loss with the rows they belong to; holds the Python arrays.
+struct BoundProblem {
+    const Rows& rows;  // kept alive by the binding
+    Vector<double> y, s;
+    double C;
+    std::string loss;
 
-ProblemData problem_data(const Rows& rows, const Vector<double>& y, const Vector<double>& s, double C,
-                         std::string loss) {
-    const std::size_t n_rows = std::visit([](const auto& r) { return r.n_rows; }, rows.rows);
-    if (y.shape(0) != n_rows || s.shape(0) != n_rows) throw std::invalid_argument("lengths differ");
-    return {{y.data(), n_rows}, {s.data(), n_rows}, C, std::move(loss)};
-}
+    BoundProblem(const Rows& rows, Vector<double> y, Vector<double> s, double C, std::string loss)
+        : rows(rows), y(std::move(y)), s(std::move(s)), C(C), loss(std::move(loss)) {
+        if (this->y.shape(0) != n_rows() || this->s.shape(0) != n_rows())
+            throw std::invalid_argument("lengths differ");
+    }
+
+    std::size_t n_rows() const {
+        return std::visit([](const auto& r) { return r.n_rows; }, rows.rows);
+    }
+    std::size_t dimension() const {
+        return std::visit([](const auto& r) { return r.n_features + 1; }, rows.rows);
+    }
+    ProblemData data() const { return {{y.data(), n_rows()}, {s.data(), n_rows()}, C, loss}; }
+};
+
+/// What every solver is given besides problem and options.
+struct Run {
+    std::size_t n_jobs;
+    double elapsed, max_seconds;
+    std::optional<nb::callable> report, progress;
+};
 
 std::vector<double> to_vector(const std::optional<Vector<double>>& array, std::size_t size) {
     if (!array) return {};
@@ -63,47 +81,69 @@ std::vector<double> to_vector(const std::optional<Vector<double>>& array, std::s
     return {array->data(), array->data() + array->shape(0)};
 }
 
-/// Wraps a Python callable so that the core can call it without the GIL, and lets Ctrl-C through.
-std::function<void(double, double)> heartbeat(std::optional<nb::callable> progress) {
-    return [progress = std::move(progress)](double epoch, double seconds) {
-        nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (progress) (*progress)(epoch, seconds);
-    };
+std::vector<RowNumber> to_rows(const std::optional<Vector<RowNumber>>& array, std::size_t n_rows) {
+    if (!array) return {};
+    std::vector<RowNumber> rows(array->data(), array->data() + array->shape(0));
+    for (const auto i : rows)
+        if (i >= n_rows) throw std::invalid_argument("row number out of range");
+    return rows;
 }
 
-Solution subgradient(const Rows& rows, const Vector<double>& y, const Vector<double>& s, double C,
-                     const std::string& loss, const std::string& schedule, double step_parameter,
-                     std::uint64_t batch, const std::string& sampling, bool project, bool count_idle_steps,
-                     const std::string& output, std::uint64_t random_stops, std::uint64_t stop_sample,
-                     std::uint64_t max_steps, double tol, std::uint64_t seed, double elapsed,
-                     double max_seconds, std::optional<Vector<std::uint32_t>> sequence,
-                     std::optional<Vector<double>> start_w, std::uint64_t start_t,
-                     std::optional<Vector<double>> start_q, std::optional<nb::callable> report,
-                     std::optional<nb::callable> progress) {
-    const ProblemData data = problem_data(rows, y, s, C, loss);
-    SubgradientRequest request{
-        schedule,
-        step_parameter,
-        sampling,
-        {},
-        {batch, project, count_idle_steps, output_named(output), random_stops, stop_sample, max_steps, tol,
-         seed},
-        {to_vector(start_w, dimension(rows)), start_t, to_vector(start_q, data.labels.size())},
-        {}};
-    if (sequence) {
-        request.sequence.assign(sequence->data(), sequence->data() + sequence->shape(0));
-        for (const auto i : request.sequence)
-            if (i >= data.labels.size()) throw std::invalid_argument("row number out of range");
-    }
-    if (report)
-        request.report = [&](const Record& record) {
-            nb::gil_scoped_acquire gil;
-            (*report)(record.seconds, record.epoch, record.primal, record.dual);
-        };
-    Monitor monitor(elapsed, max_seconds, heartbeat(progress));
+/// Calls f(rows, context) without the GIL; what the core calls back takes it, and lets Ctrl-C through.
+template <class F>
+auto solve(const BoundProblem& problem, const Run& run, F f) {
+    Monitor monitor(run.elapsed, run.max_seconds, [&](double epoch, double seconds) {
+        nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (run.progress) (*run.progress)(epoch, seconds);
+    });
+    const auto report = [&](const Record& record) {
+        nb::gil_scoped_acquire gil;
+        if (run.report) (*run.report)(record.seconds, record.epoch, record.primal, record.dual);
+    };
     nb::gil_scoped_release release;
-    return std::visit([&](const auto& r) { return solve_subgradient(r, data, request, monitor); }, rows.rows);
+    Team team(std::max<std::size_t>(run.n_jobs, 1));
+    Context context{team, monitor, report};
+    return std::visit([&](const auto& rows) { return f(rows, context); }, problem.rows.rows);
+}
+
+Solution subgradient(const BoundProblem& problem, const Run& run, const std::string& schedule,
+                     double step_parameter, std::uint64_t batch, const std::string& sampling, bool project,
+                     bool count_idle_steps, const std::string& output, std::uint64_t random_stops,
+                     std::uint64_t stop_sample, std::uint64_t max_steps, double tol, std::uint64_t seed,
+                     const std::optional<Vector<RowNumber>>& sequence,
+                     const std::optional<Vector<double>>& start_w, std::uint64_t start_t,
+                     const std::optional<Vector<double>>& start_q) {
+    const SubgradientOptions options{batch,        project,     count_idle_steps, output_named(output),
+                                     random_stops, stop_sample, max_steps,        tol,
+                                     seed};
+    const Start start{to_vector(start_w, problem.dimension()), start_t, to_vector(start_q, problem.n_rows())};
+    const SubgradientRequest request{schedule, step_parameter, sampling, to_rows(sequence, problem.n_rows()),
+                                     options,  start};
+    const ProblemData data = problem.data();
+    return solve(problem, run, [&](const auto& rows, Context& context) {
+        return solve_subgradient(rows, data, request, context);
+    });
+}
+
+Solution sdca(const BoundProblem& problem, const Run& run, bool shrink, bool blocks, double max_epochs,
+              double tol, std::uint64_t seed, const std::optional<Vector<RowNumber>>& sequence,
+              std::uint64_t start_t, const std::optional<Vector<double>>& start_q) {
+    const SdcaRequest request{{shrink, blocks, tol, max_epochs, seed},
+                              to_rows(sequence, problem.n_rows()),
+                              {{}, start_t, to_vector(start_q, problem.n_rows())}};
+    const ProblemData data = problem.data();
+    return solve(problem, run, [&](const auto& rows, Context& context) {
+        return solve_sdca(rows, data, request, context);
+    });
+}
+
+Bounds certify_point(const BoundProblem& problem, const Run& run, const Vector<double>& w,
+                     const Vector<double>& q) {
+    const auto w_ = to_vector(w, problem.dimension()), q_ = to_vector(q, problem.n_rows());
+    const ProblemData data = problem.data();
+    return solve(problem, run,
+                 [&](const auto& rows, Context& context) { return certify(rows, data, w_, q_, context); });
 }
 
 }  // namespace
@@ -127,6 +167,15 @@ NB_MODULE(PEGASOS_MODULE, m) {
     def_csr(float{}, std::int64_t{});
     def_csr(double{}, std::int64_t{});
 
+    nb::class_<BoundProblem>(m, "Problem", "Rows, labels, weights, C and loss.")
+        .def(nb::init<const Rows&, Vector<double>, Vector<double>, double, std::string>(), "rows"_a, "y"_a,
+             "s"_a, "C"_a, "loss"_a, nb::keep_alive<1, 2>());
+    nb::class_<Run>(m, "Run", "Threads, time limit and callbacks of a run.")
+        .def(
+            nb::init<std::size_t, double, double, std::optional<nb::callable>, std::optional<nb::callable>>(),
+            "n_jobs"_a = 1, "elapsed"_a = 0.0, "max_seconds"_a = std::numeric_limits<double>::infinity(),
+            "report"_a.none() = nb::none(), "progress"_a.none() = nb::none());
+
     nb::class_<RowsReport>(m, "RowsReport",
                            "What `inspect` found; row numbers are -1 where nothing is wrong.")
         .def_ro("bad_structure", &RowsReport::bad_structure)
@@ -143,17 +192,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
     nb::class_<Bounds>(m, "Bounds", "A primal value and a true lower bound on the optimum.")
         .def_ro("primal", &Bounds::primal)
         .def_ro("dual", &Bounds::dual);
-    m.def(
-        "certify",
-        [](const Rows& rows, const Vector<double>& y, const Vector<double>& s, double C,
-           const std::string& loss, const Vector<double>& w, const Vector<double>& q) {
-            const ProblemData data = problem_data(rows, y, s, C, loss);
-            const auto w_ = to_vector(w, dimension(rows)), q_ = to_vector(q, data.labels.size());
-            Monitor monitor(0, std::numeric_limits<double>::infinity(), heartbeat({}));
-            nb::gil_scoped_release release;
-            return std::visit([&](const auto& r) { return certify(r, data, w_, q_, monitor); }, rows.rows);
-        },
-        "rows"_a, "y"_a, "s"_a, "C"_a, "loss"_a, "w"_a, "q"_a);
+    m.def("certify", &certify_point, "problem"_a, "run"_a, "w"_a, "q"_a);
     m.def("relative_gap", &relative_gap, "primal"_a, "dual"_a);
 
     nb::class_<Solution>(m, "Solution", "What a solver returns.")
@@ -172,11 +211,12 @@ NB_MODULE(PEGASOS_MODULE, m) {
             for (const auto& r : s.history) rows.push_back({r.seconds, r.epoch, r.primal, r.dual});
             return rows;
         });
-    m.def("subgradient", &subgradient, "rows"_a, "y"_a, "s"_a, "C"_a, "loss"_a, "schedule"_a,
-          "step_parameter"_a, "batch"_a, "sampling"_a, "project"_a, "count_idle_steps"_a, "output"_a,
-          "random_stops"_a, "stop_sample"_a, "max_steps"_a, "tol"_a, "seed"_a, "elapsed"_a, "max_seconds"_a,
-          "sequence"_a.none(), "start_w"_a.none(), "start_t"_a, "start_q"_a.none(), "report"_a.none(),
-          "progress"_a.none());
+    m.def("subgradient", &subgradient, "problem"_a, "run"_a, nb::kw_only(), "schedule"_a, "step_parameter"_a,
+          "batch"_a, "sampling"_a, "project"_a, "count_idle_steps"_a, "output"_a, "random_stops"_a,
+          "stop_sample"_a, "max_steps"_a, "tol"_a, "seed"_a, "sequence"_a.none(), "start_w"_a.none(),
+          "start_t"_a, "start_q"_a.none());
+    m.def("sdca", &sdca, "problem"_a, "run"_a, nb::kw_only(), "shrink"_a, "blocks"_a, "max_epochs"_a, "tol"_a,
+          "seed"_a, "sequence"_a.none(), "start_t"_a, "start_q"_a.none());
 
     bind_probes(m);
     bind_svmlight(m);

@@ -16,26 +16,34 @@ Problem<Rows> make_problem(const Rows& rows, const ProblemData& data) {
 
 template <class Rows>
 Solution solve_subgradient(const Rows& rows, const ProblemData& data, const SubgradientRequest& request,
-                           Monitor& monitor) {
+                           Context& context) {
     const auto problem = make_problem(rows, data);
     const auto sampler = make_sampler(request, rows.n_rows);
     return with_loss(data.loss, [&]<class Loss>(Loss) {
         return with_schedule(request, problem.lambda(), [&]<class Schedule>(const Schedule& schedule) {
-            Subgradient<Loss, Rows, Schedule> solver(problem, schedule, request.options, *sampler, monitor,
-                                                     request.report);
+            Subgradient<Loss, Rows, Schedule> solver(problem, schedule, request.options, *sampler, context);
             return solver.run(request.start);
         });
     });
 }
 
 template <class Rows>
+Solution solve_sdca(const Rows& rows, const ProblemData& data, const SdcaRequest& request, Context& context) {
+    const auto problem = make_problem(rows, data);
+    return with_loss(data.loss, [&]<class Loss>(Loss) {
+        Sdca<Loss, Rows> solver(problem, request.options, context);
+        return solver.run(request.start, request.sequence);
+    });
+}
+
+template <class Rows>
 Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<double>& w,
-               const std::vector<double>& q, Monitor& monitor) {
+               const std::vector<double>& q, Context& context) {
     const auto problem = make_problem(rows, data);
     return with_loss(data.loss, [&]<class Loss>(Loss) {
         DualPoint point;
-        const double primal =
-            evaluate<Loss>(problem, w, monitor, point, [&](std::size_t i, double) { return q[i]; });
+        const double primal = evaluate<Loss>(problem, w, context.team, context.monitor, point,
+                                             [&](std::size_t i, double) { return q[i]; });
         return Bounds{primal, point.value()};
     });
 }
@@ -47,9 +55,10 @@ RowsReport inspect_rows(const Rows& rows, std::size_t n_stored) {
 
 #define PEGASOS_INSTANTIATE(...)                                                                           \
     template Solution solve_subgradient(const __VA_ARGS__&, const ProblemData&, const SubgradientRequest&, \
-                                        Monitor&);                                                         \
+                                        Context&);                                                         \
+    template Solution solve_sdca(const __VA_ARGS__&, const ProblemData&, const SdcaRequest&, Context&);    \
     template Bounds certify(const __VA_ARGS__&, const ProblemData&, const std::vector<double>&,            \
-                            const std::vector<double>&, Monitor&);                                         \
+                            const std::vector<double>&, Context&);                                         \
     template RowsReport inspect_rows(const __VA_ARGS__&, std::size_t);
 
 }  // namespace pegasos

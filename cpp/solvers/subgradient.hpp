@@ -22,12 +22,12 @@
 #include <utility>
 #include <vector>
 
-#include "certificate.hpp"
 #include "losses.hpp"
 #include "monitor.hpp"
 #include "random.hpp"
 #include "sampling.hpp"
 #include "scaled_vector.hpp"
+#include "solution.hpp"
 
 namespace pegasos {
 
@@ -45,46 +45,23 @@ struct SubgradientOptions {
     std::uint64_t seed = 0;
 };
 
-/// Where a run begins: w and the number of steps t already behind it.
-struct Start {
-    std::vector<double> w;
-    std::uint64_t t = 0;
-    std::vector<double> q;  // the dual point of the earlier run, or empty
-};
-
-struct Record {
-    double seconds, epoch, primal, dual;
-};
-
-struct Solution {
-    std::vector<double> w;
-    std::vector<double> q;  // dual point: alpha_i = C s_i q_i
-    std::uint64_t t = 0;    // for a later run to start from
-    std::uint64_t steps = 0;
-    double epochs = 0;
-    Bounds bounds{};
-    double seconds = 0;
-    std::string reason;
-    std::vector<Record> history;
-};
-
 template <class Loss, class Rows, class Schedule>
 class Subgradient {
 public:
     Subgradient(const Problem<Rows>& problem, const Schedule& schedule, const SubgradientOptions& options,
-                Sampler& sampler, Monitor& monitor, std::function<void(const Record&)> report)
+                Sampler& sampler, Context& context)
         : problem_(problem),
           schedule_(schedule),
           options_(options),
           sampler_(sampler),
-          monitor_(monitor),
-          report_(std::move(report)),
+          context_(context),
+          monitor_(context.monitor),
           radius_(std::sqrt(problem.C * problem.total_weight * Loss::value(0))),
           step_weight_(static_cast<double>(problem.rows.n_rows) /
                        (static_cast<double>(options.batch) * problem.total_weight)),
           w_(problem.dimension(), options.output == Output::average || options.output == Output::suffix),
           block_(options.batch * std::max<std::uint64_t>(1, 1024 / options.batch)),
-          certifier_(problem) {
+          certifier_(problem, context.team, context.monitor) {
         visited_.reserve(problem.rows.n_rows);
         for (std::size_t i = 0; i < problem.rows.n_rows; ++i)
             visited_.push_back({problem.labels[i] * problem.weights[i]});
@@ -111,7 +88,7 @@ public:
             if (!alive) solution.reason = "max_time";
             if (steps_ == next_check || last) {
                 solution.w = output(last);
-                bounds = certifier_.check(solution.w, visited_, monitor_);
+                bounds = certifier_.check(solution.w, visited_);
                 next_epoch = std::max(next_epoch + 1, (next_epoch * 4 + 2) / 3);
                 while (steps_in(next_epoch) <= steps_) ++next_epoch;  // a batch may hold several epochs
                 // A hair below tol, so that the certificate, whose sums are computed afresh, is within it
@@ -122,7 +99,7 @@ public:
                 record(solution, bounds);
             }
         }
-        bounds = certifier_.certify(solution.w, bounds, monitor_);
+        bounds = certifier_.certify(solution.w, bounds);
         record(solution, bounds);
         solution.bounds = bounds;
         solution.q = certifier_.take_dual();
@@ -253,15 +230,15 @@ private:
 
     void record(Solution& solution, const Bounds& bounds) {
         solution.history.push_back({monitor_.seconds(), epochs(), bounds.primal, bounds.dual});
-        if (report_) report_(solution.history.back());
+        if (context_.report) context_.report(solution.history.back());
     }
 
     const Problem<Rows>& problem_;
     const Schedule schedule_;
     const SubgradientOptions options_;
     Sampler& sampler_;
+    Context& context_;
     Monitor& monitor_;
-    std::function<void(const Record&)> report_;
     const double radius_, step_weight_;
     ScaledVector w_;
     std::vector<RowNumber> block_;

@@ -1,0 +1,45 @@
+// What goes into a run of a solver and what comes out, whatever the algorithm.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "certificate.hpp"
+#include "monitor.hpp"
+#include "threads.hpp"
+
+namespace pegasos {
+
+/// Where a run begins: w and the number of steps t already behind it.
+struct Start {
+    std::vector<double> w;
+    std::uint64_t t = 0;
+    std::vector<double> q;  // the dual point of the earlier run, or empty
+};
+
+struct Record {
+    double seconds, epoch, primal, dual;
+};
+
+/// What a run works with besides its problem: threads, the clock, and whom to tell of each check.
+struct Context {
+    Team& team;
+    Monitor& monitor;
+    std::function<void(const Record&)> report;
+};
+
+struct Solution {
+    std::vector<double> w;
+    std::vector<double> q;  // dual point: alpha_i = C s_i q_i
+    std::uint64_t t = 0;    // for a later run to start from
+    std::uint64_t steps = 0;
+    double epochs = 0;
+    Bounds bounds{};
+    double seconds = 0;
+    std::string reason;
+    std::vector<Record> history;
+};
+
+}  // namespace pegasos

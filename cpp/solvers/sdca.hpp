@@ -1,0 +1,358 @@
+// SDCA: dual coordinate ascent (S0's "stochastic DCA", S3's "DCD"; Hsieh and others 2008).
+//
+//   maximise D(alpha) = sum_i alpha_i - 1/2 ||w||^2,   w = sum_i alpha_i y_i x_i,   0 <= alpha_i <= C s_i
+//   (hinge) visit row i:  z = y_i <w, x_i>,   alpha_i <- clamp(alpha_i + (1 - z) / ||x_i||^2),   w <- w +
+//   (change) y_i x_i
+//
+// The duality gap is a sum over rows of terms >= 0,
+//   P(w) - D(alpha) = sum_i [ C s_i loss(z_i) - alpha_i + alpha_i z_i ],
+// so the margins met during an epoch estimate it for nothing. Only when that estimate promises `tol`, or
+// after epochs 1, 2, 4, 8, ..., is it computed in full, with w recomputed from alpha: that pass is the
+// certificate.
+//
+// Shrinking (Hsieh and others, section 3.2): rows at a bound whose gradient points outwards by more than any
+// violation of the last epoch are left out until the rest has converged; a full check that fails brings all
+// of them back.
+//
+// Order: a new random permutation each epoch, made of runs of 16 neighbouring rows shuffled within windows of
+// 32 runs. Memory is then read in stretches; coordinate ascent takes exact steps and does not suffer from
+// neighbours being alike.
+//
+// Threads: each works on rows of its own, with a copy of w of its own. Several times an epoch the changes are
+// joined: with delta the sum of the copies' changes, w <- w + g delta and alpha accordingly, g in [0, 1]
+// maximising the dual along the common direction, in closed form. g = 1/K would never lower the dual
+// (concavity), so the best g does not. On sparse data g is close to 1. The result depends on the seed and the
+// number of threads, not on timing.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "certificate.hpp"
+#include "losses.hpp"
+#include "sampling.hpp"
+#include "solution.hpp"
+
+namespace pegasos {
+
+struct SdcaOptions {
+    bool shrink = true;
+    bool blocks = true;  // false: a plain permutation
+    double tol = 0;
+    double max_epochs = 1;
+    std::uint64_t seed = 0;
+};
+
+template <class Loss, class Rows>
+class Sdca {
+public:
+    Sdca(const Problem<Rows>& problem, const SdcaOptions& options, Context& context)
+        : problem_(problem),
+          options_(options),
+          context_(context),
+          team_(context.team),
+          w_(problem.dimension()),
+          random_(options.seed),
+          left_out_(problem.rows.n_rows),
+          workers_(team_.size()) {
+        const std::size_t n_rows = problem.rows.n_rows;
+        coordinates_.resize(n_rows);
+        team_.run_ranges(n_rows, [&](std::size_t, std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i)
+                coordinates_[i] = {0, problem.labels[i] * problem.C * problem.weights[i],
+                                   problem.rows.squared_norm(i)};
+        });
+        activate_all();
+    }
+
+    Solution run(const Start& start, const std::vector<RowNumber>& sequence) {
+        if (!start.q.empty()) resume(start.q);
+        const double n_rows = static_cast<double>(problem_.rows.n_rows);
+        Solution solution;
+        std::uint64_t epoch = 0, next_record = 1;
+        double ratio = 0.5;  // of the gap after an epoch to the estimate from the margins met during it
+        for (;;) {
+            if (sequence.empty())
+                make_order();
+            else
+                order_ = sequence;
+            const Stats stats = make_epoch();
+            ++epoch;
+            visits_ += stats.visits;
+            const bool out_of_time = context_.monitor.timed_out();
+            const bool last = out_of_time || !sequence.empty() || visits_ >= options_.max_epochs * n_rows;
+            const double dual = linear_ - squared_norm(w_) / 2;
+            const bool promising = options_.tol > 0 && stats.gap * ratio <= options_.tol * dual;
+            if (last || promising || epoch == next_record) {
+                if (epoch == next_record) next_record *= 2;
+                const Bounds bounds = check(solution);
+                const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol * (1 - 1e-10);
+                if (reached || last) {
+                    solution.reason = reached ? "tol" : out_of_time ? "max_time" : "budget";
+                    solution.bounds = bounds;
+                    break;
+                }
+                if (promising) {
+                    ratio = std::clamp((bounds.primal - bounds.dual) / stats.gap, 0.05, 1.0);
+                    if (active_.size() < coordinates_.size()) activate_all();
+                }
+            }
+            if (options_.shrink && sequence.empty()) shrink(stats);
+        }
+        solution.w = w_;
+        solution.epochs = visits_ / n_rows;
+        solution.steps = static_cast<std::uint64_t>(visits_);
+        solution.t = start.t + solution.steps;
+        solution.seconds = context_.monitor.seconds();
+        return solution;
+    }
+
+private:
+    struct Coordinate {
+        double alpha;
+        double signed_bound;  // y_i C s_i
+        double square;        // ||x_i||^2
+    };
+    struct Change {
+        RowNumber row;
+        double before;
+    };
+    struct Stats {
+        double gap = 0;     // estimate, from the margins met
+        double linear = 0;  // change of sum alpha
+        double visits = 0;
+        double lowest = 0, highest = 0;  // projected gradient
+
+        void join(const Stats& other) {
+            gap += other.gap;
+            visits += other.visits;
+            lowest = std::min(lowest, other.lowest);
+            highest = std::max(highest, other.highest);
+        }
+    };
+    struct Worker {
+        std::vector<double> w;
+        std::vector<Change> changes;
+        Stats stats;
+        double cross = 0, square = 0;  // sums for the line search
+    };
+    static constexpr std::size_t run_length = 16, runs_together = 32;
+    static constexpr std::size_t far = 32, near = 16;  // prefetch distances, in rows
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+    void activate_all() {
+        active_.clear();
+        for (std::size_t i = 0; i < coordinates_.size(); ++i)
+            if (coordinates_[i].signed_bound != 0) active_.push_back(static_cast<RowNumber>(i));
+        std::fill(left_out_.begin(), left_out_.end(), 0);
+        outward_low_ = -infinity;
+        outward_high_ = infinity;
+    }
+
+    /// Starts from a dual point: alpha_i = C s_i q_i.
+    void resume(const std::vector<double>& q) {
+        Sum linear;
+        for (std::size_t i = 0; i < q.size(); ++i) {
+            Coordinate& c = coordinates_[i];
+            c.alpha = std::clamp(q[i], 0.0, 1.0) * std::abs(c.signed_bound);
+            if (c.alpha != 0) problem_.rows.add(i, std::copysign(c.alpha, c.signed_bound), w_.data());
+            linear.add(c.alpha);
+        }
+        linear_ = linear.value();
+    }
+
+    void make_order() {
+        order_ = active_;
+        if (!options_.blocks) return shuffle(order_, random_);
+        const std::size_t n_runs = (active_.size() + run_length - 1) / run_length;
+        std::vector<RowNumber> runs(n_runs);
+        std::iota(runs.begin(), runs.end(), RowNumber{0});
+        shuffle(runs, random_);
+        order_.clear();
+        std::size_t window = 0;
+        for (std::size_t r = 0; r < n_runs; ++r) {
+            const std::size_t first = runs[r] * run_length;
+            order_.insert(
+                order_.end(), active_.begin() + static_cast<std::ptrdiff_t>(first),
+                active_.begin() + static_cast<std::ptrdiff_t>(std::min(first + run_length, active_.size())));
+            if ((r + 1) % runs_together == 0 || r + 1 == n_runs) {
+                for (std::size_t i = order_.size(); i > window + 1; --i)
+                    std::swap(order_[i - 1], order_[window + random_.below(i - window)]);
+                window = order_.size();
+            }
+        }
+    }
+
+    Stats make_epoch() {
+        stop_ = false;
+        context_.monitor.at_epoch(visits_ / static_cast<double>(problem_.rows.n_rows));
+        return team_.size() == 1 ? make_epoch_alone() : make_epoch_together();
+    }
+
+    Stats make_epoch_alone() {
+        Worker& worker = workers_[0];
+        worker.stats = {};
+        visit_rows<false>(worker, 0, 0, order_.size(), w_.data());
+        linear_ += worker.stats.linear;
+        return worker.stats;
+    }
+
+    Stats make_epoch_together() {
+        const std::size_t K = team_.size(), rounds = rounds_per_epoch(), n = order_.size(), d = w_.size();
+        delta_.assign(d, 0.0);
+        for (Worker& worker : workers_) {
+            worker.w.resize(d);
+            worker.changes.clear();
+        }
+        Stats total;
+        double g = 1;
+        for (std::size_t r = 0; r < rounds && !stop_; ++r) {
+            team_.run([&](std::size_t k) {
+                Worker& worker = workers_[k];
+                take_back(worker, g);
+                for (std::size_t j = 0; j < d; ++j) worker.w[j] = w_[j] + g * delta_[j];
+                worker.stats = {};
+                const std::size_t part = r * K + k, parts = rounds * K;
+                visit_rows<true>(worker, k, n * part / parts, n * (part + 1) / parts, worker.w.data());
+            });
+            team_.run_ranges(d, [&](std::size_t k, std::size_t first, std::size_t last) {
+                double cross = 0, square = 0;
+                for (std::size_t j = first; j < last; ++j) {
+                    w_[j] += g * delta_[j];
+                    double change = 0;
+                    for (const Worker& worker : workers_) change += worker.w[j] - w_[j];
+                    delta_[j] = change;
+                    cross += w_[j] * change;
+                    square += change * change;
+                }
+                workers_[k].cross = cross;
+                workers_[k].square = square;
+            });
+            double rise = 0, square = 0;
+            for (const Worker& worker : workers_) {
+                rise += worker.stats.linear - worker.cross;
+                square += worker.square;
+                total.join(worker.stats);
+            }
+            g = square > rise ? std::max(rise / square, 0.0) : 1;
+            for (const Worker& worker : workers_) linear_ += g * worker.stats.linear;
+        }
+        team_.run([&](std::size_t k) { take_back(workers_[k], g); });
+        for (std::size_t j = 0; j < d; ++j) w_[j] += g * delta_[j];
+        return total;
+    }
+
+    /// Keeps the share g of a worker's changes to alpha.
+    void take_back(Worker& worker, double g) {
+        if (g < 1)
+            for (const auto& [row, before] : worker.changes) {
+                double& alpha = coordinates_[row].alpha;
+                alpha = before + g * (alpha - before);
+            }
+        worker.changes.clear();
+    }
+
+    /// As often as the joining stays a small part of the work.
+    std::size_t rounds_per_epoch() const {
+        const double entries = static_cast<double>(order_.size()) * static_cast<double>(mean_entries());
+        const double least = std::max(8.0 * static_cast<double>(w_.size()), 50'000.0);
+        return static_cast<std::size_t>(
+            std::clamp(entries / (static_cast<double>(team_.size()) * least), 1.0, 32.0));
+    }
+    double mean_entries() const {
+        double sum = 0;
+        const std::size_t n = problem_.rows.n_rows, step = n / 100 + 1;
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < n; i += step, ++count)
+            sum += static_cast<double>(problem_.rows.entries(i));
+        return sum / static_cast<double>(count);
+    }
+
+    template <bool Log>
+    void visit_rows(Worker& worker, std::size_t k, std::size_t first, std::size_t last, double* w) {
+        const Rows& rows = problem_.rows;
+        Stats stats;
+        const std::size_t end = order_.size();
+        for (std::size_t p = first; p < last; ++p) {
+            if (p + far < end) {
+                rows.prefetch_start(order_[p + far]);
+                prefetch(&coordinates_[order_[p + far]]);
+            }
+            if (p + near < end) rows.prefetch_row(order_[p + near]);
+            const RowNumber i = order_[p];
+            Coordinate& c = coordinates_[i];
+            const double y = std::copysign(1.0, c.signed_bound), bound = std::abs(c.signed_bound),
+                         alpha = c.alpha;
+            const double z = y * rows.dot(i, w), gradient = z - 1;
+            stats.gap += bound * Loss::value(z) - alpha + alpha * z;
+            double projected = gradient;
+            if (alpha == 0) {
+                if (gradient > outward_high_) left_out_[i] = 1;
+                projected = std::min(gradient, 0.0);
+            } else if (alpha == bound) {
+                if (gradient < outward_low_) left_out_[i] = 1;
+                projected = std::max(gradient, 0.0);
+            }
+            stats.lowest = std::min(stats.lowest, projected);
+            stats.highest = std::max(stats.highest, projected);
+            if (std::abs(projected) > 1e-14) {
+                const double next = Loss::ascend(alpha, bound, z, c.square);
+                if (next != alpha) {
+                    if constexpr (Log) worker.changes.push_back({i, alpha});
+                    c.alpha = next;
+                    stats.linear += next - alpha;
+                    rows.add(i, y * (next - alpha), w);
+                }
+            }
+            stats.visits += 1;
+            if (k == 0) {
+                if (context_.monitor.worked(rows.entries(i))) stop_ = true;
+            }
+            if (stop_.load(std::memory_order_relaxed) || (Log && team_.failed())) break;
+        }
+        worker.stats = stats;
+    }
+
+    void shrink(const Stats& stats) {
+        std::erase_if(active_, [&](RowNumber i) { return left_out_[i] != 0; });
+        outward_high_ = stats.highest > 0 ? stats.highest : infinity;
+        outward_low_ = stats.lowest < 0 ? stats.lowest : -infinity;
+        if (active_.empty()) activate_all();
+    }
+
+    Bounds check(Solution& solution) {
+        DualPoint point;
+        const double primal =
+            evaluate<Loss>(problem_, w_, team_, context_.monitor, point, [&](std::size_t i, double) {
+                const Coordinate& c = coordinates_[i];
+                return c.signed_bound == 0 ? 0.0 : std::min(c.alpha / std::abs(c.signed_bound), 1.0);
+            });
+        const Bounds bounds{primal, point.value()};
+        solution.q = std::move(point.q);
+        solution.history.push_back({context_.monitor.seconds(),
+                                    visits_ / static_cast<double>(problem_.rows.n_rows), bounds.primal,
+                                    bounds.dual});
+        if (context_.report) context_.report(solution.history.back());
+        return bounds;
+    }
+
+    const Problem<Rows>& problem_;
+    const SdcaOptions options_;
+    Context& context_;
+    Team& team_;
+    std::vector<double> w_, delta_;
+    std::vector<Coordinate> coordinates_;
+    std::vector<RowNumber> active_, order_;
+    Random random_;
+    std::vector<std::uint8_t> left_out_;
+    std::vector<Worker> workers_;
+    std::atomic<bool> stop_ = false;
+    double linear_ = 0, visits_ = 0, outward_low_ = -infinity, outward_high_ = infinity;
+};
+
+}  // namespace pegasos

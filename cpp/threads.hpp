@@ -1,0 +1,80 @@
+// A team of threads for one fit: the caller and n - 1 others, which wait between calls.
+#pragma once
+
+#include <atomic>
+#include <barrier>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace pegasos {
+
+class Team {
+public:
+    explicit Team(std::size_t size = 1)
+        : start_(static_cast<std::ptrdiff_t>(size)), end_(static_cast<std::ptrdiff_t>(size)) {
+        for (std::size_t k = 1; k < size; ++k) others_.emplace_back([this, k] { serve(k); });
+    }
+    ~Team() {
+        if (others_.empty()) return;
+        task_ = nullptr;
+        start_.arrive_and_wait();
+        for (auto& thread : others_) thread.join();
+    }
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+
+    std::size_t size() const { return others_.size() + 1; }
+
+    /// Calls task(k) for k = 0, ..., size - 1 at the same time, k = 0 on the calling thread (the only one
+    /// that may call out to Python), and returns when all are done. The first exception is thrown again.
+    void run(const std::function<void(std::size_t)>& task) {
+        if (others_.empty()) return task(0);
+        failure_ = nullptr;
+        failed_ = false;
+        task_ = &task;
+        start_.arrive_and_wait();
+        attempt(0);
+        end_.arrive_and_wait();
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+    /// Whether a thread has failed in the present call: the others may then return early.
+    bool failed() const { return failed_.load(std::memory_order_relaxed); }
+
+    /// task(k, first, last) over [0, n) cut into `size` ranges of equal length.
+    void run_ranges(std::size_t n, const std::function<void(std::size_t, std::size_t, std::size_t)>& task) {
+        run([&](std::size_t k) { task(k, n * k / size(), n * (k + 1) / size()); });
+    }
+
+private:
+    void attempt(std::size_t k) {
+        try {
+            (*task_)(k);
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            if (!failure_) failure_ = std::current_exception();
+            failed_ = true;
+        }
+    }
+    void serve(std::size_t k) {
+        for (;;) {
+            start_.arrive_and_wait();
+            if (!task_) return;
+            attempt(k);
+            end_.arrive_and_wait();
+        }
+    }
+
+    std::barrier<> start_, end_;
+    std::vector<std::thread> others_;
+    const std::function<void(std::size_t)>* task_ = nullptr;
+    std::mutex mutex_;
+    std::exception_ptr failure_;
+    std::atomic<bool> failed_ = false;
+};
+
+}  // namespace pegasos
