@@ -187,7 +187,11 @@ private:
         const auto [eta, shrink] = schedule_(t_);
         w_.accumulate();
         w_.scale(shrink);
-        for (const auto& [i, slope] : violators_) w_.add(rows, i, eta * step_weight_ * slope);
+        for (const auto& [i, slope] : violators_) {
+            w_.add(rows, i, eta * step_weight_ * slope);
+            if (options_.batch > 1)
+                monitor_.worked(rows.entries(i));  // a long batch must hear an interrupt here too
+        }
         if (options_.project) w_.project(radius_);
         if (options_.count_idle_steps || !violators_.empty()) ++t_;
         ++steps_;

@@ -43,7 +43,7 @@ REMEDIES = {
     "inconsistent numbers of samples": "give one label for each row of X",
     "while a minimum of": "X needs at least one row and one column; look at how it was made",
     "Input y contains": "give every example one of two labels, or drop it",
-    "when fitted": "pass the columns the model was trained on",
+    "feature names should match": "pass the columns the model was trained on",
     "is expecting": "pass the columns the model was trained on",
 }
 
@@ -133,6 +133,10 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     array([0, 0, 1])
     """
 
+    classes_: NDArray[Any]
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+
     options: Mapping[str, Option] = {
         "C": Number(low=0, open=True, help="weight of the loss"),
         "alpha": Number(low=0, open=True, optional=True, help="the papers' lambda, in place of C: C = 1/(alpha n)"),
@@ -201,7 +205,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
             rows=rows,
             n_rows=X.shape[0],
             dimension=X.shape[1] + 1,
-            y=encoded * 2.0 - 1.0,
+            y=np.where(encoded == 1, 1.0, -1.0),
             s=s,
             C=float(self.C if self.alpha is None else 1 / (self.alpha * s.sum())),
             loss=self.loss,
@@ -225,17 +229,17 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._validate(X, accept_large_sparse=True, reset=False)
         with np.errstate(invalid="ignore", over="ignore"):
-            scores = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64)
+            scores = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64).ravel()
         # A row with an entry that is not finite has no finite score, so a pass over X to find one is not needed.
         wrong = np.flatnonzero(~np.isfinite(scores))
         if len(wrong):
             explain_not_finite(X, wrong[0])
-        return scores.ravel() + self.intercept_[0]
+        return np.add(scores, self.intercept_[0])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each example."""
         positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(int)]
+        return np.take(self.classes_, positive.astype(int))
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``solver__batch_size`` is the solver's `batch_size`."""
@@ -257,7 +261,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         if y is None:
             raise ValueError("LinearSVC requires y to be passed, but the target y is None")
         try:
-            return self._validate(X, y, order="C", accept_large_sparse=True, reset=reset)
+            pair: tuple[Any, NDArray[Any]] = self._validate(X, y, order="C", accept_large_sparse=True, reset=reset)
+            return pair
         except ValueError as error:
             if reset or "feature" not in str(error):
                 raise
@@ -276,7 +281,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
                 raise ValueError(advice) from None
             for part, remedy in REMEDIES.items():
                 if part in text:
-                    raise ValueError(f"{text.rstrip('.')}{_text_columns(arrays[0])}; {remedy}") from error
+                    raise ValueError(f"{text.strip().rstrip('.')}{_text_columns(arrays[0])}; {remedy}") from error
             raise
 
     def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -315,8 +320,10 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
             if not ((weights >= 0) & (weights < np.inf)).all():
                 raise ValueError(f"class_weight={self.class_weight}: weights must be finite and not negative")
             s *= weights[encoded]
-        if not 0 < s.sum() < np.inf:
-            raise ValueError(f"the weights of the examples sum to {s.sum()}; the sum must be positive and finite")
+        with np.errstate(over="ignore"):
+            total = s.sum()
+        if not 0 < total < np.inf:
+            raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
         return s
 
     def _previous(self) -> WarmStart | None:
