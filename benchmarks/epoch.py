@@ -1,7 +1,8 @@
 """One epoch of Pegasos and of scikit-learn's SGDClassifier on sparse text, both through their public fit.
 
 ``python benchmarks/epoch.py``: 400,000 documents x 47,236 words, float32. An epoch is (11 epochs - 1 epoch) / 10, so
-that validation and the final certificate cancel; the whole fit of one epoch, with them, is reported beside it.
+that validation and the final certificate cancel. It includes what Pegasos' checks of the gap on the way cost, six in
+those ten epochs. The whole fit of one epoch, validation and certificate included, is reported beside it.
 """
 
 import argparse

@@ -3,12 +3,12 @@
 import os
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from typing import TypeVar
 
-__all__ = ["Times", "alternate", "print_machine", "print_table", "seconds"]
+__all__ = ["alternate", "print_machine", "print_table", "seconds"]
 
-#: Seconds of each contender's repeats.
-Times = dict[str, list[float]]
+Name = TypeVar("Name", bound=Hashable)
 
 
 def seconds(job: Callable[[], object]) -> float:
@@ -18,9 +18,9 @@ def seconds(job: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def alternate(contenders: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, float]:
+def alternate(contenders: Mapping[Name, Callable[[], float]], repeats: int) -> dict[Name, float]:
     """The median of what each contender measures, all of them in turn, so that a busy spell of the machine hits all."""
-    times: Times = {name: [] for name in contenders}
+    times: dict[Name, list[float]] = {name: [] for name in contenders}
     for _ in range(repeats):
         for name, measure in contenders.items():
             times[name].append(measure())

@@ -234,7 +234,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         wrong = np.flatnonzero(~np.isfinite(scores))
         if len(wrong):
             explain_not_finite(X, wrong[0])
-        return np.add(scores, self.intercept_[0])
+        return scores + float(self.intercept_[0])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each example."""
