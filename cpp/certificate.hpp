@@ -134,59 +134,47 @@ double evaluate(const Problem<Rows>& problem, const std::vector<double>& w, Moni
     return squared_norm(w) / 2 + problem.C * loss.value();
 }
 
-/// Follows a run: bounds at every check, the best dual point so far, and at the end the certificate.
+/// Follows a run: bounds at every check, and the best dual point so far.
 template <class Loss, class Rows>
 class Certifier {
 public:
     explicit Certifier(const Problem<Rows>& problem) : problem_(problem) {}
 
     /// Starts from the dual point of an earlier fit of the same rows, if there was one.
-    void resume(std::vector<double> q) {
-        best_.q = std::move(q);
-        joined_ = !best_.q.empty();
-        stale_ = joined_;
-    }
+    void resume(std::vector<double> q) { best_.q = std::move(q); }
 
-    /// Bounds at w after the visits recorded, which start again from zero.
+    /// Bounds at w after the visits recorded, which start again from zero. The last of them is the
+    /// certificate: P is computed at w, and u from q in this pass, as those of the earlier points it is
+    /// joined with were in theirs.
     Bounds check(const std::vector<double>& w, std::vector<Visited>& visited, Monitor& monitor) {
-        if (stale_) recompute(w, monitor);
-        DualPoint& point = joined_ ? fresh_ : best_;
-        const double primal = evaluate<Loss>(problem_, w, monitor, point, [&](std::size_t i, double z) {
+        if (!best_.q.empty() && best_.u.empty()) {
+            const std::vector<double> q = best_.q;
+            evaluate<Loss>(problem_, w, monitor, best_, [&](std::size_t i, double) { return q[i]; });
+        }
+        const bool first = best_.q.empty();
+        DualPoint fresh;
+        const double primal = evaluate<Loss>(problem_, w, monitor, fresh, [&](std::size_t i, double z) {
             Visited& row = visited[i];
             const double q = row.visits ? row.slopes / static_cast<double>(row.visits) : Loss::slope(z);
             row.visits = 0;
             row.slopes = 0;
             return q;
         });
-        point.rescale();
-        if (joined_) {
-            best_.join(fresh_);
+        fresh.rescale();
+        if (first) {
+            best_ = std::move(fresh);
+        } else {
+            best_.join(fresh);
             best_.rescale();
-            mixed_ = true;
         }
-        joined_ = true;
         return {primal, best_.value()};
-    }
-
-    /// The certificate: as `check`, with u computed afresh from q where it was put together from parts.
-    Bounds certify(const std::vector<double>& w, Bounds checked, Monitor& monitor) {
-        return mixed_ ? recompute(w, monitor) : checked;
     }
 
     std::vector<double> take_dual() { return std::move(best_.q); }
 
 private:
-    Bounds recompute(const std::vector<double>& w, Monitor& monitor) {
-        const std::vector<double> q = best_.q;
-        const double primal =
-            evaluate<Loss>(problem_, w, monitor, best_, [&](std::size_t i, double) { return q[i]; });
-        stale_ = false;
-        return {primal, best_.value()};
-    }
-
     const Problem<Rows>& problem_;
-    DualPoint best_, fresh_;
-    bool joined_ = false, mixed_ = false, stale_ = false;
+    DualPoint best_;
 };
 
 }  // namespace pegasos

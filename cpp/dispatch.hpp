@@ -89,6 +89,6 @@ Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<doub
                const std::vector<double>& q, Monitor& monitor);
 
 template <class Rows>
-RowsReport inspect_rows(const Rows& rows, std::size_t n_stored);
+RowsReport inspect_rows(const Rows& rows, std::size_t n_stored, Monitor& monitor);
 
 }  // namespace pegasos

@@ -8,6 +8,7 @@
 #include <span>
 #include <type_traits>
 
+#include "monitor.hpp"
 #include "rows.hpp"
 
 namespace pegasos {
@@ -34,7 +35,7 @@ struct RowsReport {
 
 /// The first row of a CSR matrix whose extent or column numbers are out of bounds, or none.
 template <class T, class Index>
-std::int64_t find_bad_structure(const CsrRows<T, Index>& rows, std::size_t n_stored) {
+std::int64_t find_bad_structure(const CsrRows<T, Index>& rows, std::size_t n_stored, Monitor& monitor) {
     for (std::size_t i = 0; i < rows.n_rows; ++i)
         if (rows.starts[i] < 0 || rows.starts[i] > rows.starts[i + 1] ||
             static_cast<std::size_t>(rows.starts[i + 1]) > n_stored)
@@ -49,7 +50,15 @@ std::int64_t find_bad_structure(const CsrRows<T, Index>& rows, std::size_t n_sto
         }
         return highest;
     };
-    if (highest_column(rows.starts[0], rows.starts[rows.n_rows]) < rows.n_features) return RowsReport::none;
+    constexpr Index stretch = 1 << 20;  // between looks at the monitor
+    bool fits = true;
+    for (Index begin = rows.starts[0], end = rows.starts[rows.n_rows]; begin < end && fits;) {
+        const Index stop = end - begin > stretch ? begin + stretch : end;
+        fits = highest_column(begin, stop) < rows.n_features;
+        monitor.worked(static_cast<std::size_t>(stop - begin));
+        begin = stop;
+    }
+    if (fits) return RowsReport::none;
     for (std::size_t i = 0; i < rows.n_rows; ++i)
         if (rows.starts[i] < rows.starts[i + 1] &&
             highest_column(rows.starts[i], rows.starts[i + 1]) >= rows.n_features)
@@ -58,22 +67,23 @@ std::int64_t find_bad_structure(const CsrRows<T, Index>& rows, std::size_t n_sto
 }
 
 template <class T>
-std::int64_t find_bad_structure(const DenseRows<T>&, std::size_t) {
+std::int64_t find_bad_structure(const DenseRows<T>&, std::size_t, Monitor&) {
     return RowsReport::none;
 }
 
 /// Looks at every entry, before any solver does: a column number out of bounds would be a write out of
-/// bounds.
+/// bounds. An interrupt ends it.
 template <class Rows>
-RowsReport inspect(const Rows& rows, std::size_t n_stored) {
+RowsReport inspect(const Rows& rows, std::size_t n_stored, Monitor& monitor) {
     RowsReport report;
-    report.bad_structure = find_bad_structure(rows, n_stored);
+    report.bad_structure = find_bad_structure(rows, n_stored, monitor);
     if (report.bad_structure != RowsReport::none) return report;
     for (std::size_t i = 0; i < rows.n_rows; ++i) {
         const double square = rows.squared_norm(i);
         if (!std::isfinite(square) && report.not_finite == RowsReport::none)
             report.not_finite = static_cast<std::int64_t>(i);
         if (square > report.largest_squared_norm) report.largest_squared_norm = square;
+        monitor.worked(rows.entries(i));
     }
     return report;
 }

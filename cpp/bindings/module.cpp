@@ -135,8 +135,10 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.def(
         "inspect",
         [](const Rows& rows) {
+            Monitor monitor(0, std::numeric_limits<double>::infinity(), heartbeat({}));
             nb::gil_scoped_release release;
-            return std::visit([&](const auto& r) { return inspect_rows(r, rows.n_stored); }, rows.rows);
+            return std::visit([&](const auto& r) { return inspect_rows(r, rows.n_stored, monitor); },
+                              rows.rows);
         },
         "rows"_a);
 

@@ -41,8 +41,8 @@ Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<doub
 }
 
 template <class Rows>
-RowsReport inspect_rows(const Rows& rows, std::size_t n_stored) {
-    return inspect(rows, n_stored);
+RowsReport inspect_rows(const Rows& rows, std::size_t n_stored, Monitor& monitor) {
+    return inspect(rows, n_stored, monitor);
 }
 
 #define PEGASOS_INSTANTIATE(...)                                                                           \
@@ -50,6 +50,6 @@ RowsReport inspect_rows(const Rows& rows, std::size_t n_stored) {
                                         Monitor&);                                                         \
     template Bounds certify(const __VA_ARGS__&, const ProblemData&, const std::vector<double>&,            \
                             const std::vector<double>&, Monitor&);                                         \
-    template RowsReport inspect_rows(const __VA_ARGS__&, std::size_t);
+    template RowsReport inspect_rows(const __VA_ARGS__&, std::size_t, Monitor&);
 
 }  // namespace pegasos

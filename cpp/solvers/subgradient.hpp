@@ -1,16 +1,17 @@
-// Stochastic sub-gradient descent on f(w) = lambda/2 ||w||^2 + 1/m sum_i loss(y_i <w, x_i>)      (S0 eq. 1)
+// clang-format off
+// Stochastic sub-gradient descent on f(w) = lambda/2 ||w||^2 + 1/m sum_i loss(y_i <w, x_i>)   (S0 eq. 1)
 //
-//   A_t   a batch of k rows
-//   v_t = 1/k sum_{i in A_t} slope_i y_i x_i                    minus a sub-gradient of the loss on the batch
-//   (S0 eq. 8) w_{t+1} = (1 - eta_t lambda) w_t + eta_t v_t (S0 Fig. 2) w_{t+1} = min(1, r / ||w_{t+1}||)
-//   w_{t+1}                   optional, r^2 = C sum_i s_i loss(0) >= ||w*||^2 (S0 eq. 6)
+//   A_t        a batch of k rows
+//   v_t      = 1/k sum_{i in A_t} slope_i y_i x_i         minus a sub-gradient of the batch's loss (S0 eq. 8)
+//   w_{t+1}  = (1 - eta_t lambda) w_t + eta_t v_t         (S0 Fig. 2)
+//   w_{t+1} <- min(1, r / ||w_{t+1}||) w_{t+1}            optional, r^2 = C sum_i s_i loss(0) >= ||w*||^2 (S0 eq. 6)
 //
-// The step sizes eta_t make the algorithm: pegasos.hpp, norma.hpp, constant_step.hpp. With weights s_i the
-// slope of row i counts m s_i / sum(s) times, so that v_t stays unbiased.
+// The step sizes eta_t make the algorithm: pegasos.hpp, norma.hpp, constant_step.hpp. With weights s_i the slope of
+// row i counts m s_i / sum(s) times, so that v_t stays unbiased.
 //
 // A step costs O(k d) for rows of d entries, projection and averaging included, whatever m is. Checks of the
-// bounds (certificate.hpp), one pass over the rows each, are made after epochs 1, 2, 3, 4, 6, 8, 11, ...,
-// ever more rarely (a factor 4/3), so that they stay a small part of the whole.
+// bounds (certificate.hpp), one pass over the rows each, are made after epoch 1 and then ever more rarely.
+// clang-format on
 #pragma once
 
 #include <algorithm>
@@ -112,18 +113,13 @@ public:
             if (steps_ == next_check || last) {
                 solution.w = output(last);
                 bounds = certifier_.check(solution.w, visited_, monitor_);
-                next_epoch = std::max(next_epoch + 1, (next_epoch * 4 + 2) / 3);
-                while (steps_in(next_epoch) <= steps_) ++next_epoch;  // a batch may hold several epochs
-                // A hair below tol, so that the certificate, whose sums are computed afresh, is within it
-                // too.
-                const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol * (1 - 1e-10);
+                record(solution, bounds);
+                const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol;
                 if (reached) solution.reason = "tol";
                 if (reached || last) break;
-                record(solution, bounds);
+                next_epoch = next_check_after(next_epoch, bounds.gap());
             }
         }
-        bounds = certifier_.certify(solution.w, bounds, monitor_);
-        record(solution, bounds);
         solution.bounds = bounds;
         solution.q = certifier_.take_dual();
         solution.t = t_ - 1;
@@ -147,6 +143,16 @@ private:
 
     double epochs() const {
         return static_cast<double>(steps_ * options_.batch) / static_cast<double>(problem_.rows.n_rows);
+    }
+    // The gap falls about as 1 / epochs, which tells when it may reach tol; never before a third, never after
+    // twice the epochs so far, so that checks stay a small part of the whole and a fit runs on for little
+    // longer than it must.
+    std::uint64_t next_check_after(std::uint64_t epoch, double gap) const {
+        const double growth = options_.tol > 0 ? std::clamp(gap / options_.tol, 4.0 / 3, 2.0) : 2;
+        std::uint64_t next =
+            std::max(epoch + 1, static_cast<std::uint64_t>(static_cast<double>(epoch) * growth));
+        while (steps_in(next) <= steps_) ++next;  // a batch may hold several epochs
+        return next;
     }
     std::uint64_t steps_in(std::uint64_t epochs) const {
         return (epochs * problem_.rows.n_rows + options_.batch - 1) / options_.batch;
@@ -187,7 +193,11 @@ private:
         const auto [eta, shrink] = schedule_(t_);
         w_.accumulate();
         w_.scale(shrink);
-        for (const auto& [i, slope] : violators_) w_.add(rows, i, eta * step_weight_ * slope);
+        for (const auto& [i, slope] : violators_) {
+            w_.add(rows, i, eta * step_weight_ * slope);
+            if (options_.batch > 1)
+                monitor_.worked(rows.entries(i));  // a long batch must hear an interrupt here too
+        }
         if (options_.project) w_.project(radius_);
         if (options_.count_idle_steps || !violators_.empty()) ++t_;
         ++steps_;
