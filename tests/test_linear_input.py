@@ -212,7 +212,7 @@ def test_not_a_solver(solver):
 
 @pytest.mark.parametrize("solver", [Pegasos, Norma, ConstantStep])
 def test_batches_larger_than_the_data(solver):
-    refuses(X, solver=solver(batch_size=21), parts=["batch_size=21", "20 examples", "smaller"])
+    refuses(X, solver=solver(batch_size=21), parts=["batch_size=21", "20 examples", "lower"])
     svc(solver=solver(batch_size=20)).fit(X, Y)
 
 

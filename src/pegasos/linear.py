@@ -130,7 +130,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     >>> clf.certificate_.gap <= 0.01
     True
     >>> clf.predict(X[:3])
-    array([0, 0, 1])
+    array([0, 1, 1])
     """
 
     classes_: NDArray[Any]
@@ -364,19 +364,21 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     def _advice(self, problem: Problem) -> str:
         """Why a fit fell short of `tol`, and what to do about it."""
         found = self.certificate_
-        text = (
-            f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}. The objective "
-            f"{found.primal:.6g} may be up to {found.gap:.3g} (relative) above the optimum, which is at least "
-            f"{found.dual:.6g}. "
-        )
+        sentences = [
+            f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}.",
+            f"The objective {found.primal:.6g} may be up to {found.gap:.3g} (relative) above the optimum, which is at "
+            f"least {found.dual:.6g}.",
+        ]
         if problem.largest_norm > 100:
-            text += (
+            sentences.append(
                 f"The longest example has norm {problem.largest_norm:.3g}: scale the features, for example with "
-                "sklearn.preprocessing.MaxAbsScaler. "
+                "sklearn.preprocessing.MaxAbsScaler."
             )
         if problem.C * problem.largest_norm**2 > 100:
-            text += f"C={problem.C:.3g} is large for data of this scale, a hard problem: try a smaller C. "
-        return text + f"Otherwise raise {found.reason if found.reason.startswith('max') else 'max_iter'} or tol."
+            sentences.append(f"C={problem.C:.3g} is large for data of this scale, a hard problem: try a smaller C.")
+        budget = found.reason if found.reason.startswith("max") else "max_iter"
+        sentences.append(f"{'Otherwise raise' if len(sentences) > 2 else 'Raise'} {budget} or tol.")
+        return " ".join(sentences)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

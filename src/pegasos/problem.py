@@ -70,6 +70,8 @@ def make_rows(X: Any, bias: float) -> tuple[native.Rows, float]:
 
     X is a CSR matrix or a C-contiguous array, of float32 or float64.
     """
+    if X.shape[0] >= 2**32:
+        raise ValueError(f"X has {X.shape[0]} rows; the core counts at most {2**32 - 1}; fit on a part of them")
     if sp.issparse(X):
         columns, starts = X.indices, X.indptr
         if columns.dtype != starts.dtype:
