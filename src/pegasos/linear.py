@@ -257,7 +257,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
                     f"{name}: solver={solver!r} is a name, which has no options to set; pass an object, such as "
                     "solver=Pegasos(), first"
                 )
-        return super().set_params(**params)  # type: ignore[no-any-return]
+        return super().set_params(**params)
 
     @property
     def _bias(self) -> float:

@@ -149,7 +149,8 @@ def read_data(source: str, *, zero_based: bool, dtype: str, width: int | None = 
     if width is not None:
         if X.shape[1] > width:
             raise click.UsageError(
-                f"{source} has {X.shape[1]} features, but the model was trained on {width}; is it for another, or --zero-based wrong?"
+                f"{source} has {X.shape[1]} features, but the model was trained on {width}; is it for another, or is "
+                "--zero-based wrong?"
             )
         X.resize((X.shape[0], width))
     if np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53):
