@@ -151,7 +151,7 @@ double evaluate(const Problem<Rows>& problem, const std::vector<double>& w, Team
     return squared_norm(w) / 2 + problem.C * loss.value();
 }
 
-/// Follows a run: bounds at every check, the best dual point so far, and at the end the certificate.
+/// Follows a run: bounds at every check, and the best dual point so far.
 template <class Loss, class Rows>
 class Certifier {
 public:
@@ -159,53 +159,43 @@ public:
         : problem_(problem), team_(team), monitor_(monitor) {}
 
     /// Starts from the dual point of an earlier fit of the same rows, if there was one.
-    void resume(std::vector<double> q) {
-        best_.q = std::move(q);
-        joined_ = !best_.q.empty();
-        stale_ = joined_;
-    }
+    void resume(std::vector<double> q) { best_.q = std::move(q); }
 
-    /// Bounds at w after the visits recorded, which start again from zero.
+    /// Bounds at w after the visits recorded, which start again from zero. The last of them is the
+    /// certificate: P is computed at w, and u from q in this pass, as those of the earlier points it is
+    /// joined with were in theirs.
     Bounds check(const std::vector<double>& w, std::vector<Visited>& visited) {
-        if (stale_) recompute(w);
-        DualPoint& point = joined_ ? fresh_ : best_;
+        if (!best_.q.empty() && best_.u.empty()) {
+            const std::vector<double> q = best_.q;
+            evaluate<Loss>(problem_, w, team_, monitor_, best_, [&](std::size_t i, double) { return q[i]; });
+        }
+        const bool first = best_.q.empty();
+        DualPoint fresh;
         const double primal =
-            evaluate<Loss>(problem_, w, team_, monitor_, point, [&](std::size_t i, double z) {
+            evaluate<Loss>(problem_, w, team_, monitor_, fresh, [&](std::size_t i, double z) {
                 Visited& row = visited[i];
                 const double q = row.visits ? row.slopes / static_cast<double>(row.visits) : Loss::slope(z);
                 row.visits = 0;
                 row.slopes = 0;
                 return q;
             });
-        point.rescale();
-        if (joined_) {
-            best_.join(fresh_);
+        fresh.rescale();
+        if (first) {
+            best_ = std::move(fresh);
+        } else {
+            best_.join(fresh);
             best_.rescale();
-            mixed_ = true;
         }
-        joined_ = true;
         return {primal, best_.value()};
     }
-
-    /// The certificate: as `check`, with u computed afresh from q where it was put together from parts.
-    Bounds certify(const std::vector<double>& w, Bounds checked) { return mixed_ ? recompute(w) : checked; }
 
     std::vector<double> take_dual() { return std::move(best_.q); }
 
 private:
-    Bounds recompute(const std::vector<double>& w) {
-        const std::vector<double> q = best_.q;
-        const double primal =
-            evaluate<Loss>(problem_, w, team_, monitor_, best_, [&](std::size_t i, double) { return q[i]; });
-        stale_ = false;
-        return {primal, best_.value()};
-    }
-
     const Problem<Rows>& problem_;
     Team& team_;
     Monitor& monitor_;
-    DualPoint best_, fresh_;
-    bool joined_ = false, mixed_ = false, stale_ = false;
+    DualPoint best_;
 };
 
 }  // namespace pegasos

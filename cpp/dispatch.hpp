@@ -9,14 +9,18 @@
 #include <variant>
 #include <vector>
 
+#include "inspect.hpp"
 #include "losses.hpp"
 #include "monitor.hpp"
 #include "problem.hpp"
 #include "rows.hpp"
 #include "sampling.hpp"
 #include "solvers/constant_step.hpp"
+#include "solvers/norm_ball.hpp"
 #include "solvers/norma.hpp"
+#include "solvers/perceptron.hpp"
 #include "solvers/sdca.hpp"
+#include "solvers/sgd.hpp"
 #include "solvers/subgradient.hpp"
 
 namespace pegasos {
@@ -33,8 +37,8 @@ struct ProblemData {
 };
 
 struct SubgradientRequest {
-    std::string schedule;             // "pegasos", "norma", "constant"
-    double step_parameter;            // p of norma, eta of constant
+    std::string schedule;             // "pegasos", "norma", "constant", "perceptron", "norm_ball"
+    double step_parameter;            // where the schedule has one
     std::string sampling;             // "blocks", "permute", "fixed", "replace", "subset"
     std::vector<RowNumber> sequence;  // instead of sampling, for tests
     SubgradientOptions options;
@@ -44,6 +48,14 @@ struct SubgradientRequest {
 struct SdcaRequest {
     SdcaOptions options;
     std::vector<RowNumber> sequence;  // visits of the first epoch, for tests
+    Start start;
+};
+
+struct SgdRequest {
+    SgdOptions options;
+    std::string sampling;
+    std::uint64_t seed;
+    std::vector<RowNumber> sequence;  // instead of sampling, for tests
     Start start;
 };
 
@@ -60,21 +72,24 @@ auto with_schedule(const SubgradientRequest& request, double lambda, F f) {
     if (request.schedule == "pegasos") return f(PegasosSteps{lambda});
     if (request.schedule == "norma") return f(NormaSteps{lambda, request.step_parameter});
     if (request.schedule == "constant") return f(ConstantSteps{lambda, request.step_parameter});
+    if (request.schedule == "perceptron") return f(PerceptronSteps{request.step_parameter});
+    if (request.schedule == "norm_ball") return f(NormBallSteps{request.step_parameter});
     throw std::invalid_argument("unknown schedule '" + request.schedule + "'");
 }
 
-inline std::unique_ptr<Sampler> make_sampler(const SubgradientRequest& request, std::size_t n_rows) {
-    const std::uint64_t seed = request.options.seed, batch = request.options.batch;
+inline std::unique_ptr<Sampler> make_sampler(const std::string& sampling,
+                                             const std::vector<RowNumber>& sequence, std::size_t n_rows,
+                                             std::uint64_t batch, std::uint64_t seed) {
     if (n_rows == 0 || batch == 0) throw std::invalid_argument("no rows to draw from, or none to draw");
-    if (request.sampling == "subset" && batch > n_rows)
+    if (sampling == "subset" && batch > n_rows)
         throw std::invalid_argument("a batch of different rows cannot be larger than the number of rows");
-    if (!request.sequence.empty()) return std::make_unique<Given>(request.sequence);
-    if (request.sampling == "blocks") return std::make_unique<Blocks>(n_rows, seed);
-    if (request.sampling == "permute") return std::make_unique<Permutations>(n_rows, seed, true);
-    if (request.sampling == "fixed") return std::make_unique<Permutations>(n_rows, seed, false);
-    if (request.sampling == "replace") return std::make_unique<WithReplacement>(n_rows, seed);
-    if (request.sampling == "subset") return std::make_unique<Subsets>(n_rows, batch, seed);
-    throw std::invalid_argument("unknown sampling '" + request.sampling + "'");
+    if (!sequence.empty()) return std::make_unique<Given>(sequence);
+    if (sampling == "blocks") return std::make_unique<Blocks>(n_rows, seed);
+    if (sampling == "permute") return std::make_unique<Permutations>(n_rows, seed, true);
+    if (sampling == "fixed") return std::make_unique<Permutations>(n_rows, seed, false);
+    if (sampling == "replace") return std::make_unique<WithReplacement>(n_rows, seed);
+    if (sampling == "subset") return std::make_unique<Subsets>(n_rows, batch, seed);
+    throw std::invalid_argument("unknown sampling '" + sampling + "'");
 }
 
 inline Output output_named(const std::string& name) {
@@ -91,6 +106,9 @@ Solution solve_subgradient(const Rows& rows, const ProblemData& data, const Subg
                            Context& context);
 
 template <class Rows>
+Solution solve_sgd(const Rows& rows, const ProblemData& data, const SgdRequest& request, Context& context);
+
+template <class Rows>
 Solution solve_sdca(const Rows& rows, const ProblemData& data, const SdcaRequest& request, Context& context);
 
 template <class Rows>
@@ -98,6 +116,6 @@ Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<doub
                const std::vector<double>& q, Context& context);
 
 template <class Rows>
-RowsReport inspect_rows(const Rows& rows, std::size_t n_stored);
+RowsReport inspect_rows(const Rows& rows, std::size_t n_stored, Context& context);
 
 }  // namespace pegasos

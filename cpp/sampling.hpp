@@ -91,7 +91,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t length = 16;
+    static constexpr std::size_t length = 32;
 
     void next_run() {
         if (runs_.empty()) {

@@ -91,7 +91,7 @@ std::vector<RowNumber> to_rows(const std::optional<Vector<RowNumber>>& array, st
 
 /// Calls f(rows, context) without the GIL; what the core calls back takes it, and lets Ctrl-C through.
 template <class F>
-auto solve(const BoundProblem& problem, const Run& run, F f) {
+auto solve(const Rows& rows, const Run& run, F f) {
     Monitor monitor(run.elapsed, run.max_seconds, [&](double epoch, double seconds) {
         nb::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -104,26 +104,43 @@ auto solve(const BoundProblem& problem, const Run& run, F f) {
     nb::gil_scoped_release release;
     Team team(std::max<std::size_t>(run.n_jobs, 1));
     Context context{team, monitor, report};
-    return std::visit([&](const auto& rows) { return f(rows, context); }, problem.rows.rows);
+    return std::visit([&](const auto& r) { return f(r, context); }, rows.rows);
 }
 
 Solution subgradient(const BoundProblem& problem, const Run& run, const std::string& schedule,
                      double step_parameter, std::uint64_t batch, const std::string& sampling, bool project,
-                     bool count_idle_steps, const std::string& output, std::uint64_t random_stops,
-                     std::uint64_t stop_sample, std::uint64_t max_steps, double tol, std::uint64_t seed,
-                     const std::optional<Vector<RowNumber>>& sequence,
+                     double radius, bool count_idle_steps, const std::string& output,
+                     std::uint64_t random_stops, std::uint64_t stop_sample, std::uint64_t max_steps,
+                     double tol, std::uint64_t seed, const std::optional<Vector<RowNumber>>& sequence,
                      const std::optional<Vector<double>>& start_w, std::uint64_t start_t,
                      const std::optional<Vector<double>>& start_q) {
-    const SubgradientOptions options{batch,        project,     count_idle_steps, output_named(output),
-                                     random_stops, stop_sample, max_steps,        tol,
-                                     seed};
+    const SubgradientOptions options{
+        batch,     project, radius, count_idle_steps, output_named(output), random_stops, stop_sample,
+        max_steps, tol,     seed};
     const Start start{to_vector(start_w, problem.dimension()), start_t, to_vector(start_q, problem.n_rows())};
     const SubgradientRequest request{schedule, step_parameter, sampling, to_rows(sequence, problem.n_rows()),
                                      options,  start};
     const ProblemData data = problem.data();
-    return solve(problem, run, [&](const auto& rows, Context& context) {
+    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
         return solve_subgradient(rows, data, request, context);
     });
+}
+
+Solution sgd(const BoundProblem& problem, const Run& run, bool complete_epochs, std::uint64_t multiplicity,
+             std::uint64_t period, std::uint64_t burst, double patience, double tol, std::uint64_t max_passes,
+             std::uint64_t max_steps, const std::string& sampling, std::uint64_t seed,
+             const std::optional<Vector<RowNumber>>& sequence, const std::optional<Vector<double>>& start_w,
+             std::uint64_t start_t) {
+    const SgdOptions options{complete_epochs, multiplicity, period,     burst,
+                             patience,        tol,          max_passes, max_steps};
+    const SgdRequest request{options,
+                             sampling,
+                             seed,
+                             to_rows(sequence, problem.n_rows()),
+                             {to_vector(start_w, problem.dimension()), start_t, {}}};
+    const ProblemData data = problem.data();
+    return solve(problem.rows, run,
+                 [&](const auto& rows, Context& context) { return solve_sgd(rows, data, request, context); });
 }
 
 Solution sdca(const BoundProblem& problem, const Run& run, bool shrink, bool blocks, double max_epochs,
@@ -133,7 +150,7 @@ Solution sdca(const BoundProblem& problem, const Run& run, bool shrink, bool blo
                               to_rows(sequence, problem.n_rows()),
                               {{}, start_t, to_vector(start_q, problem.n_rows())}};
     const ProblemData data = problem.data();
-    return solve(problem, run, [&](const auto& rows, Context& context) {
+    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
         return solve_sdca(rows, data, request, context);
     });
 }
@@ -142,7 +159,7 @@ Bounds certify_point(const BoundProblem& problem, const Run& run, const Vector<d
                      const Vector<double>& q) {
     const auto w_ = to_vector(w, problem.dimension()), q_ = to_vector(q, problem.n_rows());
     const ProblemData data = problem.data();
-    return solve(problem, run,
+    return solve(problem.rows, run,
                  [&](const auto& rows, Context& context) { return certify(rows, data, w_, q_, context); });
 }
 
@@ -180,14 +197,16 @@ NB_MODULE(PEGASOS_MODULE, m) {
                            "What `inspect` found; row numbers are -1 where nothing is wrong.")
         .def_ro("bad_structure", &RowsReport::bad_structure)
         .def_ro("not_finite", &RowsReport::not_finite)
-        .def_ro("largest_squared_norm", &RowsReport::largest_squared_norm);
+        .def_ro("largest_squared_norm", &RowsReport::largest_squared_norm)
+        .def_ro("entries", &RowsReport::entries);
     m.def(
         "inspect",
-        [](const Rows& rows) {
-            nb::gil_scoped_release release;
-            return std::visit([&](const auto& r) { return inspect_rows(r, rows.n_stored); }, rows.rows);
+        [](const Rows& rows, const Run& run) {
+            return solve(rows, run, [&](const auto& r, Context& context) {
+                return inspect_rows(r, rows.n_stored, context);
+            });
         },
-        "rows"_a);
+        "rows"_a, "run"_a);
 
     nb::class_<Bounds>(m, "Bounds", "A primal value and a true lower bound on the optimum.")
         .def_ro("primal", &Bounds::primal)
@@ -212,9 +231,12 @@ NB_MODULE(PEGASOS_MODULE, m) {
             return rows;
         });
     m.def("subgradient", &subgradient, "problem"_a, "run"_a, nb::kw_only(), "schedule"_a, "step_parameter"_a,
-          "batch"_a, "sampling"_a, "project"_a, "count_idle_steps"_a, "output"_a, "random_stops"_a,
-          "stop_sample"_a, "max_steps"_a, "tol"_a, "seed"_a, "sequence"_a.none(), "start_w"_a.none(),
-          "start_t"_a, "start_q"_a.none());
+          "batch"_a, "sampling"_a, "project"_a, "radius"_a, "count_idle_steps"_a, "output"_a,
+          "random_stops"_a, "stop_sample"_a, "max_steps"_a, "tol"_a, "seed"_a, "sequence"_a.none(),
+          "start_w"_a.none(), "start_t"_a, "start_q"_a.none());
+    m.def("sgd", &sgd, "problem"_a, "run"_a, nb::kw_only(), "complete_epochs"_a, "multiplicity"_a, "period"_a,
+          "burst"_a, "patience"_a, "tol"_a, "max_passes"_a, "max_steps"_a, "sampling"_a, "seed"_a,
+          "sequence"_a.none(), "start_w"_a.none(), "start_t"_a);
     m.def("sdca", &sdca, "problem"_a, "run"_a, nb::kw_only(), "shrink"_a, "blocks"_a, "max_epochs"_a, "tol"_a,
           "seed"_a, "sequence"_a.none(), "start_t"_a, "start_q"_a.none());
 

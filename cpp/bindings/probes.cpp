@@ -47,12 +47,8 @@ std::vector<std::uint64_t> draws(std::uint64_t seed, std::uint64_t bound, std::s
 
 std::vector<RowNumber> sample(const std::string& sampling, std::size_t n_rows, std::size_t batch,
                               std::uint64_t seed, std::size_t count) {
-    SubgradientRequest request;
-    request.sampling = sampling;
-    request.options.batch = batch;
-    request.options.seed = seed;
     std::vector<RowNumber> block(count);
-    make_sampler(request, n_rows)->fill(block);
+    make_sampler(sampling, {}, n_rows, batch, seed)->fill(block);
     return block;
 }
 

@@ -18,13 +18,22 @@ template <class Rows>
 Solution solve_subgradient(const Rows& rows, const ProblemData& data, const SubgradientRequest& request,
                            Context& context) {
     const auto problem = make_problem(rows, data);
-    const auto sampler = make_sampler(request, rows.n_rows);
+    const auto sampler = make_sampler(request.sampling, request.sequence, rows.n_rows, request.options.batch,
+                                      request.options.seed);
     return with_loss(data.loss, [&]<class Loss>(Loss) {
         return with_schedule(request, problem.lambda(), [&]<class Schedule>(const Schedule& schedule) {
             Subgradient<Loss, Rows, Schedule> solver(problem, schedule, request.options, *sampler, context);
             return solver.run(request.start);
         });
     });
+}
+
+template <class Rows>
+Solution solve_sgd(const Rows& rows, const ProblemData& data, const SgdRequest& request, Context& context) {
+    if (data.loss != "hinge") throw std::invalid_argument("unknown loss '" + data.loss + "'");
+    const auto problem = make_problem(rows, data);
+    const auto sampler = make_sampler(request.sampling, request.sequence, rows.n_rows, 1, request.seed);
+    return Sgd<Rows>(problem, request.options, *sampler, context).run(request.start);
 }
 
 template <class Rows>
@@ -49,16 +58,17 @@ Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<doub
 }
 
 template <class Rows>
-RowsReport inspect_rows(const Rows& rows, std::size_t n_stored) {
-    return inspect(rows, n_stored);
+RowsReport inspect_rows(const Rows& rows, std::size_t n_stored, Context& context) {
+    return inspect(rows, n_stored, context.team, context.monitor);
 }
 
 #define PEGASOS_INSTANTIATE(...)                                                                           \
     template Solution solve_subgradient(const __VA_ARGS__&, const ProblemData&, const SubgradientRequest&, \
                                         Context&);                                                         \
+    template Solution solve_sgd(const __VA_ARGS__&, const ProblemData&, const SgdRequest&, Context&);      \
     template Solution solve_sdca(const __VA_ARGS__&, const ProblemData&, const SdcaRequest&, Context&);    \
     template Bounds certify(const __VA_ARGS__&, const ProblemData&, const std::vector<double>&,            \
                             const std::vector<double>&, Context&);                                         \
-    template RowsReport inspect_rows(const __VA_ARGS__&, std::size_t);
+    template RowsReport inspect_rows(const __VA_ARGS__&, std::size_t, Context&);
 
 }  // namespace pegasos

@@ -1,16 +1,17 @@
-// Stochastic sub-gradient descent on f(w) = lambda/2 ||w||^2 + 1/m sum_i loss(y_i <w, x_i>)      (S0 eq. 1)
+// clang-format off
+// Stochastic sub-gradient descent on f(w) = lambda/2 ||w||^2 + 1/m sum_i loss(y_i <w, x_i>)   (S0 eq. 1)
 //
-//   A_t   a batch of k rows
-//   v_t = 1/k sum_{i in A_t} slope_i y_i x_i                    minus a sub-gradient of the loss on the batch
-//   (S0 eq. 8) w_{t+1} = (1 - eta_t lambda) w_t + eta_t v_t (S0 Fig. 2) w_{t+1} = min(1, r / ||w_{t+1}||)
-//   w_{t+1}                   optional, r^2 = C sum_i s_i loss(0) >= ||w*||^2 (S0 eq. 6)
+//   A_t        a batch of k rows
+//   v_t      = 1/k sum_{i in A_t} slope_i y_i x_i         minus a sub-gradient of the batch's loss (S0 eq. 8)
+//   w_{t+1}  = (1 - eta_t lambda) w_t + eta_t v_t         (S0 Fig. 2)
+//   w_{t+1} <- min(1, r / ||w_{t+1}||) w_{t+1}            optional, r^2 = C sum_i s_i loss(0) >= ||w*||^2 (S0 eq. 6)
 //
-// The step sizes eta_t make the algorithm: pegasos.hpp, norma.hpp, constant_step.hpp. With weights s_i the
-// slope of row i counts m s_i / sum(s) times, so that v_t stays unbiased.
+// The step sizes eta_t make the algorithm: pegasos.hpp, norma.hpp, constant_step.hpp. With weights s_i the slope of
+// row i counts m s_i / sum(s) times, so that v_t stays unbiased.
 //
 // A step costs O(k d) for rows of d entries, projection and averaging included, whatever m is. Checks of the
-// bounds (certificate.hpp), one pass over the rows each, are made after epochs 1, 2, 3, 4, 6, 8, 11, ...,
-// ever more rarely (a factor 4/3), so that they stay a small part of the whole.
+// bounds (certificate.hpp), one pass over the rows each, are made after epoch 1 and then ever more rarely.
+// clang-format on
 #pragma once
 
 #include <algorithm>
@@ -36,6 +37,7 @@ enum class Output { last, average, suffix, random_stop };
 struct SubgradientOptions {
     std::uint64_t batch = 1;
     bool project = false;
+    double radius = 0;             // of the ball to project onto; 0: the one that must contain the optimum
     bool count_idle_steps = true;  // false: t does not advance on a step without violation (S2 section 4.5)
     Output output = Output::last;
     std::uint64_t random_stops = 1;  // draws of the stopping time, for Output::random_stop (S0 Lemma 3)
@@ -56,7 +58,8 @@ public:
           sampler_(sampler),
           context_(context),
           monitor_(context.monitor),
-          radius_(std::sqrt(problem.C * problem.total_weight * Loss::value(0))),
+          radius_(options.radius > 0 ? options.radius
+                                     : std::sqrt(problem.C * problem.total_weight * Loss::value(0))),
           step_weight_(static_cast<double>(problem.rows.n_rows) /
                        (static_cast<double>(options.batch) * problem.total_weight)),
           w_(problem.dimension(), options.output == Output::average || options.output == Output::suffix),
@@ -89,18 +92,13 @@ public:
             if (steps_ == next_check || last) {
                 solution.w = output(last);
                 bounds = certifier_.check(solution.w, visited_);
-                next_epoch = std::max(next_epoch + 1, (next_epoch * 4 + 2) / 3);
-                while (steps_in(next_epoch) <= steps_) ++next_epoch;  // a batch may hold several epochs
-                // A hair below tol, so that the certificate, whose sums are computed afresh, is within it
-                // too.
-                const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol * (1 - 1e-10);
+                record(solution, bounds);
+                const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol;
                 if (reached) solution.reason = "tol";
                 if (reached || last) break;
-                record(solution, bounds);
+                next_epoch = next_check_after(next_epoch, bounds.gap());
             }
         }
-        bounds = certifier_.certify(solution.w, bounds);
-        record(solution, bounds);
         solution.bounds = bounds;
         solution.q = certifier_.take_dual();
         solution.t = t_ - 1;
@@ -125,6 +123,16 @@ private:
     double epochs() const {
         return static_cast<double>(steps_ * options_.batch) / static_cast<double>(problem_.rows.n_rows);
     }
+    // The gap falls about as 1 / epochs, which tells when it may reach tol; never before a third, never after
+    // twice the epochs so far, so that checks stay a small part of the whole and a fit runs on for little
+    // longer than it must.
+    std::uint64_t next_check_after(std::uint64_t epoch, double gap) const {
+        const double growth = options_.tol > 0 ? std::clamp(gap / options_.tol, 4.0 / 3, 2.0) : 2;
+        std::uint64_t next =
+            std::max(epoch + 1, static_cast<std::uint64_t>(static_cast<double>(epoch) * growth));
+        while (steps_in(next) <= steps_) ++next;  // a batch may hold several epochs
+        return next;
+    }
     std::uint64_t steps_in(std::uint64_t epochs) const {
         return (epochs * problem_.rows.n_rows + options_.batch - 1) / options_.batch;
     }
@@ -143,6 +151,14 @@ private:
         return true;
     }
 
+    /// Minus a sub-gradient at the margin z: the loss's, unless the algorithm has a rule of its own.
+    static double slope_of(double z) {
+        if constexpr (requires { Schedule::slope(z); })
+            return Schedule::slope(z);
+        else
+            return Loss::slope(z);
+    }
+
     /// One step on the batch at block[at], block[at + 1], ...; false, and no step, when the time is up.
     bool step(std::span<const RowNumber> block, std::size_t at) {
         const Rows& rows = problem_.rows;
@@ -155,7 +171,7 @@ private:
             if (p + near < block.size()) rows.prefetch_row(block[p + near]);
             const RowNumber i = block[p];
             Visited& row = visited_[i];
-            const double slope = Loss::slope(row.label() * w_.dot(rows, i));
+            const double slope = slope_of(row.label() * w_.dot(rows, i));
             ++row.visits;
             row.slopes += static_cast<float>(slope);
             if (slope != 0) violators_.push_back({i, slope * row.signed_weight});
@@ -164,7 +180,11 @@ private:
         const auto [eta, shrink] = schedule_(t_);
         w_.accumulate();
         w_.scale(shrink);
-        for (const auto& [i, slope] : violators_) w_.add(rows, i, eta * step_weight_ * slope);
+        for (const auto& [i, slope] : violators_) {
+            w_.add(rows, i, eta * step_weight_ * slope);
+            if (options_.batch > 1)
+                monitor_.worked(rows.entries(i));  // a long batch must hear an interrupt here too
+        }
         if (options_.project) w_.project(radius_);
         if (options_.count_idle_steps || !violators_.empty()) ++t_;
         ++steps_;

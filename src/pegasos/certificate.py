@@ -71,12 +71,16 @@ class Certificate:
     solver: str
 
     def __str__(self) -> str:
-        state = "converged" if self.converged else "not converged"
+        reason = REASONS.get(self.reason, self.reason)
+        if not self.converged:
+            reason = f"not converged: {reason}"
+        elif self.reason == "tol":
+            reason = f"converged: {reason}"
         return "\n".join(
             [
                 f"primal   {self.primal:.8g}",
                 f"dual     {self.dual:.8g}",
-                f"gap      {self.gap:.3g}  ({state}: {REASONS.get(self.reason, self.reason)})",
+                f"gap      {self.gap:.3g}  ({reason})",
                 f"epochs   {self.n_iter}",
                 f"seconds  {self.seconds:.2f}",
                 f"solver   {self.solver}",

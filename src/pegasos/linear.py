@@ -5,6 +5,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from pegasos.certificate import REASONS, Certificate, history_from_records, relative_gap
 from pegasos.options import Choice, Flag, Integer, Number, Option, check_options, names
-from pegasos.problem import Budget, Problem, Solution, WarmStart, make_rows
+from pegasos.problem import Budget, Problem, Solution, WarmStart, explain_not_finite, make_rows
 from pegasos.progress import make_report
 from pegasos.solvers import Solver, resolve
 
@@ -33,6 +34,26 @@ HABITS = {
     "eta0": "step sizes belong to the solver: solver=ConstantStep(eta=...)",
     "learning_rate": "step sizes belong to the solver: solver=Pegasos(), Norma() or ConstantStep()",
 }
+
+
+#: What to do about input that scikit-learn's validation turns down, by a part of its message.
+REMEDIES = {
+    "could not convert": "encode columns that are not numbers, for example with sklearn.preprocessing.OneHotEncoder",
+    "could not be promoted": "encode columns that are not numbers, dates for example as days since the first one",
+    "inconsistent numbers of samples": "give one label for each row of X",
+    "while a minimum of": "X needs at least one row and one column; look at how it was made",
+    "Input y contains": "give every example one of two labels, or drop it",
+    "feature names should match": "pass the columns the model was trained on",
+    "is expecting": "pass the columns the model was trained on",
+}
+
+
+def _text_columns(X: Any) -> str:
+    """The columns of a data frame that may hold something other than numbers, for an error message."""
+    if not hasattr(X, "dtypes") or not hasattr(X, "columns"):
+        return ""
+    names = [str(name) for name, dtype in zip(X.columns, X.dtypes, strict=True) if dtype.kind not in "biuf"]
+    return f" (look at column {', '.join(names)})" if names else ""
 
 
 def explains_habits(init: Callable[..., None]) -> Callable[..., None]:
@@ -51,8 +72,8 @@ def explains_habits(init: Callable[..., None]) -> Callable[..., None]:
 class LinearSVC(ClassifierMixin, BaseEstimator):
     """Linear support vector classifier whose every fit carries a certificate of how close to the optimum it is.
 
-    It minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (<w, x_i> + b))``, the
-    penalised intercept b being part of w.
+    It minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (<w, x_i> + b))``, where a penalised
+    intercept b is part of w.
 
     Parameters
     ----------
@@ -109,10 +130,12 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     >>> clf.certificate_.gap <= 0.01
     True
     >>> clf.predict(X[:3])
-    array([0, 0, 1])
+    array([0, 1, 1])
     """
 
     classes_: NDArray[Any]
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
 
     options: ClassVar[Mapping[str, Option]] = {
         "C": Number(low=0, open=True, help="weight of the loss"),
@@ -165,11 +188,16 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         """
         started = time.perf_counter()
         solver = self.check_parameters()
-        X, y = self._validate(X, y)
-        continued = self._previous(X) if self.warm_start else None
+        continued = self._previous() if self.warm_start else None
+        X, y = self._validate_pair(X, y, reset=continued is None)
         classes, encoded = self._encode(y)
         if continued is not None and not np.array_equal(classes, self.classes_):
-            raise ValueError(f"warm_start=True, but the classes changed from {self.classes_} to {classes}; fit anew")
+            raise ValueError(
+                f"warm_start=True continues the previous fit, but the classes changed from {self.classes_.tolist()} to "
+                f"{classes.tolist()}; pass the same ones, or a new estimator"
+            )
+        if continued is not None and continued.q is not None and len(continued.q) != X.shape[0]:
+            continued = replace(continued, q=None)  # a dual point belongs to its examples
         s = self._weights(X, y, classes, encoded, sample_weight)
         rows, largest_norm = make_rows(X, self._bias)
         problem = Problem(
@@ -206,46 +234,66 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Signed distance to the hyperplane, times ``||w||``; positive for ``classes_[1]``."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        scores: NDArray[np.float64] = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64)
-        return scores.ravel() + self.intercept_[0]
+        X = self._validate(X, accept_large_sparse=True, reset=False)
+        with np.errstate(invalid="ignore", over="ignore"):
+            scores = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64).ravel()
+        # A row with an entry that is not finite has no finite score, so a pass over X to find one is not needed.
+        wrong = np.flatnonzero(~np.isfinite(scores))
+        if len(wrong):
+            explain_not_finite(X, wrong[0])
+        return scores + float(self.intercept_[0])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each example."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        positive = self.decision_function(X) > 0
+        return np.take(self.classes_, positive.astype(int))
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``solver__batch_size`` is the solver's `batch_size`."""
+        solver = params.get("solver", self.solver)
+        for name in params:
+            if name.startswith("solver__") and isinstance(solver, str):
+                raise ValueError(
+                    f"{name}: solver={solver!r} is a name, which has no options to set; pass an object, such as "
+                    "solver=Pegasos(), first"
+                )
+        return super().set_params(**params)
 
     @property
     def _bias(self) -> float:
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
-    def _validate(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    def _validate_pair(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
+        """X and y as the core takes them."""
         if y is None:
             raise ValueError("LinearSVC requires y to be passed, but the target y is None")
         try:
-            # The core looks for NaN and infinity in the same pass in which it checks column numbers.
-            return validate_data(
-                self,
-                X,
-                y,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                order="C",
-                ensure_all_finite=False,
-                accept_large_sparse=True,
-            )
+            pair: tuple[Any, NDArray[Any]] = self._validate(X, y, order="C", accept_large_sparse=True, reset=reset)
+            return pair
         except ValueError as error:
-            if "could not convert" in str(error) or "dtype='numeric'" in str(error):
-                raise ValueError(
-                    f"X has entries that are not numbers ({error}); encode such columns first, for example with "
-                    "sklearn.preprocessing.OneHotEncoder"
-                ) from error
+            if reset or "feature" not in str(error):
+                raise
+            raise ValueError(f"{error}; or, as warm_start=True continues the previous fit, a new estimator") from error
+
+    def _validate(self, *arrays: Any, **options: Any) -> Any:
+        """scikit-learn's `validate_data`, with a remedy in each message. NaN and infinity are left for later."""
+        try:
+            return validate_data(
+                self, *arrays, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **options
+            )
+        except (ValueError, TypeError) as error:
+            text = str(error)
+            if "Complex data" in text:  # the rest of the message is all the data
+                advice = "Complex data not supported: pass real and imaginary parts as columns of their own"
+                raise ValueError(advice) from None
+            for part, remedy in REMEDIES.items():
+                if part in text:
+                    raise ValueError(f"{text.strip().rstrip('.')}{_text_columns(arrays[0])}; {remedy}") from error
             raise
 
     def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """The two classes, and for each example which one it has."""
         check_classification_targets(y)
-        if y.dtype.kind in "fc" and not np.isfinite(y).all():
-            raise ValueError("Input y contains NaN or infinity; give every example one of two labels")
         classes, encoded = np.unique(y, return_inverse=True)
         if len(classes) > 2:
             raise ValueError(
@@ -253,7 +301,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
                 f"{len(classes)} classes. Wrap the estimator in sklearn.multiclass.OneVsRestClassifier"
             )
         if len(classes) < 2:
-            raise ValueError(f"y has one class only, {classes[0]!r}; a classifier needs examples of two classes")
+            label = classes.tolist()[0]
+            raise ValueError(f"y has one class only, {label!r}; a classifier needs examples of two classes")
         return classes, encoded
 
     def _weights(
@@ -264,27 +313,35 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         encoded: NDArray[np.intp],
         sample_weight: ArrayLike | None,
     ) -> NDArray[np.float64]:
-        s: NDArray[np.float64] = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True
-        )
+        given = np.asarray(sample_weight)
+        if given.ndim == 1 and given.dtype.kind in "if":
+            wrong = np.flatnonzero(~((given >= 0) & (given < np.inf)))
+            if len(wrong):
+                raise ValueError(
+                    f"sample_weight[{wrong[0]}]={given[wrong[0]]}: weights must be finite and not negative; drop the "
+                    "example or give it weight 0"
+                )
+        s: NDArray[np.float64] = _check_sample_weight(sample_weight, X, dtype=np.float64, copy=True)
         if self.class_weight is not None:
-            s *= compute_class_weight(self.class_weight, classes=classes, y=y)[encoded]
-        if not np.isfinite(s).all() or not s.sum() > 0:
-            raise ValueError(f"the weights of the examples sum to {s.sum()}; they must be finite and not all zero")
+            weights = compute_class_weight(self.class_weight, classes=classes, y=y)
+            if not ((weights >= 0) & (weights < np.inf)).all():
+                raise ValueError(f"class_weight={self.class_weight}: weights must be finite and not negative")
+            s *= weights[encoded]
+        with np.errstate(over="ignore"):
+            total = s.sum()
+        if not 0 < total < np.inf:
+            raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
         return s
 
-    def _previous(self, X: Any) -> WarmStart | None:
+    def _previous(self) -> WarmStart | None:
         """Where the last fit ended, if there was one."""
         last: WarmStart | None = getattr(self, "_last", None)
         if last is None:
             return None
-        if len(last.w) != X.shape[1] + 1:
-            raise ValueError(
-                f"warm_start=True, but X has {X.shape[1]} features and before had {len(last.w) - 1}; fit anew"
-            )
-        # A dual point belongs to its examples; of others it would be feasible, but no bound worth having.
-        same_rows = last.q is not None and len(last.q) == X.shape[0]
-        return WarmStart(last.w, last.t, last.q if same_rows else None)
+        # The intercept stays what it was where its scaling changed.
+        w = last.w.copy()
+        w[-1] = self.intercept_[0] / self._bias if self._bias else 0.0
+        return WarmStart(w, last.t, last.q)
 
     def _store(self, solution: Solution, solver: Solver) -> None:
         self._last = WarmStart(solution.w, solution.t, solution.q)
@@ -307,21 +364,21 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     def _advice(self, problem: Problem) -> str:
         """Why a fit fell short of `tol`, and what to do about it."""
         found = self.certificate_
-        text = (
-            f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}. The objective "
-            f"{found.primal:.6g} may be up to {found.gap:.3g} (relative) above the optimum, which is at least "
-            f"{found.dual:.6g}. "
-        )
+        sentences = [
+            f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}.",
+            f"The objective {found.primal:.6g} may be up to {found.gap:.3g} (relative) above the optimum, which is at "
+            f"least {found.dual:.6g}.",
+        ]
         if problem.largest_norm > 100:
-            text += (
+            sentences.append(
                 f"The longest example has norm {problem.largest_norm:.3g}: scale the features, for example with "
-                "sklearn.preprocessing.MaxAbsScaler. "
+                "sklearn.preprocessing.MaxAbsScaler."
             )
         if problem.C * problem.largest_norm**2 > 100:
-            text += (
-                f"C={problem.C:.3g} is large for data of this scale, which makes the problem hard: try a smaller C. "
-            )
-        return text + f"Otherwise raise {found.reason if found.reason.startswith('max') else 'max_iter'} or tol."
+            sentences.append(f"C={problem.C:.3g} is large for data of this scale, a hard problem: try a smaller C.")
+        budget = found.reason if found.reason.startswith("max") else "max_iter"
+        sentences.append(f"{'Otherwise raise' if len(sentences) > 2 else 'Raise'} {budget} or tol.")
+        return " ".join(sentences)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

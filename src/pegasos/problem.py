@@ -1,7 +1,7 @@
 """The problem handed to a solver: examples in the core's hands, labels, weights, C and loss."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["Budget", "Problem", "Solution", "WarmStart", "make_rows"]
+__all__ = ["Budget", "Problem", "Solution", "WarmStart", "explain_not_finite", "make_rows"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,8 @@ def make_rows(X: Any, bias: float) -> tuple[native.Rows, float]:
 
     X is a CSR matrix or a C-contiguous array, of float32 or float64.
     """
+    if X.shape[0] >= 2**32:
+        raise ValueError(f"X has {X.shape[0]} rows; the core counts at most {2**32 - 1}; fit on a part of them")
     if sp.issparse(X):
         columns, starts = X.indices, X.indptr
         if columns.dtype != starts.dtype:
@@ -84,15 +86,16 @@ def make_rows(X: Any, bias: float) -> tuple[native.Rows, float]:
             "X.check_format(full_check=True) tells more"
         )
     if report.not_finite >= 0:
-        _explain_not_finite(X, report.not_finite)
+        explain_not_finite(X, report.not_finite)
     return rows, float(np.sqrt(report.largest_squared_norm))
 
 
-def _explain_not_finite(X: Any, row: int) -> None:
+def explain_not_finite(X: Any, row: int) -> NoReturn:
+    """Raise the error that says which entry of the row is not finite."""
     values = X[[row]].toarray()[0] if sp.issparse(X) else X[row]
     wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong) == 0:
-        raise ValueError(f"X has values so large in row {row} that their squares overflow; scale the features")
+        raise ValueError(f"X has values so large in row {row} that sums of their products overflow; scale the features")
     value = "NaN" if np.isnan(values[wrong[0]]) else "infinity"
     raise ValueError(
         f"Input X contains {value}: row {row}, column {wrong[0]}. Impute such entries "

@@ -141,11 +141,16 @@ def read_data(source: str, *, zero_based: bool, dtype: str, width: int | None = 
     from pegasos.io import read_svmlight
 
     file: Any = sys.stdin.buffer if source == "-" else source
-    X, y = read_svmlight(file, zero_based=zero_based, dtype=np.dtype(dtype))
+    try:
+        X, y = read_svmlight(file, zero_based=zero_based, dtype=np.dtype(dtype))
+    except ValueError as error:  # with the names that things have here
+        text = str(error).replace("zero_based=True", "--zero-based").replace("dtype=np.float64", "--dtype float64")
+        raise click.UsageError(text) from None
     if width is not None:
         if X.shape[1] > width:
             raise click.UsageError(
-                f"{source} has {X.shape[1]} features, but the model was trained on {width}; is it for another?"
+                f"{source} has {X.shape[1]} features, but the model was trained on {width}; is it for another, or is "
+                "--zero-based wrong?"
             )
         X.resize((X.shape[0], width))
     if np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53):

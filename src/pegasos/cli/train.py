@@ -46,6 +46,8 @@ def train(
         model = f"{data}.model"
     # Whatever can be wrong without the data should come up before the data is read.
     parameters = given_parameters(given)
+    if "C" in parameters:
+        parameters.setdefault("alpha", None)  # of a model that is continued
     estimator = (load_model(model) if parameters.get("warm_start") else LinearSVC()).set_params(**parameters)
     estimator.check_parameters()
     folder = os.path.dirname(os.path.abspath(model))

@@ -146,8 +146,11 @@ def _tensor(
 ) -> NDArray[np.float64]:
     tensor = tensors[name]
     fits = len(tensor.shape) == len(shape) and all(s in (None, t) for s, t in zip(shape, tensor.shape, strict=True))
-    if tensor.dtype != np.float64 or not fits or (finite and not np.isfinite(tensor).all()):
-        raise ValueError(f"{name!r} is {tensor.dtype}{list(tensor.shape)}, not finite float64 of the shape expected")
+    if tensor.dtype != np.float64 or not fits:
+        expected = " x ".join("any" if size is None else str(size) for size in shape)
+        raise ValueError(f"{name!r} is {tensor.dtype} of shape {tensor.shape}, not float64 of shape {expected}")
+    if finite and not np.isfinite(tensor).all():
+        raise ValueError(f"{name!r} has NaN or infinity in it")
     return tensor
 
 

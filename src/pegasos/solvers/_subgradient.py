@@ -55,11 +55,9 @@ class SubgradientSolver(Solver):
         self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
     ) -> Solution:
         if self.batch_size > problem.n_rows:
-            raise ValueError(
-                f"batch_size={self.batch_size} is more than the {problem.n_rows} examples; make it smaller"
-            )
+            raise ValueError(f"batch_size={self.batch_size} is more than the {problem.n_rows} examples; lower it")
         epoch_steps = budget.max_iter * problem.n_rows / self.batch_size
-        steps = self.max_steps if self.max_steps is not None else math.ceil(epoch_steps)
+        steps = math.ceil(epoch_steps) if self.max_steps is None else int(self.max_steps)
         report = report or Report()
         if start is None:
             start = WarmStart(w=self.first_w(problem, seed), t=0, q=None)
@@ -71,12 +69,12 @@ class SubgradientSolver(Solver):
             loss=problem.loss,
             schedule=self.schedule,
             step_parameter=self.step_parameter(problem, steps),
-            batch=self.batch_size,
+            batch=int(self.batch_size),
             sampling=self.sampling,
-            project=self.project,
-            count_idle_steps=self.count_idle_steps,
+            project=bool(self.project),
+            count_idle_steps=bool(self.count_idle_steps),
             output="random_stop" if self.random_stops else OUTPUTS[self.average],
-            random_stops=self.random_stops,
+            random_stops=int(self.random_stops),
             stop_sample=self.stop_sample(problem, budget),
             max_steps=steps,
             tol=budget.tol,

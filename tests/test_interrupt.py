@@ -1,0 +1,103 @@
+"""Ctrl-C ends a fit promptly, wherever it is; other threads run while one fits."""
+
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from pegasos import LinearSVC
+
+#: Fits, sends itself SIGINT after each of the delays, and prints how long the KeyboardInterrupt took to arrive.
+SCRIPT = """
+    import os, signal, threading, time
+    import numpy as np
+    import scipy.sparse as sp
+    from pegasos import LinearSVC
+    from pegasos.datasets import make_text
+    from pegasos.solvers import Pegasos
+
+    {data}
+    sent = []
+
+    def send(delay):
+        time.sleep(delay)
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    for delay in (0.01, 0.1, 0.2, 0.35, 0.5):
+        timer = threading.Thread(target=send, args=[delay])
+        timer.start()
+        clf = LinearSVC(tol=0, max_iter=10**9, solver=Pegasos({solver}))
+        try:
+            clf.fit(X, y)
+        except KeyboardInterrupt:
+            print(time.perf_counter() - sent[-1])
+        timer.join()
+        assert not hasattr(clf, "coef_")
+"""
+WIDE = """
+    X = np.random.default_rng(0).standard_normal(({rows}, 20_000), dtype=np.float32)
+    y = np.arange({rows}) % 2
+"""
+CASES = {
+    "text": ("X, y = make_text(20_000, 5_000, random_state=0)", ""),
+    "few short rows": ("X, y = np.eye(2), np.array([0, 1])", ""),
+    "wide rows": (WIDE.format(rows=2000), ""),
+    "the whole of wide rows at a time": (WIDE.format(rows=2000), "batch_size=2000"),
+    "random stops": ("X, y = make_text(20_000, 5_000, random_state=0)", "average=False, random_stops=1000"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_keyboard_interrupt(case, record_property):
+    data, solver = CASES[case]
+    script = textwrap.dedent(SCRIPT).format(data=textwrap.dedent(data).strip(), solver=solver)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    delays = [float(line) for line in done.stdout.splitlines()]
+    print(f"{case}: at most {max(delays):.3f} s")
+    record_property("seconds", max(delays))
+    assert len(delays) == 5
+    assert max(delays) < 0.5  # it is 0.2; the rest is for a busy machine
+
+
+def test_other_threads_run_during_a_fit():
+    X = np.random.default_rng(0).normal(size=(1000, 20))
+    done, counts = threading.Event(), [0]
+
+    def count():
+        while not done.is_set():
+            counts[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        started = counts[0]
+        LinearSVC(tol=0, max_iter=10**9, max_time=0.5).fit(X, np.arange(1000) % 2)
+        progress = counts[0] - started
+    finally:
+        done.set()
+        thread.join()
+    assert progress > 50  # with the lock held between looks at the signals it would be about 16
+
+
+def test_fits_in_threads_do_not_disturb_one_another():
+    X = np.random.default_rng(0).normal(size=(500, 20))
+    y = np.arange(500) % 2
+    alone = [LinearSVC(tol=0, max_iter=50, random_state=seed).fit(X, y).coef_ for seed in range(4)]
+    together = [None] * 4
+
+    def fit(seed):
+        together[seed] = LinearSVC(tol=0, max_iter=50, random_state=seed).fit(X, y).coef_
+
+    threads = [threading.Thread(target=fit, args=[seed]) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(together, alone)

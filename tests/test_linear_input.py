@@ -1,0 +1,236 @@
+"""Bad input: each error names the value, and says what to do."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+
+from pegasos import LinearSVC
+from pegasos.solvers import ConstantStep, Norma, Pegasos
+
+random = np.random.default_rng(0)
+X = random.normal(size=(20, 3))
+Y = np.where(X[:, 0] > 0, 1, -1)
+
+
+def svc(**options):
+    return LinearSVC(**({"tol": 0, "max_iter": 3} | options))
+
+
+def refuses(X, y=Y, s=None, *, parts, error=ValueError, **options):
+    """The fit is refused in these words, and leaves no half-fitted model."""
+    clf = svc(**options)
+    with pytest.raises(error, match="(?s)" + ".*".join(map(re.escape, parts))):
+        clf.fit(X, y, s)
+    assert not hasattr(clf, "coef_")
+
+
+def changed(array, at, value):
+    array = array.copy()
+    array[at] = value
+    return array
+
+
+@pytest.mark.parametrize("store", [np.asarray, np.asfortranarray, np.float32, sp.csr_matrix, sp.csc_array])
+@pytest.mark.parametrize(
+    ("value", "name"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")], ids=["nan", "inf", "-inf"]
+)
+def test_not_finite(store, value, name):
+    wrong = store(changed(X, (4, 1), value))
+    refuses(wrong, parts=[f"contains {name}: row 4, column 1", "SimpleImputer"])
+    clf = svc().fit(X, Y)
+    with pytest.raises(ValueError, match=rf"contains {name}: row 4, column 1.*SimpleImputer"):
+        clf.predict(wrong)
+
+
+def test_too_large():
+    refuses(changed(X, (4, 1), 1e200), parts=["so large in row 4", "scale the features"])
+
+
+@pytest.mark.parametrize("label", [7, "spam", 1.0, True])
+def test_one_class(label):
+    refuses(X, [label] * 20, parts=["one class only", repr(label), "two classes"])
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+def test_many_classes():
+    refuses(X, np.arange(20) % 3, parts=["Only binary", "3 classes", "OneVsRestClassifier"])
+    refuses(X, X[:, 0], parts=["Unknown label type: continuous"])
+
+
+def test_lengths():
+    refuses(X, Y[:5], parts=["[20, 5]", "one label for each row"])
+    refuses(X, Y, np.ones(7), parts=["(7,)", "(20,)"])
+    refuses(X, np.column_stack([Y, Y]), parts=["1d array", "(20, 2)"])
+
+
+def test_bad_labels():
+    refuses(X, None, parts=["requires y to be passed"])
+    refuses(X, changed(Y.astype(float), 3, np.nan), parts=["y contains NaN", "one of two labels"])
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_matrix])
+def test_empty(store):
+    refuses(store(X[:0]), Y[:0], parts=["0 sample(s)", "(0, 3)", "at least one row"])
+    refuses(store(X[:, :0]), parts=["0 feature(s)", "(20, 0)", "one column"])
+
+
+def test_shapes():
+    refuses(X[:, 0], parts=["Expected 2D array, got 1D", "reshape(-1, 1)"])
+    refuses(X[None], parts=["dim 3"])
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_matrix])
+def test_complex(store):
+    refuses(store(X + 1j), parts=["Complex data not supported", "real and imaginary parts"])
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        svc().fit(X, Y).predict(store(X + 1j))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        np.array([["red", "green", "blue"]] * 20),
+        np.array([["red", 1, 2]] * 20, dtype=object),
+        [["red", 1, 2]] * 20,
+        ["red"] * 20,
+    ],
+    ids=["str", "object", "list", "flat"],
+)
+def test_text(text):
+    refuses(text, parts=["could not convert", "red", "OneHotEncoder"])
+    with pytest.raises(ValueError, match=r"red.*OneHotEncoder"):
+        svc().fit(X, Y).predict(text)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [["red"] * 20, pd.Categorical(["red", "blue"] * 10), pd.array(["red"] * 20, dtype="string")],
+    ids=["object", "category", "string"],
+)
+def test_text_columns_are_named(column):
+    frame = pd.DataFrame({"size": X[:, 0], "colour": column, "weight": X[:, 1]})
+    refuses(frame, parts=["red", "look at column colour", "OneHotEncoder"])
+
+
+def test_dates():
+    frame = pd.DataFrame({"size": X[:, 0], "day": pd.date_range("2020-01-01", periods=20)})
+    refuses(frame, parts=["look at column day", "encode"])
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_matrix])
+def test_other_features_at_predict(store):
+    clf = svc().fit(store(X), Y)
+    for method in (clf.predict, clf.decision_function):
+        with pytest.raises(ValueError, match=r"X has 2 features.*expecting 3.*trained on"):
+            method(store(X[:, :2]))
+
+
+def test_unfitted():
+    for method in ("predict", "decision_function"):
+        with pytest.raises(NotFittedError, match=r"not fitted yet.*Call 'fit'"):
+            getattr(svc(), method)(X)
+
+
+@pytest.mark.parametrize(
+    ("array", "at", "value"),
+    [
+        ("indices", 4, 3),
+        ("indices", 4, 10**9),
+        ("indices", 4, -1),
+        ("indptr", 3, 1),
+        ("indptr", 20, 1000),
+        ("indptr", 0, -3),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_broken_csr(array, at, value, dtype):
+    broken = sp.csr_matrix(X)
+    broken.indices, broken.indptr = broken.indices.astype(dtype), broken.indptr.astype(dtype)
+    getattr(broken, array)[at] = value
+    row = {4: 1, 3: 2, 20: 19, 0: 0}[at]
+    refuses(broken, parts=[f"broken CSR matrix: row {row}", "check_format"])
+
+
+def test_csr_with_columns_twice_and_out_of_order_is_summed():
+    twice = sp.csr_matrix((np.ones(40), np.tile([2, 0], 20), np.arange(0, 41, 2)), shape=(20, 3))
+    twice.indices[:2] = 1
+    dense = svc(random_state=0).fit(twice.toarray(), Y)
+    np.testing.assert_allclose(svc(random_state=0).fit(twice, Y).coef_, dense.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("value", [-2.5, np.nan, np.inf])
+def test_sample_weights(value):
+    refuses(X, Y, changed(np.ones(20), 3, value), parts=[f"sample_weight[3]={value}", "drop the example"])
+
+
+def test_sums_of_weights():
+    refuses(X, Y, np.zeros(20), parts=["eights"])
+    refuses(X, Y, np.full(20, 1e308), parts=["sum to inf", "finite"])
+    refuses(X, Y, class_weight={-1: 0, 1: 0}, parts=["sum to 0.0", "positive"])
+    refuses(X, Y, np.ones((20, 2)), parts=["1D array"])
+
+
+def test_class_weights():
+    refuses(X, class_weight={1: -1.0}, parts=["class_weight={1: -1.0}", "not negative"])
+    refuses(X, class_weight={1: np.nan}, parts=["class_weight={1: nan}", "finite"])
+    refuses(X, class_weight={5: 1.0}, parts=["[-1, 1]", "class_weight"])
+    refuses(X, class_weight="balance", parts=["balanced", "'balance'"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        *(("C", value, "a finite number above 0") for value in (0, -1.0, np.nan, np.inf, "1", None, True, [1])),
+        *(("alpha", value, "above 0 or None") for value in (0, -1e-3, np.nan, "auto")),
+        *(("tol", value, "at least 0") for value in (-1e-9, np.inf, None)),
+        *(("max_iter", value, "an integer of at least 1") for value in (0, -1, 2.5, None, True)),
+        *(("max_time", value, "above 0 or None") for value in (0, -1, np.nan)),
+        *(("intercept_scaling", value, "above 0") for value in (0, -1)),
+        *((flag, value, "True or False") for flag in ("fit_intercept", "warm_start") for value in ("yes", 1, None)),
+        ("loss", "log", "'hinge'"),
+    ],
+)
+def test_parameters(name, value, wanted):
+    refuses(X, **{name: value}, parts=[f"{name}={value!r}: must be", wanted])
+
+
+@pytest.mark.parametrize("solver", ["sgd", "Pegasos", ""])
+def test_unknown_solver(solver):
+    refuses(
+        X, solver=solver, parts=[f"solver={solver!r}", "'auto', 'pegasos', 'norma', 'constant-step'", "pegasos.solvers"]
+    )
+
+
+@pytest.mark.parametrize("solver", [3, None, Pegasos, LinearSVC()], ids=str)
+def test_not_a_solver(solver):
+    refuses(X, solver=solver, parts=["solver=", "name of a solver or an object from pegasos.solvers", "Pegasos()"])
+
+
+@pytest.mark.parametrize("solver", [Pegasos, Norma, ConstantStep])
+def test_batches_larger_than_the_data(solver):
+    refuses(X, solver=solver(batch_size=21), parts=["batch_size=21", "20 examples", "lower"])
+    svc(solver=solver(batch_size=20)).fit(X, Y)
+
+
+def test_steps_that_would_turn_the_weights_round():
+    refuses(X, alpha=0.1, solver=ConstantStep(eta=10), parts=["eta=10", "1/alpha=10", "smaller"])
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("penalty", "leave it out"), ("dual", "solver="), ("multi_class", "OneVsRest"), ("eta0", "eta")],
+)
+def test_habits_are_explained(name, advice):
+    with pytest.raises(TypeError, match=rf"LinearSVC has no parameter '{name}': .*{advice}"):
+        LinearSVC(**{name: "l2"})
+
+
+def test_unknown_parameter():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'Cost'"):
+        LinearSVC(Cost=1)
+    with pytest.raises(TypeError, match="positional"):
+        LinearSVC(1.0)
