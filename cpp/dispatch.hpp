@@ -12,6 +12,7 @@
 #include "inspect.hpp"
 #include "losses.hpp"
 #include "monitor.hpp"
+#include "neighbours.hpp"
 #include "problem.hpp"
 #include "rows.hpp"
 #include "sampling.hpp"
@@ -114,6 +115,9 @@ Solution solve_sdca(const Rows& rows, const ProblemData& data, const SdcaRequest
 template <class Rows>
 Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<double>& w,
                const std::vector<double>& q, Context& context);
+
+template <class Rows>
+bool are_neighbours_alike(const Rows& rows, const ProblemData& data, std::uint64_t seed);
 
 template <class Rows>
 RowsReport inspect_rows(const Rows& rows, std::size_t n_stored, Context& context);

@@ -234,6 +234,14 @@ NB_MODULE(PEGASOS_MODULE, m) {
           "batch"_a, "sampling"_a, "project"_a, "radius"_a, "count_idle_steps"_a, "output"_a,
           "random_stops"_a, "stop_sample"_a, "max_steps"_a, "tol"_a, "seed"_a, "sequence"_a.none(),
           "start_w"_a.none(), "start_t"_a, "start_q"_a.none());
+    m.def(
+        "neighbours_alike",
+        [](const BoundProblem& problem, std::uint64_t seed) {
+            const ProblemData data = problem.data();
+            return std::visit([&](const auto& rows) { return are_neighbours_alike(rows, data, seed); },
+                              problem.rows.rows);
+        },
+        "problem"_a, "seed"_a);
     m.def("sgd", &sgd, "problem"_a, "run"_a, nb::kw_only(), "complete_epochs"_a, "multiplicity"_a, "period"_a,
           "burst"_a, "patience"_a, "tol"_a, "max_passes"_a, "max_steps"_a, "sampling"_a, "seed"_a,
           "sequence"_a.none(), "start_w"_a.none(), "start_t"_a);

@@ -58,6 +58,11 @@ Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<doub
 }
 
 template <class Rows>
+bool are_neighbours_alike(const Rows& rows, const ProblemData& data, std::uint64_t seed) {
+    return neighbours_alike(make_problem(rows, data), seed);
+}
+
+template <class Rows>
 RowsReport inspect_rows(const Rows& rows, std::size_t n_stored, Context& context) {
     return inspect(rows, n_stored, context.team, context.monitor);
 }
@@ -69,6 +74,7 @@ RowsReport inspect_rows(const Rows& rows, std::size_t n_stored, Context& context
     template Solution solve_sdca(const __VA_ARGS__&, const ProblemData&, const SdcaRequest&, Context&);    \
     template Bounds certify(const __VA_ARGS__&, const ProblemData&, const std::vector<double>&,            \
                             const std::vector<double>&, Context&);                                         \
+    template bool are_neighbours_alike(const __VA_ARGS__&, const ProblemData&, std::uint64_t);             \
     template RowsReport inspect_rows(const __VA_ARGS__&, std::size_t, Context&);
 
 }  // namespace pegasos

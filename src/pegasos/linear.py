@@ -17,6 +17,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from pegasos._config import usable_threads
+from pegasos._core import native
 from pegasos.certificate import REASONS, Certificate, history_from_records, relative_gap
 from pegasos.options import Choice, Flag, Integer, Number, Option, check_options, names
 from pegasos.problem import Budget, Problem, Solution, WarmStart, explain_not_finite, make_rows
@@ -84,7 +86,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     loss : {"hinge"}, default="hinge"
         The loss.
     solver : str or object of `pegasos.solvers`, default="auto"
-        How to solve it. ``"auto"`` is ``Pegasos()``; other names: ``"pegasos"``, ``"norma"``, ``"constant-step"``.
+        How to solve it: by name, with the solver's default options, or as an object. ``"auto"`` chooses.
     tol : float, default=1e-3
         Stop when the relative duality gap is this small. 0 runs the whole budget.
     max_iter : int, default=1000
@@ -99,8 +101,11 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         Weights of the classes, which multiply the sample weights.
     warm_start : bool, default=False
         Whether `fit` continues from the previous one: its weights, its step count and its dual point.
+    n_jobs : int, default=None
+        Threads for the fit; -1 is as many as there are processors. None is one, or with ``solver="auto"`` what suits
+        the data. A solver that cannot use more works with one, and evaluates the objective with all.
     random_state : int, RandomState or None, default=None
-        Seed of the order of visits. The same seed gives the same result, bit for bit.
+        Seed of the order of visits. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0
         Whether to report progress on standard error.
 
@@ -147,6 +152,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         "fit_intercept": Flag(help="have a (penalised) intercept"),
         "intercept_scaling": Number(low=0, open=True, help="value of the constant feature behind the intercept"),
         "warm_start": Flag(help="continue from the previous fit"),
+        "n_jobs": Integer(low=-1, optional=True, help="threads; -1 is as many as there are processors"),
     }
 
     @explains_habits
@@ -164,6 +170,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         intercept_scaling: float = 1.0,
         class_weight: Mapping[Any, float] | str | None = None,
         warm_start: bool = False,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -178,6 +185,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
         self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
@@ -199,26 +207,29 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         if continued is not None and continued.q is not None and len(continued.q) != X.shape[0]:
             continued = replace(continued, q=None)  # a dual point belongs to its examples
         s = self._weights(X, y, classes, encoded, sample_weight)
-        rows, largest_norm = make_rows(X, self._bias)
+        n_jobs = self._threads()
+        rows, report_on_rows = make_rows(X, self._bias, n_jobs or 1)
+        total_weight = float(s.sum())
+        C = float(self.C if self.alpha is None else 1 / (self.alpha * total_weight))
         problem = Problem(
-            rows=rows,
+            core=native.Problem(rows, np.where(encoded == 1, 1.0, -1.0), s, C, self.loss),
             n_rows=X.shape[0],
             dimension=X.shape[1] + 1,
-            y=np.where(encoded == 1, 1.0, -1.0),
-            s=s,
-            C=float(self.C if self.alpha is None else 1 / (self.alpha * s.sum())),
+            total_weight=total_weight,
+            C=C,
             loss=self.loss,
-            largest_norm=largest_norm,
+            largest_norm=math.sqrt(report_on_rows.largest_squared_norm),
+            entries=report_on_rows.entries,
         )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         report = make_report(self.verbose)
         try:
-            budget = Budget(self.tol, self.max_iter, self.max_time, time.perf_counter() - started)
+            budget = Budget(self.tol, self.max_iter, self.max_time, time.perf_counter() - started, n_jobs)
             solution = solver.solve(problem, budget, seed, continued, report)
         finally:
             report.close()
         self.classes_ = classes
-        self._store(solution, solver)
+        self._store(solution)
         if not self.certificate_.converged:
             warnings.warn(self._advice(problem), ConvergenceWarning, stacklevel=2)
         return self
@@ -258,6 +269,12 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
                     "solver=Pegasos(), first"
                 )
         return super().set_params(**params)
+
+    def _threads(self) -> int | None:
+        """`n_jobs` as a number of threads; None leaves it to the solver."""
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs=0: must be the number of threads, -1 for as many as there are processors, or None")
+        return usable_threads() if self.n_jobs == -1 else self.n_jobs
 
     @property
     def _bias(self) -> float:
@@ -343,7 +360,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         w[-1] = self.intercept_[0] / self._bias if self._bias else 0.0
         return WarmStart(w, last.t, last.q)
 
-    def _store(self, solution: Solution, solver: Solver) -> None:
+    def _store(self, solution: Solution) -> None:
         self._last = WarmStart(solution.w, solution.t, solution.q)
         self.coef_ = solution.w[None, :-1].copy()
         self.intercept_ = solution.w[-1:] * self._bias
@@ -358,7 +375,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
             reason=solution.reason,
             n_iter=self.n_iter_,
             seconds=solution.seconds,
-            solver=" ".join(repr(solver).split()),
+            solver=solution.solver,
         )
 
     def _advice(self, problem: Problem) -> str:

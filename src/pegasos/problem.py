@@ -1,7 +1,7 @@
 """The problem handed to a solver: examples in the core's hands, labels, weights, C and loss."""
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,29 +16,30 @@ __all__ = ["Budget", "Problem", "Solution", "WarmStart", "explain_not_finite", "
 class Problem:
     """Minimise ``1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>)``."""
 
-    rows: native.Rows
+    core: native.Problem
     n_rows: int
     dimension: int  # of w: the features and the intercept
-    y: NDArray[np.float64]  # +1 or -1
-    s: NDArray[np.float64]
+    total_weight: float
     C: float
     loss: str
     largest_norm: float  # of a row
+    entries: float  # in all rows together
 
     @property
     def alpha(self) -> float:
         """The papers' lambda."""
-        return float(1 / (self.C * self.s.sum()))
+        return 1 / (self.C * self.total_weight)
 
 
 @dataclass(frozen=True)
 class Budget:
-    """When to stop. `elapsed` is what the fit has already taken; `max_time` counts from the start of the fit."""
+    """When to stop, and with how many threads. `max_time` counts from the start of the fit, `elapsed` ago."""
 
     tol: float
     max_iter: int
     max_time: float | None
     elapsed: float = 0.0
+    n_jobs: int | None = 1  # None: the solver may choose
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,27 @@ class Solution:
     seconds: float
     reason: str
     records: list[list[float]]
+    solver: str  # with its options, and what it chose itself
+
+    @classmethod
+    def from_core(cls, found: native.Solution, solver: str, budget_reason: str = "max_iter") -> Self:
+        """What the core returned; `budget_reason` tells which budget it used up."""
+        return cls(
+            w=found.w,
+            q=found.q,
+            t=found.t,
+            primal=found.bounds.primal,
+            dual=found.bounds.dual,
+            epochs=found.epochs,
+            seconds=found.seconds,
+            reason=budget_reason if found.reason == "budget" else found.reason,
+            records=found.history,
+            solver=solver,
+        )
 
 
-def make_rows(X: Any, bias: float) -> tuple[native.Rows, float]:
-    """Hand X to the core without a copy; check every entry; return the rows and the largest norm of one.
+def make_rows(X: Any, bias: float, n_jobs: int = 1) -> tuple[native.Rows, native.RowsReport]:
+    """Hand X to the core without a copy, and check every entry.
 
     X is a CSR matrix or a C-contiguous array, of float32 or float64.
     """
@@ -79,7 +97,7 @@ def make_rows(X: Any, bias: float) -> tuple[native.Rows, float]:
         rows = native.csr_rows(X.data, columns, starts, X.shape[1], bias)
     else:
         rows = native.dense_rows(X, bias)
-    report = native.inspect(rows)
+    report = native.inspect(rows, native.Run(n_jobs=n_jobs))
     if report.bad_structure >= 0:
         raise ValueError(
             f"X is a broken CSR matrix: row {report.bad_structure} has column numbers or an extent out of bounds; "
@@ -87,7 +105,7 @@ def make_rows(X: Any, bias: float) -> tuple[native.Rows, float]:
         )
     if report.not_finite >= 0:
         explain_not_finite(X, report.not_finite)
-    return rows, float(np.sqrt(report.largest_squared_norm))
+    return rows, report
 
 
 def explain_not_finite(X: Any, row: int) -> NoReturn:

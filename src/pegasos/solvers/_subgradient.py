@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pegasos._core import native
 from pegasos.options import Choice, Integer, Option, names
 from pegasos.problem import Budget, Problem, Solution, WarmStart
-from pegasos.solvers.base import Report, Solver
+from pegasos.solvers.base import Report, Solver, continued_seed, make_run
 
 __all__ = ["SHARED_OPTIONS", "SubgradientSolver"]
 
@@ -58,55 +58,38 @@ class SubgradientSolver(Solver):
             raise ValueError(f"batch_size={self.batch_size} is more than the {problem.n_rows} examples; lower it")
         epoch_steps = budget.max_iter * problem.n_rows / self.batch_size
         steps = math.ceil(epoch_steps) if self.max_steps is None else int(self.max_steps)
-        report = report or Report()
         if start is None:
             start = WarmStart(w=self.first_w(problem, seed), t=0, q=None)
         found = native.subgradient(
-            rows=problem.rows,
-            y=problem.y,
-            s=problem.s,
-            C=problem.C,
-            loss=problem.loss,
+            problem.core,
+            make_run(budget, report),
             schedule=self.schedule,
-            step_parameter=self.step_parameter(problem, steps),
+            step_parameter=float(self.step_parameter(problem, steps)),
             batch=int(self.batch_size),
             sampling=self.sampling,
             project=bool(self.project),
+            radius=self.ball_radius(problem),
             count_idle_steps=bool(self.count_idle_steps),
             output="random_stop" if self.random_stops else OUTPUTS[self.average],
             random_stops=int(self.random_stops),
             stop_sample=self.stop_sample(problem, budget),
             max_steps=steps,
             tol=budget.tol,
-            # A run that continues another must not repeat its order of visits.
-            seed=(seed + 0x9E3779B97F4A7C15 * start.t) % 2**64,
-            elapsed=budget.elapsed,
-            max_seconds=math.inf if budget.max_time is None else budget.max_time,
+            seed=continued_seed(seed, start.t),
             sequence=None,
             start_w=start.w,
             start_t=start.t,
             start_q=start.q,
-            report=report.checked,
-            progress=report.progressed,
         )
-        reason = found.reason
-        if reason == "budget":
-            reason = "max_iter" if self.max_steps is None else "max_steps"
-        return Solution(
-            w=found.w,
-            q=found.q,
-            t=found.t,
-            primal=found.bounds.primal,
-            dual=found.bounds.dual,
-            epochs=found.epochs,
-            seconds=found.seconds,
-            reason=reason,
-            records=found.history,
-        )
+        return Solution.from_core(found, self.describe(), "max_iter" if self.max_steps is None else "max_steps")
 
     def first_w(self, problem: Problem, seed: int) -> NDArray[np.float64]:
         """Where a run that continues no other begins."""
         return np.zeros(problem.dimension)
+
+    def ball_radius(self, problem: Problem) -> float:
+        """Of the ball to project onto; 0 is the one that must contain the optimum."""
+        return 0.0
 
     def stop_sample(self, problem: Problem, budget: Budget) -> int:
         """On how many examples to compare random stops; 0 is all."""

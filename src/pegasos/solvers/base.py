@@ -1,15 +1,17 @@
 """What every solver has."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
 from sklearn.base import BaseEstimator
 
+from pegasos._core import native
 from pegasos.options import Option, check_options
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 
-__all__ = ["Report", "Solver"]
+__all__ = ["Report", "Solver", "continued_seed", "make_run"]
 
 
 class Report:
@@ -25,6 +27,23 @@ class Report:
         """The fit is over."""
 
 
+def make_run(budget: Budget, report: Report | None) -> native.Run:
+    """Threads, time limit and callbacks, as the core takes them."""
+    report = report or Report()
+    return native.Run(
+        n_jobs=budget.n_jobs or 1,
+        elapsed=budget.elapsed,
+        max_seconds=math.inf if budget.max_time is None else float(budget.max_time),
+        report=report.checked,
+        progress=report.progressed,
+    )
+
+
+def continued_seed(seed: int, t: int) -> int:
+    """The seed of a run that continues another after t steps: it must not repeat that one's order of visits."""
+    return (seed + 0x9E3779B97F4A7C15 * t) % 2**64
+
+
 class Solver(BaseEstimator):
     """Base of the solvers. Deriving from BaseEstimator makes `clone` and ``solver__batch_size`` in a grid work."""
 
@@ -35,6 +54,10 @@ class Solver(BaseEstimator):
     def check(self) -> None:
         """Raise a ValueError where an option has a value it cannot have."""
         check_options(self, self.options)
+
+    def describe(self) -> str:
+        """The solver with its options, on one line."""
+        return " ".join(repr(self).split())
 
     @abstractmethod
     def solve(
