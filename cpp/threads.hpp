@@ -7,6 +7,9 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,14 +19,19 @@ class Team {
 public:
     explicit Team(std::size_t size = 1)
         : start_(static_cast<std::ptrdiff_t>(size)), end_(static_cast<std::ptrdiff_t>(size)) {
-        for (std::size_t k = 1; k < size; ++k) others_.emplace_back([this, k] { serve(k); });
+        try {
+            for (std::size_t k = 1; k < size; ++k) others_.emplace_back([this, k] { serve(k); });
+        } catch (const std::system_error&) {
+            // Those that did start wait for the whole team: stand in for the missing ones, once, to let them
+            // go.
+            const std::size_t missing = size - others_.size() - 1;
+            for (std::size_t k = 0; k < missing; ++k) start_.arrive_and_drop();
+            dismiss();
+            throw std::runtime_error("no more than " + std::to_string(size - missing) +
+                                     " threads can be had; pass a smaller n_jobs");
+        }
     }
-    ~Team() {
-        if (others_.empty()) return;
-        task_ = nullptr;
-        start_.arrive_and_wait();
-        for (auto& thread : others_) thread.join();
-    }
+    ~Team() { dismiss(); }
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
@@ -51,6 +59,13 @@ public:
     }
 
 private:
+    void dismiss() {
+        if (others_.empty()) return;
+        task_ = nullptr;
+        start_.arrive_and_wait();
+        for (auto& thread : others_) thread.join();
+        others_.clear();
+    }
     void attempt(std::size_t k) {
         try {
             (*task_)(k);

@@ -21,8 +21,9 @@
 // Threads: each works on rows of its own, with a copy of w of its own. Several times an epoch the changes are
 // joined: with delta the sum of the copies' changes, w <- w + g delta and alpha accordingly, g in [0, 1]
 // maximising the dual along the common direction, in closed form. g = 1/K would never lower the dual
-// (concavity), so the best g does not. On sparse data g is close to 1. The result depends on the seed and the
-// number of threads, not on timing.
+// (concavity), so the best g does not. As in CoCoA+ each copy takes its own changes `caution` times, as if
+// the other threads made the same ones; caution is between 1 and K and follows the best g. The result depends
+// on the seed and the number of threads, not on timing.
 #pragma once
 
 #include <algorithm>
@@ -91,15 +92,16 @@ public:
             if (last || promising || epoch == next_record) {
                 if (epoch == next_record) next_record *= 2;
                 const Bounds bounds = check(solution);
-                const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol * (1 - 1e-10);
+                const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol;
                 if (reached || last) {
                     solution.reason = reached ? "tol" : out_of_time ? "max_time" : "budget";
                     solution.bounds = bounds;
                     break;
                 }
-                if (promising) {
-                    ratio = std::clamp((bounds.primal - bounds.dual) / stats.gap, 0.05, 1.0);
-                    if (active_.size() < coordinates_.size()) activate_all();
+                if (promising) ratio = std::clamp((bounds.primal - bounds.dual) / stats.gap, 0.05, 1.0);
+                if (left_out_any_ && (promising || options_.tol <= 0)) {
+                    activate_all();
+                    continue;
                 }
             }
             if (options_.shrink && sequence.empty()) shrink(stats);
@@ -152,6 +154,7 @@ private:
         std::fill(left_out_.begin(), left_out_.end(), 0);
         outward_low_ = -infinity;
         outward_high_ = infinity;
+        left_out_any_ = false;
     }
 
     /// Starts from a dual point: alpha_i = C s_i q_i.
@@ -197,7 +200,7 @@ private:
     Stats make_epoch_alone() {
         Worker& worker = workers_[0];
         worker.stats = {};
-        visit_rows<false>(worker, 0, 0, order_.size(), w_.data());
+        visit_rows<false>(worker, 0, 0, order_.size(), w_.data(), 1);
         linear_ += worker.stats.linear;
         return worker.stats;
     }
@@ -218,7 +221,8 @@ private:
                 for (std::size_t j = 0; j < d; ++j) worker.w[j] = w_[j] + g * delta_[j];
                 worker.stats = {};
                 const std::size_t part = r * K + k, parts = rounds * K;
-                visit_rows<true>(worker, k, n * part / parts, n * (part + 1) / parts, worker.w.data());
+                visit_rows<true>(worker, k, n * part / parts, n * (part + 1) / parts, worker.w.data(),
+                                 caution_);
             });
             team_.run_ranges(d, [&](std::size_t k, std::size_t first, std::size_t last) {
                 double cross = 0, square = 0;
@@ -226,9 +230,9 @@ private:
                     w_[j] += g * delta_[j];
                     double change = 0;
                     for (const Worker& worker : workers_) change += worker.w[j] - w_[j];
-                    delta_[j] = change;
-                    cross += w_[j] * change;
-                    square += change * change;
+                    delta_[j] = change / caution_;
+                    cross += w_[j] * delta_[j];
+                    square += delta_[j] * delta_[j];
                 }
                 workers_[k].cross = cross;
                 workers_[k].square = square;
@@ -239,8 +243,11 @@ private:
                 square += worker.square;
                 total.join(worker.stats);
             }
-            g = square > rise ? std::max(rise / square, 0.0) : 1;
+            const double best = square > 0 ? std::max(rise / square, 0.0) : 1;
+            g = std::min(best, 1.0);
             for (const Worker& worker : workers_) linear_ += g * worker.stats.linear;
+            caution_ =
+                std::clamp(caution_ / std::sqrt(std::clamp(best, 0.25, 4.0)), 1.0, static_cast<double>(K));
         }
         team_.run([&](std::size_t k) { take_back(workers_[k], g); });
         for (std::size_t j = 0; j < d; ++j) w_[j] += g * delta_[j];
@@ -274,7 +281,8 @@ private:
     }
 
     template <bool Log>
-    void visit_rows(Worker& worker, std::size_t k, std::size_t first, std::size_t last, double* w) {
+    void visit_rows(Worker& worker, std::size_t k, std::size_t first, std::size_t last, double* w,
+                    double caution) {
         const Rows& rows = problem_.rows;
         Stats stats;
         const std::size_t end = order_.size();
@@ -301,12 +309,12 @@ private:
             stats.lowest = std::min(stats.lowest, projected);
             stats.highest = std::max(stats.highest, projected);
             if (std::abs(projected) > 1e-14) {
-                const double next = Loss::ascend(alpha, bound, z, c.square);
+                const double next = Loss::ascend(alpha, bound, z, caution * c.square);
                 if (next != alpha) {
                     if constexpr (Log) worker.changes.push_back({i, alpha});
                     c.alpha = next;
                     stats.linear += next - alpha;
-                    rows.add(i, y * (next - alpha), w);
+                    rows.add(i, caution * y * (next - alpha), w);
                 }
             }
             stats.visits += 1;
@@ -319,7 +327,7 @@ private:
     }
 
     void shrink(const Stats& stats) {
-        std::erase_if(active_, [&](RowNumber i) { return left_out_[i] != 0; });
+        left_out_any_ |= std::erase_if(active_, [&](RowNumber i) { return left_out_[i] != 0; }) > 0;
         outward_high_ = stats.highest > 0 ? stats.highest : infinity;
         outward_low_ = stats.lowest < 0 ? stats.lowest : -infinity;
         if (active_.empty()) activate_all();
@@ -352,6 +360,8 @@ private:
     std::vector<std::uint8_t> left_out_;
     std::vector<Worker> workers_;
     std::atomic<bool> stop_ = false;
+    bool left_out_any_ = false;
+    double caution_ = 1;
     double linear_ = 0, visits_ = 0, outward_low_ = -infinity, outward_high_ = infinity;
 };
 

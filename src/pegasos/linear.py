@@ -237,6 +237,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     def check_parameters(self) -> Solver:
         """Raise a ValueError where a parameter has a value it cannot have; return the solver. `fit` does this first."""
         check_options(self, self.options)
+        self._threads()
         solver = resolve(self.solver)
         if self.loss not in solver.losses:
             raise ValueError(f"loss={self.loss!r} is none that {solver.name} serves: {', '.join(solver.losses)}")
@@ -272,8 +273,11 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
 
     def _threads(self) -> int | None:
         """`n_jobs` as a number of threads; None leaves it to the solver."""
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs=0: must be the number of threads, -1 for as many as there are processors, or None")
+        if self.n_jobs is not None and not (self.n_jobs == -1 or 1 <= self.n_jobs <= 1024):
+            raise ValueError(
+                f"n_jobs={self.n_jobs}: must be a number of threads from 1 to 1024, -1 for as many as there are "
+                "processors, or None"
+            )
         return usable_threads() if self.n_jobs == -1 else self.n_jobs
 
     @property

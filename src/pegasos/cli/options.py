@@ -37,7 +37,7 @@ def estimator_flags(command: Command) -> Command:
         "--class-weight", multiple=True, metavar="LABEL=WEIGHT|balanced", help="weight of a class; may be repeated"
     )(command)
     command = click.option("--random-state", type=int, help="seed of the order of visits")(command)
-    names = ", ".join(["auto", *SOLVERS])
+    names = ", ".join(SOLVERS)
     return click.option("--solver", metavar="NAME", help=f"one of {names} [auto]")(command)
 
 
@@ -50,7 +50,11 @@ def solver_flags(command: Command) -> Command:
             options.setdefault(name, option)
             owners.setdefault(name, []).append(solver.name)
     for name, option in reversed(list(options.items())):
-        default = _default(SOLVERS[owners[name][0]], name)
+        defaults: dict[str, list[str]] = {}
+        for owner in owners[name]:
+            defaults.setdefault(_default(SOLVERS[owner], name), []).append(owner)
+        default, *others = defaults
+        default += "".join(f"; {', '.join(defaults[other])}: {other}" for other in others)
         all_have_it = len(owners[name]) == len(SOLVERS)
         whose = "" if all_have_it else f"{', '.join(owners[name])}: "
         command = flag(name, option, f"{whose}{option.help} [{default}]")(command)
@@ -87,17 +91,16 @@ def given_parameters(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _make_solver(name: str, given: Mapping[str, Any]) -> Solver:
-    known = SOLVERS.get("pegasos" if name == "auto" else name)
+    known = SOLVERS.get(name)
     if known is None:
-        raise click.UsageError(f"--solver {name}: must be one of {', '.join(['auto', *SOLVERS])}")
+        raise click.UsageError(f"--solver {name}: must be one of {', '.join(SOLVERS)}")
     options = {}
     for option_name, value in given.items():
         option = known.options.get(option_name)
         if option is None:
             flags = ", ".join("--" + other.replace("_", "-") for other in known.options)
-            raise click.UsageError(
-                f"--{option_name.replace('_', '-')} is no option of the solver {known.name}, which has {flags}"
-            )
+            has = f"which has {flags}" if flags else "which has none; name a solver with --solver"
+            raise click.UsageError(f"--{option_name.replace('_', '-')} is no option of the solver {known.name}, {has}")
         options[option_name] = option.values[value] if isinstance(option, Choice) else value
     return known(**options)
 
