@@ -7,6 +7,9 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -14,16 +17,20 @@ namespace pegasos {
 
 class Team {
 public:
+    static constexpr std::size_t most = 1024;  // more would only wait for one another
+
     explicit Team(std::size_t size = 1)
         : start_(static_cast<std::ptrdiff_t>(size)), end_(static_cast<std::ptrdiff_t>(size)) {
-        for (std::size_t k = 1; k < size; ++k) others_.emplace_back([this, k] { serve(k); });
+        try {
+            for (std::size_t k = 1; k < size; ++k) others_.emplace_back([this, k] { serve(k); });
+        } catch (const std::system_error&) {
+            const std::size_t started = others_.size() + 1;
+            dismiss(size - others_.size());
+            throw std::runtime_error("the system gives only " + std::to_string(started) + " of " +
+                                     std::to_string(size) + " threads; lower n_jobs");
+        }
     }
-    ~Team() {
-        if (others_.empty()) return;
-        task_ = nullptr;
-        start_.arrive_and_wait();
-        for (auto& thread : others_) thread.join();
-    }
+    ~Team() { dismiss(1); }
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
@@ -51,6 +58,12 @@ public:
     }
 
 private:
+    /// Ends the other threads; `missing` of the team are not waiting for a task.
+    void dismiss(std::size_t missing) {
+        task_ = nullptr;
+        (void)start_.arrive(static_cast<std::ptrdiff_t>(missing));
+        for (auto& thread : others_) thread.join();
+    }
     void attempt(std::size_t k) {
         try {
             (*task_)(k);
