@@ -78,7 +78,7 @@ public:
         double ratio = 0.5;  // of the gap after an epoch to the estimate from the margins met during it
         for (;;) {
             if (sequence.empty())
-                make_order();
+                make_order(options_.max_epochs * n_rows - visits_);
             else
                 order_ = sequence;
             const Stats stats = make_epoch();
@@ -102,7 +102,8 @@ public:
                     if (active_.size() < coordinates_.size()) activate_all();
                 }
             }
-            if (options_.shrink && sequence.empty()) shrink(stats);
+            // Without tol nothing would tell when the rest has converged, and bring those left out back.
+            if (options_.shrink && options_.tol > 0) shrink(stats);
         }
         solution.w = w_;
         solution.epochs = visits_ / n_rows;
@@ -166,7 +167,14 @@ private:
         linear_ = linear.value();
     }
 
-    void make_order() {
+    /// The active rows in random order, no more of them than the budget has left.
+    void make_order(double most) {
+        order_active_rows();
+        if (static_cast<double>(order_.size()) > most)
+            order_.resize(static_cast<std::size_t>(std::max(std::ceil(most), 1.0)));
+    }
+
+    void order_active_rows() {
         order_ = active_;
         if (!options_.blocks) return shuffle(order_, random_);
         const std::size_t n_runs = (active_.size() + run_length - 1) / run_length;
@@ -189,8 +197,8 @@ private:
     }
 
     Stats make_epoch() {
-        stop_ = false;
         context_.monitor.at_epoch(visits_ / static_cast<double>(problem_.rows.n_rows));
+        stop_ = context_.monitor.look();  // the calling thread may have no rows of its own
         return team_.size() == 1 ? make_epoch_alone() : make_epoch_together();
     }
 
