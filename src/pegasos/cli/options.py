@@ -37,7 +37,7 @@ def estimator_flags(command: Command) -> Command:
         "--class-weight", multiple=True, metavar="LABEL=WEIGHT|balanced", help="weight of a class; may be repeated"
     )(command)
     command = click.option("--random-state", type=int, help="seed of the order of visits")(command)
-    names = ", ".join(["auto", *SOLVERS])
+    names = ", ".join(SOLVERS)
     return click.option("--solver", metavar="NAME", help=f"one of {names} [auto]")(command)
 
 
@@ -87,14 +87,14 @@ def given_parameters(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _make_solver(name: str, given: Mapping[str, Any]) -> Solver:
-    known = SOLVERS.get("pegasos" if name == "auto" else name)
+    known = SOLVERS.get(name)
     if known is None:
-        raise click.UsageError(f"--solver {name}: must be one of {', '.join(['auto', *SOLVERS])}")
+        raise click.UsageError(f"--solver {name}: must be one of {', '.join(SOLVERS)}")
     options = {}
     for option_name, value in given.items():
         option = known.options.get(option_name)
         if option is None:
-            flags = ", ".join("--" + other.replace("_", "-") for other in known.options)
+            flags = ", ".join("--" + other.replace("_", "-") for other in known.options) or "none; choose with --solver"
             raise click.UsageError(
                 f"--{option_name.replace('_', '-')} is no option of the solver {known.name}, which has {flags}"
             )
