@@ -107,5 +107,5 @@ def norm_ball(
         A_plus = A_t[y[A_t] * (X[A_t] @ w) < 1]
         v_t = (len(y) * s / s.sum() * y)[A_plus] @ X[A_plus] / len(A_t)
         w = w + B / (R * np.sqrt(t)) * v_t
-        w = w * min(1.0, B / max(np.linalg.norm(w), 1e-300))
+        w = w * min(1.0, B / max(float(np.linalg.norm(w)), 1e-300))
         yield w
