@@ -29,10 +29,12 @@ struct RowsReport {
 template <class T, class Index>
 std::int64_t find_bad_structure(const CsrRows<T, Index>& rows, std::size_t first, std::size_t last,
                                 std::size_t n_stored) {
-    for (std::size_t i = first; i < last; ++i)
-        if (rows.starts[i] < 0 || rows.starts[i] > rows.starts[i + 1] ||
-            static_cast<std::size_t>(rows.starts[i + 1]) > n_stored)
-            return static_cast<std::int64_t>(i);
+    const auto is_sound = [&](std::size_t i) {
+        return rows.starts[i] >= 0 && rows.starts[i] <= rows.starts[i + 1] &&
+               static_cast<std::size_t>(rows.starts[i + 1]) <= n_stored;
+    };
+    std::size_t sound = first;  // the extents of the rows before this one are
+    while (sound < last && is_sound(sound)) ++sound;
     using Unsigned = std::make_unsigned_t<Index>;  // makes negative numbers large ones
     const auto fits = [&](Index begin, Index end) {
         Unsigned highest = 0;
@@ -43,10 +45,12 @@ std::int64_t find_bad_structure(const CsrRows<T, Index>& rows, std::size_t first
         }
         return begin == end || highest < rows.n_features;
     };
-    if (fits(rows.starts[first], rows.starts[last])) return RowsReport::none;
     std::size_t i = first;
-    while (fits(rows.starts[i], rows.starts[i + 1])) ++i;
-    return static_cast<std::int64_t>(i);
+    if (first == sound || fits(rows.starts[first], rows.starts[sound]))
+        i = sound;
+    else
+        while (fits(rows.starts[i], rows.starts[i + 1])) ++i;
+    return i == last ? RowsReport::none : static_cast<std::int64_t>(i);
 }
 
 template <class T>

@@ -29,7 +29,11 @@ public:
     /// Counts `entries` of work done; true when the time is up.
     bool worked(std::size_t entries) {
         pending_ += entries + 16;
-        if (pending_ < 50'000) return timed_out_;
+        return pending_ < 50'000 ? timed_out_ : look();
+    }
+
+    /// Looks at the clock, however little work was done since the last look; true when the time is up.
+    bool look() {
         pending_ = 0;
         const double now = seconds();
         if (now >= max_seconds_) timed_out_ = true;

@@ -17,21 +17,20 @@ namespace pegasos {
 
 class Team {
 public:
+    static constexpr std::size_t most = 1024;  // more would only wait for one another
+
     explicit Team(std::size_t size = 1)
         : start_(static_cast<std::ptrdiff_t>(size)), end_(static_cast<std::ptrdiff_t>(size)) {
         try {
             for (std::size_t k = 1; k < size; ++k) others_.emplace_back([this, k] { serve(k); });
         } catch (const std::system_error&) {
-            // Those that did start wait for the whole team: stand in for the missing ones, once, to let them
-            // go.
-            const std::size_t missing = size - others_.size() - 1;
-            for (std::size_t k = 0; k < missing; ++k) start_.arrive_and_drop();
-            dismiss();
-            throw std::runtime_error("no more than " + std::to_string(size - missing) +
-                                     " threads can be had; pass a smaller n_jobs");
+            const std::size_t started = others_.size() + 1;
+            dismiss(size - others_.size());
+            throw std::runtime_error("the system gives only " + std::to_string(started) + " of " +
+                                     std::to_string(size) + " threads; lower n_jobs");
         }
     }
-    ~Team() { dismiss(); }
+    ~Team() { dismiss(1); }
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
@@ -59,12 +58,11 @@ public:
     }
 
 private:
-    void dismiss() {
-        if (others_.empty()) return;
+    /// Ends the other threads; `missing` of the team are not waiting for a task.
+    void dismiss(std::size_t missing) {
         task_ = nullptr;
-        start_.arrive_and_wait();
+        (void)start_.arrive(static_cast<std::ptrdiff_t>(missing));
         for (auto& thread : others_) thread.join();
-        others_.clear();
     }
     void attempt(std::size_t k) {
         try {

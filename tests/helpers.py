@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import pytest
 import scipy.sparse
 
 from pegasos._core import native
@@ -90,6 +91,8 @@ def optimum(problem):
     for _ in range(20_000):
         for i, x in enumerate(X):
             box = problem.C * problem.s[i]
+            if box == 0:
+                continue
             new = min(max(q[i] + (1 - x @ w) / (square[i] * box), 0.0), 1.0)
             w += (new - q[i]) * box * x
             q[i] = new
@@ -105,15 +108,31 @@ def draw_batches(problem, T, k=1, seed=0):
     return np.array([random.permutation(problem.m)[:k] for _ in range(T)], dtype=np.uint32)
 
 
-def run(problem, *, core=native, storage=STORAGES[1], batches=None, **options):
-    """``core.subgradient`` with defaults: a run of one epoch of plain Pegasos. `batches` sets the rows it visits."""
+#: What goes into native.Run; all other options are the solver's own.
+RUN_OPTIONS = ("n_jobs", "elapsed", "max_seconds", "report", "progress")
+
+
+def make_run(core=native, **options):
+    """Threads, time limit and callbacks; one thread, for ever, in silence unless told otherwise."""
+    return core.Run(**options)
+
+
+def solve(solver, problem, *, core=native, storage=STORAGES[1], loss="hinge", **options):
+    """The core's solver of that name on the problem. `options` are those of native.Run and the solver's own."""
+    bound = core.Problem(problem.rows(storage, core), problem.y, problem.s, problem.C, loss)
+    settings = make_run(core, **{name: options.pop(name) for name in RUN_OPTIONS if name in options})
+    return getattr(core, solver)(bound, settings, **options)
+
+
+def run(problem, *, batches=None, **options):
+    """``native.subgradient`` with defaults: a run of one epoch of plain Pegasos. `batches` sets the rows it visits."""
     defaults = {
-        "loss": "hinge",
         "schedule": "pegasos",
         "step_parameter": 0.0,
         "batch": 1,
         "sampling": "permute",
         "project": False,
+        "radius": 0.0,
         "count_idle_steps": True,
         "output": "last",
         "random_stops": 1,
@@ -121,21 +140,71 @@ def run(problem, *, core=native, storage=STORAGES[1], batches=None, **options):
         "max_steps": problem.m,
         "tol": 0.0,
         "seed": 0,
-        "elapsed": 0.0,
-        "max_seconds": math.inf,
         "sequence": None,
         "start_w": None,
         "start_t": 0,
         "start_q": None,
-        "report": None,
-        "progress": None,
     }
     if batches is not None:
         options = {"sequence": batches.ravel(), "batch": batches.shape[1], "max_steps": len(batches)} | options
-    rows = problem.rows(storage, core)
-    return core.subgradient(rows, problem.y, problem.s, problem.C, **(defaults | options))
+    return solve("subgradient", problem, **(defaults | options))
+
+
+def run_sgd(problem, kind="s", **options):
+    """``native.sgd`` with S3's defaults: one pass of SGD-r, SGD-s or SGD-m."""
+    defaults = {
+        "complete_epochs": kind != "r",
+        "multiplicity": 5 if kind == "m" else 1,
+        "period": 9,
+        "burst": 5,
+        "patience": 1.2,
+        "tol": 0.0,
+        "max_passes": 1,
+        "max_steps": 0,
+        "sampling": "replace" if kind == "r" else "permute",
+        "seed": 0,
+        "sequence": None,
+        "start_w": None,
+        "start_t": 0,
+    }
+    if "max_steps" in options:
+        defaults["max_passes"] = 2**63
+    return solve("sgd", problem, **(defaults | options))
+
+
+def run_sdca(problem, **options):
+    """``native.sdca`` with defaults: one epoch in a random order. `sequence` sets the rows it visits, once."""
+    defaults = {
+        "shrink": True,
+        "blocks": False,
+        "max_epochs": 1.0,
+        "tol": 0.0,
+        "seed": 0,
+        "sequence": None,
+        "start_t": 0,
+        "start_q": None,
+    }
+    return solve("sdca", problem, **(defaults | options))
 
 
 def assert_same(w, expected, rtol=1e-10):
     """Equal up to rtol of the largest entry."""
     np.testing.assert_allclose(w, expected, rtol=0, atol=rtol * max(np.abs(expected).max(), 1e-300))
+
+
+def assert_certified(problem, solution, rising=True):
+    """What the solution says of itself is so; `rising`: its lower bound never fell."""
+    _, value = optimum(problem)
+    assert solution.q.min() >= 0
+    assert solution.q.max() <= 1
+    assert solution.bounds.dual == pytest.approx(problem.dual(solution.q), rel=1e-9)
+    assert solution.bounds.primal == pytest.approx(problem.primal(solution.w), rel=1e-9)
+    assert solution.bounds.dual <= value * (1 + 1e-9)
+    assert solution.bounds.primal >= value * (1 - 1e-9)
+    seconds, epochs, primals, duals = np.array(solution.history).T
+    assert (np.diff(seconds) >= 0).all()
+    assert (np.diff(epochs) > (0 if solution.reason != "max_time" else -1e-9)).all()  # time may end during a check
+    assert (primals >= value * (1 - 1e-9)).all()
+    assert (duals <= value * (1 + 1e-9)).all()
+    assert not rising or (np.diff(duals) >= -1e-9 * value).all()
+    assert (epochs[-1], primals[-1], duals[-1]) == (solution.epochs, solution.bounds.primal, solution.bounds.dual)

@@ -74,6 +74,23 @@ def test_web():
     assert found.gap <= 0.25
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("name", OPTIMA)
+def test_sdca_finds_the_published_optimum(name, n_jobs):
+    found = certify(name, solver="sdca", tol=1e-6, max_iter=100_000, n_jobs=n_jobs)
+    assert found.converged
+    assert found.primal == pytest.approx(OPTIMA[name], rel=2e-6)
+    assert found.dual <= OPTIMA[name] * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("solver", ["sgd-r", "sgd-s", "sgd-m", "perceptron", "norm-ball"])
+def test_no_bound_of_the_others_is_above_the_optimum(solver):
+    for name, optimum in OPTIMA.items():
+        found = certify(name, solver=solver, max_iter=10)
+        assert found.dual <= optimum * (1 + 1e-6)
+        assert found.primal >= optimum * (1 - 1e-6)
+
+
 def test_adult_is_predicted():
     X, y, X_test, y_test = load("adult")
     clf = LinearSVC(C=0.1, tol=0, max_iter=50, random_state=0).fit(X, y)

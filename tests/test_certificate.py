@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from helpers import STORAGES, Problem, assert_same, make_problem, optimum, run, storage_name
+from helpers import STORAGES, Problem, assert_certified, assert_same, make_problem, run, solve, storage_name
 
 from pegasos._core import native
 
@@ -23,24 +23,6 @@ any_schedule = pytest.mark.parametrize(
     ],
     ids=lambda schedule: schedule["schedule"],
 )
-
-
-def assert_certified(problem, solution):
-    """What the solution says of itself is so."""
-    _, value = optimum(problem)
-    assert solution.q.min() >= 0
-    assert solution.q.max() <= 1
-    assert solution.bounds.dual == pytest.approx(problem.dual(solution.q), rel=1e-9)
-    assert solution.bounds.primal == pytest.approx(problem.primal(solution.w), rel=1e-9)
-    assert solution.bounds.dual <= value * (1 + 1e-9)
-    assert solution.bounds.primal >= value * (1 - 1e-9)
-    seconds, epochs, primals, duals = np.array(solution.history).T
-    assert (np.diff(seconds) >= 0).all()
-    assert (np.diff(epochs) > (0 if solution.reason != "max_time" else -1e-9)).all()  # time may end during a check
-    assert (primals >= value * (1 - 1e-9)).all()
-    assert (duals <= value * (1 + 1e-9)).all()
-    assert (np.diff(duals) >= -1e-9 * value).all()
-    assert (epochs[-1], primals[-1], duals[-1]) == (solution.epochs, solution.bounds.primal, solution.bounds.dual)
 
 
 @any_storage
@@ -116,9 +98,10 @@ def test_relative_gap(primal, dual, gap):
 def test_certify_evaluates_any_pair(storage):
     random = np.random.default_rng(0)
     w, q = random.normal(size=PROBLEM.augmented.shape[1]), random.random(PROBLEM.m)
-    bounds = native.certify(PROBLEM.rows(storage), PROBLEM.y, PROBLEM.s, PROBLEM.C, "hinge", w, q)
-    assert bounds.primal == pytest.approx(PROBLEM.primal(w), rel=1e-12)
-    assert bounds.dual == pytest.approx(PROBLEM.dual(q), rel=1e-12)
+    for n_jobs in (1, 2, 40):
+        bounds = solve("certify", PROBLEM, storage=storage, n_jobs=n_jobs, w=w, q=q)
+        assert bounds.primal == pytest.approx(PROBLEM.primal(w), rel=1e-12)
+        assert bounds.dual == pytest.approx(PROBLEM.dual(q), rel=1e-12)
 
 
 def test_a_dual_point_handed_on_is_kept():

@@ -43,7 +43,7 @@ def test_train_predict_inspect(folder, pegasos):
     assert (code, err) == (0, "")
     assert "200 examples x 400 features" in out
     assert "converged: the gap reached tol" in out
-    assert "Pegasos()" in out
+    assert "SDCA(order='permute') with n_jobs=1, chosen by auto" in out
     model = load_model("text.model")
     assert model.certificate_.gap <= 0.01
     assert model.classes_.tolist() == [-1, 1]
@@ -183,10 +183,11 @@ MISTAKES = {
     "train --unknown 1 train.svm": "--unknown",
     "train --C 0 train.svm": "C=0.0: must be a finite number above 0",
     "train --C x train.svm": "'x' is not a valid float",
-    "train --solver newton train.svm": "solver='newton': must be 'auto', 'pegasos', 'norma', 'constant-step'",
-    "train --solver newton --eta 1 train.svm": "must be one of auto, pegasos, norma, constant-step",
+    "train --solver newton train.svm": "solver='newton': must be 'auto', 'sdca', 'sgd-s', 'sgd-m', 'sgd-r', 'pegasos'",
+    "train --solver newton --eta 1 train.svm": "must be one of auto, sdca, sgd-s, sgd-m, sgd-r, pegasos, norma",
     "train --solver norma --project train.svm": "--project is no option of the solver norma",
-    "train --batch-size 1000 train.svm": "batch_size=1000 is more than the 200 examples",
+    "train --batch-size 8 train.svm": "no option of the solver auto, which has none; choose with --solver",
+    "train --solver pegasos --batch-size 1000 train.svm": "batch_size=1000 is more than the 200 examples",
     "train --average maybe train.svm": "'maybe' is not one of 'no', 'yes', 'suffix'",
     "train --class-weight 1 train.svm": "must be LABEL=WEIGHT",
     "train train.svm no/such/folder/m": "no folder that can be written to",

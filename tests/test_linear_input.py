@@ -201,13 +201,15 @@ def test_parameters(name, value, wanted):
 @pytest.mark.parametrize("solver", ["sgd", "Pegasos", ""])
 def test_unknown_solver(solver):
     refuses(
-        X, solver=solver, parts=[f"solver={solver!r}", "'auto', 'pegasos', 'norma', 'constant-step'", "pegasos.solvers"]
+        X,
+        solver=solver,
+        parts=[f"solver={solver!r}", "'auto', 'sdca', 'sgd-s', 'sgd-m', 'sgd-r', 'pegasos'", "pegasos.solvers"],
     )
 
 
 @pytest.mark.parametrize("solver", [3, None, Pegasos, LinearSVC()], ids=str)
 def test_not_a_solver(solver):
-    refuses(X, solver=solver, parts=["solver=", "name of a solver or an object from pegasos.solvers", "Pegasos()"])
+    refuses(X, solver=solver, parts=["solver=", "name of a solver or an object from pegasos.solvers", "SDCA()"])
 
 
 @pytest.mark.parametrize("solver", [Pegasos, Norma, ConstantStep])

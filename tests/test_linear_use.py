@@ -133,7 +133,7 @@ def test_memory_maps_are_used_in_place(tmp_path, monkeypatch):
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     handed = []
-    monkeypatch.setattr("pegasos.linear.make_rows", lambda X, bias: handed.append(X) or make_rows(X, bias))
+    monkeypatch.setattr("pegasos.linear.make_rows", lambda X, *rest: handed.append(X) or make_rows(X, *rest))
     clf = svc().fit(mapped, Y)
     assert np.shares_memory(handed[0], mapped)
     np.testing.assert_array_equal(clf.coef_, svc().fit(X, Y).coef_)

@@ -56,9 +56,9 @@ def test_defaults_are_allowed(solver):
 
 @any_solver
 def test_unknown_option(solver):
-    with pytest.raises(TypeError, match="unexpected keyword argument 'bach_size'"):
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'bach_size'|takes no arguments"):
         solver(bach_size=3)
-    with pytest.raises(TypeError, match="positional"):
+    with pytest.raises(TypeError, match=r"positional|takes no arguments"):
         solver(3)
 
 
@@ -90,7 +90,8 @@ def test_numpy_scalars_are_numbers():
 
 
 def test_names_become_solvers():
-    assert isinstance(resolve("auto"), Pegasos)
+    for name, cls in SOLVERS.items():
+        assert type(resolve(name)) is cls
     solver = Pegasos(batch_size=3)
     assert resolve(solver) is not solver
     assert resolve(solver).batch_size == 3

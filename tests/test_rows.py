@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from helpers import STORAGES, Problem, assert_same, make_problem, run, storage_name
+from helpers import STORAGES, Problem, assert_same, make_problem, make_run, run, storage_name
 
 from pegasos._core import native
 
@@ -63,7 +63,7 @@ def test_empty_rows():
 
 @pytest.mark.parametrize("storage", STORAGES, ids=storage_name)
 def test_inspect_finds_nothing_in_sound_rows(storage):
-    report = native.inspect(PROBLEM.rows(storage))
+    report = native.inspect(PROBLEM.rows(storage), make_run())
     assert (report.bad_structure, report.not_finite) == (-1, -1)
     assert report.largest_squared_norm == pytest.approx(PROBLEM.R**2, rel=1e-12)
 
@@ -75,7 +75,7 @@ def test_inspect_finds_what_is_not_finite(kind, dtype, value):
     X = PROBLEM.X.copy()
     X[[7, 11], 2] = value
     storage = (kind, dtype, np.int32 if kind == "csr" else None)
-    assert native.inspect(Problem(X, PROBLEM.y, PROBLEM.s, PROBLEM.C).rows(storage)).not_finite == 7
+    assert native.inspect(Problem(X, PROBLEM.y, PROBLEM.s, PROBLEM.C).rows(storage), make_run()).not_finite == 7
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
@@ -92,4 +92,4 @@ def test_inspect_finds_what_is_not_finite(kind, dtype, value):
 )
 def test_inspect_finds_bad_structure(index, columns, starts, row):
     rows = native.csr_rows(np.ones(3), np.array(columns, dtype=index), np.array(starts, dtype=index), 3, 0.0)
-    assert native.inspect(rows).bad_structure == row
+    assert native.inspect(rows, make_run()).bad_structure == row

@@ -5,10 +5,20 @@ import math
 
 import numpy as np
 import pytest
-from helpers import STORAGES, Problem, assert_same, draw_batches, make_problem, optimum, run, storage_name
+from helpers import (
+    STORAGES,
+    Problem,
+    assert_certified,
+    assert_same,
+    draw_batches,
+    make_problem,
+    optimum,
+    run,
+    storage_name,
+)
 
 from pegasos._core import available, load, native
-from pegasos.reference import s0, s2
+from pegasos.reference import s0, s2, s4
 
 T = 40
 PROBLEMS = {
@@ -57,6 +67,44 @@ def test_every_step_is_the_twins(problem, storage, schedule, k, project):
         solution = core(problem, schedule, batches, **options)
         assert_same(solution.w, OUTPUTS[output](iterates[: t + 1]))
         assert (solution.t, solution.steps, solution.epochs) == (t, t, pytest.approx(t * k / problem.m))
+
+
+@any_storage
+@any_problem
+def test_every_step_of_the_perceptron_is_the_twins(problem, storage):
+    """Two passes; the step parameter cancels the factor that makes the sub-gradient of weighted rows unbiased."""
+    batches = np.vstack([draw_batches(problem, T), draw_batches(problem, T)])
+    iterates = list(s4.perceptron(problem.augmented, problem.y, batches.ravel(), s=problem.s))
+    options = {"schedule": "perceptron", "step_parameter": problem.s.sum() / problem.m, "storage": storage}
+    for output, t in itertools.product(OUTPUTS, range(1, len(batches) + 1)):
+        solution = run(problem, batches=batches, max_steps=t, output=output, **options)
+        assert_same(solution.w, OUTPUTS[output](iterates[: t + 1]))
+        assert_certified(problem, solution)
+
+
+@any_storage
+@any_problem
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("B", [0.3, 3.0])
+def test_every_step_in_the_norm_ball_is_the_twins(problem, storage, k, B):
+    batches = draw_batches(problem, T, k)
+    iterates = list(s4.norm_ball(problem.augmented, problem.y, B, batches, s=problem.s))
+    options = {"schedule": "norm_ball", "step_parameter": B / problem.R, "project": True, "radius": B}
+    for output, t in itertools.product(OUTPUTS, range(1, T + 1)):
+        solution = run(problem, batches=batches, max_steps=t, output=output, storage=storage, **options)
+        assert_same(solution.w, OUTPUTS[output](iterates[: t + 1]))
+        assert_certified(problem, solution)
+
+
+def test_norm_ball_finds_the_optimum_of_the_average_loss_in_the_ball():
+    """At B = ||w*||, w* of the regularised problem is one (S4 section 2)."""
+    problem = PROBLEMS["weights and bias"]
+    w, _ = optimum(problem)
+    B = float(np.linalg.norm(w))
+    options = {"schedule": "norm_ball", "step_parameter": B / problem.R, "project": True, "radius": B}
+    found = run(problem, output="suffix", max_steps=300_000, **options).w
+    assert np.linalg.norm(found) <= B * (1 + 1e-12)
+    assert problem.primal(found) - found @ found / 2 <= (problem.primal(w) - w @ w / 2) * 1.01
 
 
 def test_projection_is_not_idle():

@@ -45,7 +45,6 @@ Rows csr_rows(const Vector<T>& values, const Vector<Index>& columns, const Vecto
             {nb::cast(values), nb::cast(columns), nb::cast(starts)}};
 }
 
-/// Entries of a weight vector: one per feature, and the constant feature's.
 /// Labels, weights, C and loss with the rows they belong to; holds the Python arrays.
 struct BoundProblem {
     const Rows& rows;  // kept alive by the binding
@@ -102,7 +101,7 @@ auto solve(const Rows& rows, const Run& run, F f) {
         if (run.report) (*run.report)(record.seconds, record.epoch, record.primal, record.dual);
     };
     nb::gil_scoped_release release;
-    Team team(std::max<std::size_t>(run.n_jobs, 1));
+    Team team(std::clamp<std::size_t>(run.n_jobs, 1, Team::most));
     Context context{team, monitor, report};
     return std::visit([&](const auto& r) { return f(r, context); }, rows.rows);
 }

@@ -79,7 +79,7 @@ public:
         double ratio = 0.5;  // of the gap after an epoch to the estimate from the margins met during it
         for (;;) {
             if (sequence.empty())
-                make_order();
+                make_order(options_.max_epochs * n_rows - visits_);
             else
                 order_ = sequence;
             const Stats stats = make_epoch();
@@ -99,12 +99,13 @@ public:
                     break;
                 }
                 if (promising) ratio = std::clamp((bounds.primal - bounds.dual) / stats.gap, 0.05, 1.0);
-                if (left_out_any_ && (promising || options_.tol <= 0)) {
+                if (promising && left_out_any_) {
                     activate_all();
                     continue;
                 }
             }
-            if (options_.shrink && sequence.empty()) shrink(stats);
+            // Without tol nothing would tell when the rest has converged, and bring those left out back.
+            if (options_.shrink && options_.tol > 0) shrink(stats);
         }
         solution.w = w_;
         solution.epochs = visits_ / n_rows;
@@ -169,7 +170,14 @@ private:
         linear_ = linear.value();
     }
 
-    void make_order() {
+    /// The active rows in random order, no more of them than the budget has left.
+    void make_order(double most) {
+        order_active_rows();
+        if (static_cast<double>(order_.size()) > most)
+            order_.resize(static_cast<std::size_t>(std::max(std::ceil(most), 1.0)));
+    }
+
+    void order_active_rows() {
         order_ = active_;
         if (!options_.blocks) return shuffle(order_, random_);
         const std::size_t n_runs = (active_.size() + run_length - 1) / run_length;
@@ -192,8 +200,8 @@ private:
     }
 
     Stats make_epoch() {
-        stop_ = false;
         context_.monitor.at_epoch(visits_ / static_cast<double>(problem_.rows.n_rows));
+        stop_ = context_.monitor.look();  // the calling thread may have no rows of its own
         return team_.size() == 1 ? make_epoch_alone() : make_epoch_together();
     }
 

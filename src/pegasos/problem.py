@@ -84,7 +84,7 @@ class Solution:
 
 
 def make_rows(X: Any, bias: float, n_jobs: int = 1) -> tuple[native.Rows, native.RowsReport]:
-    """Hand X to the core without a copy, and check every entry.
+    """Hand X to the core without a copy (unless columns stand twice or out of order in a row), and check every entry.
 
     X is a CSR matrix or a C-contiguous array, of float32 or float64.
     """
@@ -105,6 +105,12 @@ def make_rows(X: Any, bias: float, n_jobs: int = 1) -> tuple[native.Rows, native
         )
     if report.not_finite >= 0:
         explain_not_finite(X, report.not_finite)
+    if (
+        sp.issparse(X) and not X.has_canonical_format
+    ):  # the norm of a row with a column twice is not that of its entries
+        X = X.copy()
+        X.sum_duplicates()
+        return make_rows(X, bias, n_jobs)
     return rows, report
 
 

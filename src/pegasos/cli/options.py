@@ -98,9 +98,10 @@ def _make_solver(name: str, given: Mapping[str, Any]) -> Solver:
     for option_name, value in given.items():
         option = known.options.get(option_name)
         if option is None:
-            flags = ", ".join("--" + other.replace("_", "-") for other in known.options)
-            has = f"which has {flags}" if flags else "which has none; name a solver with --solver"
-            raise click.UsageError(f"--{option_name.replace('_', '-')} is no option of the solver {known.name}, {has}")
+            flags = ", ".join("--" + other.replace("_", "-") for other in known.options) or "none; choose with --solver"
+            raise click.UsageError(
+                f"--{option_name.replace('_', '-')} is no option of the solver {known.name}, which has {flags}"
+            )
         options[option_name] = option.values[value] if isinstance(option, Choice) else value
     return known(**options)
 

@@ -1,0 +1,60 @@
+"""Dual coordinate ascent: S0's "stochastic DCA", S3's "DCD", S4's "SDCA" (section 4.4); Hsieh and others, 2008."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pegasos.reference.s0 import Floats, RowNumbers
+
+
+def dca(
+    X: Floats, y: Floats, C: float, sequence: RowNumbers, *, s: Floats | None = None, alpha: Floats | None = None
+) -> Iterator[tuple[Floats, Floats]]:
+    """Maximise the dual (S0 eq. 15) along one alpha_i at a time, exactly.
+
+    ``alpha_i <- alpha_i + (1 - y_i <w, x_i>) / ||x_i||^2``, cut to [0, C s_i], where ``w = sum_i alpha_i y_i x_i``.
+
+    Parameters
+    ----------
+    X : array of shape (m, d)
+        The rows x_i.
+    y : array of shape (m,)
+        Their labels, +1 or -1.
+    C : float
+        What a unit of loss costs.
+    sequence : array of shape (T,)
+        The row numbers in the order of visits.
+    s : array of shape (m,), optional
+        The rows' weights; all 1 when not given.
+    alpha : array of shape (m,), optional
+        The dual variables to begin with; zero when not given.
+
+    Yields
+    ------
+    alpha, w : arrays of shape (m,) and (d,)
+        After 0, 1, ..., T visits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0, 0.0], [1.0, 2.0]]), np.array([1.0, -1.0])
+    >>> for alpha, w in dca(X, y, 1.0, np.array([0, 1, 0])):
+    ...     print(alpha, w)
+    [0. 0.] [0. 0.]
+    [1. 0.] [1. 0.]
+    [1.  0.4] [ 0.6 -0.8]
+    [1.  0.4] [ 0.6 -0.8]
+    """
+    s = np.ones(len(y)) if s is None else s
+    alpha = np.zeros(len(y)) if alpha is None else alpha
+    w = X.T @ (alpha * y)
+    yield alpha, w
+    for i in sequence:
+        alpha, box, square = alpha.copy(), C * s[i], X[i] @ X[i]
+        before, slack = alpha[i], 1 - y[i] * (X[i] @ w)
+        if square > 0:
+            alpha[i] = min(max(before + slack / square, 0.0), box)
+        else:  # an empty row always has a loss of 1
+            alpha[i] = box
+        w = w + (alpha[i] - before) * y[i] * X[i]
+        yield alpha, w
