@@ -100,7 +100,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     class_weight : dict or "balanced", default=None
         Weights of the classes, which multiply the sample weights.
     warm_start : bool, default=False
-        Whether `fit` continues from the previous one: its weights, its step count and its dual point.
+        Whether `fit` continues from the previous one: `SDCA` from its dual point, on as many examples; the others from
+        its weights and step count.
     n_jobs : int, default=None
         Threads for the fit; -1 is as many as there are processors. None is one, or with ``solver="auto"`` what suits
         the data. A solver that cannot use more works with one, and evaluates the objective with all.

@@ -20,7 +20,7 @@ MOST_THREADS = 2
 
 
 class Auto(Solver):
-    """Chooses a solver and the number of threads for the problem; see the docs for the measurements behind it.
+    """Chooses a solver and the number of threads for the problem; its page in the docs says why.
 
     The solver is `SDCA`. Threads, where ``n_jobs`` is None, are one for every two million entries of the data, at most
     two, and only on sparse data: on dense data, where every example touches every weight, threads get

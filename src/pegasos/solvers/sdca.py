@@ -18,8 +18,9 @@ class SDCA(Solver):
     """Stochastic dual coordinate ascent (S0's "stochastic DCA", S3's "DCD"), with threads.
 
     Each visit of an example maximises the dual along its own variable, exactly. With ``n_jobs`` threads each works on
-    examples of its own with a copy of the weights of its own; the copies are joined several times an epoch by the best
-    common step. The result depends on the seed and `n_jobs`, not on timing.
+    examples of its own with a copy of the weights of its own; the copies are joined once or several times an epoch by
+    the best common step. The result depends on the seed and `n_jobs`, not on timing. An epoch is as many visits as
+    there are examples, so a pass over those that `shrink` leaves is a part of one.
 
     Parameters
     ----------
