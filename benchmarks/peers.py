@@ -115,14 +115,23 @@ def write_vw(X: Any, y: Any) -> tuple[Path, tuple[int, ...]]:
 
 
 def fit_vw(data: Any, y: Any, C: float, passes: int) -> Found:
-    """Reads the text within the time measured, as it must; further passes read its binary cache."""
+    """Reads the text within the time measured, as it must; further passes read its binary cache.
+
+    Plain steps: with the adaptive ones, its default, the l2 term is another than the problem's.
+    """
     path, (n, d) = data
     bits = max(18, int(np.ceil(np.log2(d))))
     model = importlib.import_module("vowpalwabbit").Workspace(
-        f"--data {path} --cache --kill_cache --passes {passes} --holdout_off --quiet "
+        f"--data {path} --cache --kill_cache --passes {passes} --holdout_off --quiet --sgd "
         f"--loss_function hinge --l2 {1 / (C * n)!r} --noconstant --bit_precision {bits}"
     )
     w = np.array([model.get_weight(j) for j in range(d)])
+    # What it stores lacks a common factor, by which it shrinks the weights; a prediction (small, as they are clipped)
+    # has it.
+    largest = int(np.argmax(abs(w)))
+    if w[largest]:
+        small = 1e-3 / float(abs(w[largest]))
+        w *= model.predict(f"| {largest}:{small!r}") / (small * w[largest])
     model.finish()
     return Found(w)
 
