@@ -13,6 +13,7 @@ import math
 import multiprocessing
 import os
 import resource
+import statistics
 import sys
 import time
 import warnings
@@ -35,6 +36,7 @@ class Run:
     seconds: float
     primal: float
     dual: float | None = None
+    processor: float = math.inf  # seconds of all its threads
     failure: str = ""
 
 
@@ -49,6 +51,7 @@ class Line:
     setting: float | None  # None: none of them reached the target
     seconds: float
     excess: float  # of the objective over the optimum: the worst of the repeats, or the best of the search
+    processor: float = math.nan  # seconds of all threads, median; tells more than `seconds` on a busy machine
 
 
 def child(pipe: Any, contender: Contender, problem: Problem, prepared: Any, C: float, setting: float) -> None:
@@ -57,10 +60,10 @@ def child(pipe: Any, contender: Contender, problem: Problem, prepared: Any, C: f
     warnings.simplefilter("ignore")
     X = problem.X if prepared is None else prepared
     try:
-        started = time.perf_counter()
+        started, processor = time.perf_counter(), time.process_time()
         found = contender.fit(X, problem.y, C, setting)
-        elapsed = time.perf_counter() - started
-        pipe.send(Run(elapsed, primal(problem, C, found.w), found.dual))
+        elapsed, processor = time.perf_counter() - started, time.process_time() - processor
+        pipe.send(Run(elapsed, primal(problem, C, found.w), found.dual, processor))
     except Exception as error:
         pipe.send(Run(math.inf, math.inf, failure=f"{type(error).__name__}: {error}"))
 
@@ -144,12 +147,14 @@ def compare(
         chosen[contender], best[contender] = search(contender, problem, before, C, targets, optimum, limit)
 
     worst: dict[tuple[Contender, float], float] = {}
+    processor: dict[tuple[Contender, float], list[float]] = {}
 
     def measure(contender: Contender, setting: float) -> float:
         run = fit_apart(contender, problem, prepared.get(contender.name), C, setting, 2 * time_cap)
         check(run, optimum, f"{contender.name} at {setting:g}")
         key = (contender, setting)
         worst[key] = max(worst.get(key, -math.inf), optimum.excess(run.primal))
+        processor.setdefault(key, []).append(run.processor)
         return run.seconds
 
     pairs = {(contender, setting) for contender, settings in chosen.items() for setting in settings.values()}
@@ -164,7 +169,8 @@ def compare(
                 line = Line(problem.name, C, target, contender.name, None, math.nan, best[contender])
             else:
                 pair = (contender, setting)
-                line = Line(problem.name, C, target, contender.name, setting, medians[pair], worst[pair])
+                busy = statistics.median(processor[pair])
+                line = Line(problem.name, C, target, contender.name, setting, medians[pair], worst[pair], busy)
                 if line.excess > target:
                     print(f"MISSED: {contender.name} at {setting:g} ends {line.excess:.2e} above the optimum")
             lines.append(line)
@@ -176,13 +182,16 @@ def print_lines(lines: Sequence[Line]) -> None:
     """One line per contender, for a target."""
     reference = next((line.seconds for line in lines if line.contender == PEER), math.nan)
     width = max(len(line.contender) for line in lines)
-    print(f"to {lines[0].target:g}{'':{width - 6}}   median s  ratio to {PEER}  setting  above the optimum")
+    print(f"to {lines[0].target:g}{'':{width - 6}}   median s  ratio to {PEER}  CPU s  setting  above the optimum")
     for line in lines:
         if line.setting is None:
             print(f"{line.contender:{width}}  not reached, best {line.excess:.1e}")
         else:
             ratio = line.seconds / reference
-            print(f"{line.contender:{width}}  {line.seconds:8.3f}  {ratio:18.3f}  {line.setting:7g}  {line.excess:.1e}")
+            print(
+                f"{line.contender:{width}}  {line.seconds:8.3f}  {ratio:18.3f}  {line.processor:5.2f}  "
+                f"{line.setting:7g}  {line.excess:.1e}"
+            )
     sys.stdout.flush()
 
 
