@@ -104,6 +104,9 @@ def search(
         run = fit_apart(contender, problem, prepared, C, setting, limit)
         check(run, optimum, f"{contender.name} at {setting:g}")
         excess = optimum.excess(run.primal)
+        print(
+            f"  tried {contender.name} at {setting:g}: {run.seconds:.2f} s, {excess:.1e} above the optimum", flush=True
+        )
         best = min(best, excess)
         for target in targets:
             if excess <= target:
