@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=["adult", "web", "covtype"], choices=["adult", "web", "covtype"])
     parser.add_argument("--C", nargs="+", type=float, default=list(PUBLISHED), choices=list(PUBLISHED))
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--time-cap", type=float, default=120, help="seconds to find an optimum")
+    parser.add_argument("--time-cap", type=float, default=900, help="seconds to find an optimum")
     parser.add_argument("--output", type=Path, help="folder of the optima; default: results, beside this file")
     arguments = parser.parse_args()
     folder = results_folder(arguments.output, arguments.tiny)
@@ -107,6 +107,9 @@ def main() -> None:
         for name, problem in problems.items():
             # Within 1e-5 is close enough to tell 1%.
             optimum = find_optimum(problem, C, folder, tol=1e-5, max_time=arguments.time_cap)
+            if optimum.gap > 1e-3:
+                print(f"{name} at C = {C:g} is left out: its optimum is known to {optimum.gap:.1e}; raise --time-cap")
+                continue
             for solver, (T, eps) in published[C][name].items():
                 allowed = limit(name, T)
                 at_most = math.floor(1.5 * allowed)
@@ -123,8 +126,6 @@ def main() -> None:
                     f"| {verdict} | {eps} | {gap:.3f} | {each} |"
                 )
                 sys.stdout.flush()
-            if optimum.gap > 1e-4:
-                print(f"The optimum of {name} at C = {C:g} is known to {optimum.gap:.1e} only.")
 
 
 if __name__ == "__main__":
