@@ -279,3 +279,43 @@ def test_live_line_on_a_terminal(folder):
     assert process.wait(60) == 0
     for word in (b"epoch", b"primal", b"dual", b"gap"):
         assert word in shown
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["train train.svm train.svm", "predict test.svm m test.svm", "predict test.svm m m", "predict test.svm m ./m"],
+)
+def test_an_input_is_never_overwritten(folder, pegasos, line):
+    pegasos("train --quiet --tol 0.1 train.svm m")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    code, _, err = pegasos(line)
+    assert code == 2
+    assert "would be overwritten" in err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_model_is_not_written_to_standard_output(folder, pegasos):
+    code, _, err = pegasos("train train.svm -")
+    assert code == 2
+    assert "name the MODEL" in err
+
+
+def test_warm_start_keeps_the_solver(folder, pegasos):
+    pegasos("train --quiet --tol 0 --max-iter 2 --solver norma --p 0.5 train.svm m")
+    assert pegasos("train --quiet --warm-start --batch-size 5 train.svm m")[0] == 0
+    assert load_model("m").solver.get_params() == Norma(p=0.5, batch_size=5).get_params()
+
+
+def test_json_has_no_infinity(folder, pegasos):
+    (folder / "hard.svm").write_text("1 1:1e3\n-1 1:1e3\n1 1:1\n")
+    _, out, _ = pegasos("train --json --tol 0 --C 1e9 --solver perceptron --max-steps 1 hard.svm m")
+    assert "Infinity" not in out
+    assert "NaN" not in out
+    json.loads(out)
+
+
+def test_json_beside_predictions(folder, pegasos):
+    pegasos("train --quiet --tol 0.1 train.svm m")
+    _, out, err = pegasos("predict --json test.svm m -")
+    assert len(out.split()) == 100
+    assert json.loads(err)["examples"] == 100

@@ -236,3 +236,32 @@ def test_unknown_parameter():
         LinearSVC(Cost=1)
     with pytest.raises(TypeError, match="positional"):
         LinearSVC(1.0)
+
+
+def test_numbers_that_overflow():
+    with pytest.raises(ValueError, match=r"the numbers overflowed: C=1e\+308"):
+        LinearSVC(C=1e308, solver="pegasos").fit(X, Y)
+
+
+def test_broken_csr_is_refused_by_predict_too():
+    model = svc().fit(sp.csr_matrix(X), Y)
+    broken = sp.csr_matrix(X)
+    broken.indices = np.full_like(broken.indices, 2 * 10**9)
+    with pytest.raises(ValueError, match="broken CSR matrix: row 0"):
+        model.predict(broken)
+
+
+def test_strided_arrays_of_a_sparse_matrix():
+    expected = svc(random_state=0).fit(sp.csr_matrix(X), Y).coef_
+    odd = sp.csr_matrix(X)
+    odd.data = np.repeat(odd.data, 2)[::2]
+    np.testing.assert_array_equal(svc(random_state=0).fit(odd, Y).coef_, expected)
+
+
+def test_random_start_without_intercept_is_in_the_weights():
+    model = LinearSVC(
+        fit_intercept=False, tol=0, solver=Pegasos(start="random", average=True, max_steps=1), random_state=0
+    ).fit(X, Y)
+    w = model.coef_[0]
+    y = np.where(model.classes_[1] == Y, 1, -1)
+    np.testing.assert_allclose(model.certificate_.primal, w @ w / 2 + np.maximum(0, 1 - y * (X @ w)).sum(), rtol=1e-12)

@@ -193,3 +193,8 @@ def test_full_disk_leaves_the_old_file(saved, data, monkeypatch):
         save_model(LinearSVC(C=1e-3, tol=0.5).fit(*data), saved)
     assert saved.read_bytes() == before
     assert [path.name for path in saved.parent.iterdir()] == [saved.name]
+
+
+def test_numpy_numbers_in_solver_options(data, tmp_path):
+    save_model(LinearSVC(C=1e-3, tol=0.1, solver=Pegasos(batch_size=np.int64(2))).fit(*data), tmp_path / "m")
+    assert load_model(tmp_path / "m").solver.batch_size == 2

@@ -111,13 +111,15 @@ def test_more_threads_than_the_system_has():
         from pegasos import LinearSVC
         resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))  # too little for the stacks of so many
         try:
-            LinearSVC(n_jobs=100_000).fit(np.eye(4), [0, 1, 0, 1])
+            LinearSVC(n_jobs=1024).fit(np.eye(4), [0, 1, 0, 1])
         except (RuntimeError, MemoryError) as error:
             print("refused:", error)
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("refused")
+    with pytest.raises(ValueError, match="n_jobs=100000: must be a number of threads from 1 to 1024"):
+        LinearSVC(n_jobs=100_000).fit(np.eye(4), [0, 1, 0, 1])
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])

@@ -95,6 +95,7 @@ class Certificate:
 def history_from_records(records: Sequence[Sequence[float]]) -> History:
     """Arrays by name from rows of (seconds, epoch, primal, dual)."""
     table = np.array(records, dtype=np.float64).reshape(-1, 4)
+    table[:, 3] = np.minimum(table[:, 3], table[:, 2])  # at the optimum rounding can put the bound above the value
     gaps = [relative_gap(primal, dual) for primal, dual in table[:, 2:]]
     columns = dict(zip(("seconds", "epoch", "primal", "dual"), table.T.copy(), strict=True))
     return {**columns, "gap": np.array(gaps)}

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, compute_class_weight
@@ -21,7 +22,7 @@ from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.certificate import REASONS, Certificate, history_from_records, relative_gap
 from pegasos.options import Choice, Flag, Integer, Number, Option, check_options, names
-from pegasos.problem import Budget, Problem, Solution, WarmStart, explain_not_finite, make_rows
+from pegasos.problem import Budget, Problem, Solution, WarmStart, check_rows, explain_not_finite, make_rows
 from pegasos.progress import make_report
 from pegasos.solvers import Solver, resolve
 
@@ -98,7 +99,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     intercept_scaling : float, default=1.0
         The value of the constant feature; larger penalises the intercept less.
     class_weight : dict or "balanced", default=None
-        Weights of the classes, which multiply the sample weights.
+        Weights of the classes, which multiply the sample weights. "balanced" counts examples, not their weights, as in
+        scikit-learn.
     warm_start : bool, default=False
         Whether `fit` continues from the previous one: `SDCA` from its dual point, on as many examples; the others from
         its weights and step count.
@@ -216,6 +218,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
             core=native.Problem(rows, np.where(encoded == 1, 1.0, -1.0), s, C, self.loss),
             n_rows=X.shape[0],
             dimension=X.shape[1] + 1,
+            has_intercept=self._bias > 0,
             total_weight=total_weight,
             C=C,
             loss=self.loss,
@@ -229,6 +232,11 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
             solution = solver.solve(problem, budget, seed, continued, report)
         finally:
             report.close()
+        if not (np.isfinite(solution.w).all() and math.isfinite(solution.primal) and math.isfinite(solution.dual)):
+            raise ValueError(
+                f"the numbers overflowed: C={problem.C:.3g}, weights that sum to {total_weight:.3g} and an example of "
+                f"norm {problem.largest_norm:.3g} are too much together; lower C, or scale weights and features"
+            )
         self.classes_ = classes
         self._store(solution)
         if not self.certificate_.converged:
@@ -248,6 +256,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         """Signed distance to the hyperplane, times ``||w||``; positive for ``classes_[1]``."""
         check_is_fitted(self)
         X = self._validate(X, accept_large_sparse=True, reset=False)
+        if issparse(X):
+            check_rows(X)  # looks for column numbers out of bounds, which SciPy would read
         with np.errstate(invalid="ignore", over="ignore"):
             scores = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64).ravel()
         # A row with an entry that is not finite has no finite score, so a pass over X to find one is not needed.

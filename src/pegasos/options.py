@@ -34,15 +34,21 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True)
 class Integer(Option):
-    """A whole number of at least `low`."""
+    """A whole number between `low` and `high`."""
 
     low: int = 0
+    high: int = 2**48
 
     def accepts(self, value: Any) -> bool:
-        return isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) >= self.low
+        return (
+            isinstance(value, Integral)
+            and not isinstance(value, bool | np.bool_)
+            and self.low <= int(value) <= self.high
+        )
 
     def wanted(self) -> str:
-        return f"an integer of at least {self.low}"
+        most = f" and at most {self.high}" if self.high < 2**48 else ""
+        return f"an integer of at least {self.low}{most}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +62,10 @@ class Number(Option):
     def accepts(self, value: Any) -> bool:
         if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            return False
         inside = self.low < number < self.high if self.open else self.low <= number <= self.high
         return inside and np.isfinite(number)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["Budget", "Problem", "Solution", "WarmStart", "explain_not_finite", "make_rows"]
+__all__ = ["Budget", "Problem", "Solution", "WarmStart", "check_rows", "explain_not_finite", "make_rows"]
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Problem:
     core: native.Problem
     n_rows: int
     dimension: int  # of w: the features and the intercept
+    has_intercept: bool
     total_weight: float
     C: float
     loss: str
@@ -74,7 +75,7 @@ class Solution:
             q=found.q,
             t=found.t,
             primal=found.bounds.primal,
-            dual=found.bounds.dual,
+            dual=min(found.bounds.dual, found.bounds.primal),  # rounding, at the optimum
             epochs=found.epochs,
             seconds=found.seconds,
             reason=budget_reason if found.reason == "budget" else found.reason,
@@ -84,17 +85,32 @@ class Solution:
 
 
 def make_rows(X: Any, bias: float, n_jobs: int = 1) -> tuple[native.Rows, native.RowsReport]:
-    """Hand X to the core without a copy (unless columns stand twice or out of order in a row), and check every entry.
+    """Hand X to the core without a copy, and check every entry.
 
     X is a CSR matrix or a C-contiguous array, of float32 or float64.
     """
     if X.shape[0] >= 2**32:
         raise ValueError(f"X has {X.shape[0]} rows; the core counts at most {2**32 - 1}; fit on a part of them")
+    rows, report = check_rows(X, bias, n_jobs)
+    if sp.issparse(X) and not X.has_canonical_format:
+        # The norm of a row with a column twice is not that of its entries.
+        X = X.copy()
+        X.sum_duplicates()
+        rows, report = check_rows(X, bias, n_jobs)
+    return rows, report
+
+
+def check_rows(X: Any, bias: float = 0.0, n_jobs: int = 1) -> tuple[native.Rows, native.RowsReport]:
+    """X as the core sees it; a ValueError where an entry is not finite or a CSR matrix reaches out of its bounds."""
     if sp.issparse(X):
-        columns, starts = X.indices, X.indptr
-        if columns.dtype != starts.dtype:
-            columns, starts = columns.astype(np.int64), starts.astype(np.int64)
-        rows = native.csr_rows(X.data, columns, starts, X.shape[1], bias)
+        starts = np.ascontiguousarray(X.indptr)
+        index = np.int32 if starts.dtype == X.indices.dtype == np.int32 else np.int64
+        columns: Any = np.ascontiguousarray(X.indices, dtype=index)
+        if len(starts) != X.shape[0] + 1:
+            raise ValueError(f"X is a broken CSR matrix: {len(starts)} row starts for {X.shape[0]} rows; build it anew")
+        rows = native.csr_rows(
+            np.ascontiguousarray(X.data), columns, starts.astype(index, copy=False), X.shape[1], bias
+        )
     else:
         rows = native.dense_rows(X, bias)
     report = native.inspect(rows, native.Run(n_jobs=n_jobs))
@@ -105,12 +121,6 @@ def make_rows(X: Any, bias: float, n_jobs: int = 1) -> tuple[native.Rows, native
         )
     if report.not_finite >= 0:
         explain_not_finite(X, report.not_finite)
-    if (
-        sp.issparse(X) and not X.has_canonical_format
-    ):  # the norm of a row with a column twice is not that of its entries
-        X = X.copy()
-        X.sum_duplicates()
-        return make_rows(X, bias, n_jobs)
     return rows, report
 
 

@@ -1,10 +1,9 @@
 """``pegasos inspect``"""
 
-import json
-
 import click
 import numpy as np
 
+from pegasos.cli.options import as_json_text
 from pegasos.io import load_model
 
 __all__ = ["inspect"]
@@ -38,7 +37,7 @@ def inspect(model: str, top: int, as_json: bool) -> None:
         "largest": largest,
     }
     if as_json:
-        click.echo(json.dumps(facts))
+        click.echo(as_json_text(facts))
         return
     problem_text = ", ".join(f"{name}={value}" for name, value in problem.items())
     click.echo(f"{facts['estimator']} ({problem_text}), classes {facts['classes'][0]} and {facts['classes'][1]}")

@@ -1,5 +1,8 @@
 """Command-line flags, made from the options that estimators and solvers declare."""
 
+import json
+import math
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,7 +12,15 @@ from pegasos.linear import LinearSVC
 from pegasos.options import Choice, Flag, Integer, Number, Option
 from pegasos.solvers import SOLVERS, Solver
 
-__all__ = ["data_flags", "estimator_flags", "given_parameters", "read_data", "solver_flags"]
+__all__ = [
+    "as_json_text",
+    "data_flags",
+    "estimator_flags",
+    "given_parameters",
+    "read_data",
+    "refuse_overwriting",
+    "solver_flags",
+]
 
 Command = Callable[..., Any]
 
@@ -73,8 +84,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def given_parameters(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of LinearSVC that the flags given set, the solver with its options among them."""
+def given_parameters(flags: Mapping[str, Any], solver_before: str | Solver = "auto") -> dict[str, Any]:
+    """The parameters of LinearSVC that the flags given set, the solver with its options among them.
+
+    Options of the solver without ``--solver`` are for `solver_before`, and leave its other options as they were.
+    """
     given = {name: value for name, value in flags.items() if value not in (None, ())}
     parameters = {name: given.pop(name) for name in [*LinearSVC.options, "random_state"] if name in given}
     for name, option in LinearSVC.options.items():
@@ -84,17 +98,19 @@ def given_parameters(flags: Mapping[str, Any]) -> dict[str, Any]:
         parameters["class_weight"] = _class_weight(given.pop("class_weight"))
     solver = given.pop("solver", None)
     if given:
-        parameters["solver"] = _make_solver(solver or "auto", given)
+        parameters["solver"] = _make_solver(solver or solver_before, given)
     elif solver:
         parameters["solver"] = solver
     return parameters
 
 
-def _make_solver(name: str, given: Mapping[str, Any]) -> Solver:
-    known = SOLVERS.get(name)
-    if known is None:
-        raise click.UsageError(f"--solver {name}: must be one of {', '.join(SOLVERS)}")
-    options = {}
+def _make_solver(base: str | Solver, given: Mapping[str, Any]) -> Solver:
+    if isinstance(base, str):
+        if base not in SOLVERS:
+            raise click.UsageError(f"--solver {base}: must be one of {', '.join(SOLVERS)}")
+        base = SOLVERS[base]()
+    known = type(base)
+    options = base.get_params()
     for option_name, value in given.items():
         option = known.options.get(option_name)
         if option is None:
@@ -123,6 +139,26 @@ def _class_weight(given: tuple[str, ...]) -> dict[float, float] | str:
 
 def _as_label(value: float) -> float:
     return int(value) if value.is_integer() else value
+
+
+def refuse_overwriting(output: str, *inputs: str) -> None:
+    """An output that is one of the inputs is a slip, and would be the end of that input."""
+    for name in inputs:
+        if name != "-" and os.path.exists(output) and os.path.exists(name) and os.path.samefile(output, name):
+            raise click.UsageError(f"{output} would be overwritten, and it is an input; name another file to write to")
+
+
+def as_json_text(value: Any) -> str:
+    """JSON with null for infinity and NaN, for which it has no words."""
+
+    def finite(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: finite(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [finite(item) for item in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return json.dumps(finite(value))
 
 
 def data_flags(command: Command) -> Command:

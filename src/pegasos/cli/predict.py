@@ -1,12 +1,11 @@
 """``pegasos predict``"""
 
-import json
 import sys
 
 import click
 import numpy as np
 
-from pegasos.cli.options import data_flags, read_data
+from pegasos.cli.options import as_json_text, data_flags, read_data, refuse_overwriting
 from pegasos.io import load_model
 from pegasos.io._atomic import open_atomic
 
@@ -34,6 +33,8 @@ def predict(
     """Label the examples of DATA ("-": standard input) with MODEL, write one label per line to OUTPUT ("-": standard
     output) if given, and print the error against the labels in DATA.
     """
+    if output not in (None, "-"):
+        refuse_overwriting(output, data, model)
     fitted = load_model(model)
     X, y = read_data(data, zero_based=zero_based, dtype=dtype, width=fitted.n_features_in_)
     scores = fitted.decision_function(X)
@@ -50,7 +51,8 @@ def predict(
     known = bool(np.isin(y, fitted.classes_).all())
     error = wrong / len(y) if known else None
     if as_json:
-        click.echo(json.dumps({"examples": len(y), "wrong": wrong if known else None, "error": error}))
+        result = {"examples": len(y), "wrong": wrong if known else None, "error": error}
+        click.echo(as_json_text(result), err=output == "-")
     elif not quiet:
         if known:
             summary = f"error {100 * wrong / len(y):.2f}%  ({wrong:,} of {len(y):,} wrong)"

@@ -1,6 +1,5 @@
 """``pegasos train``"""
 
-import json
 import os
 import sys
 import time
@@ -10,7 +9,15 @@ from typing import Any
 import click
 from sklearn.exceptions import ConvergenceWarning
 
-from pegasos.cli.options import data_flags, estimator_flags, given_parameters, read_data, solver_flags
+from pegasos.cli.options import (
+    as_json_text,
+    data_flags,
+    estimator_flags,
+    given_parameters,
+    read_data,
+    refuse_overwriting,
+    solver_flags,
+)
 from pegasos.io import load_model, save_model
 from pegasos.linear import LinearSVC
 
@@ -45,10 +52,14 @@ def train(
             raise click.UsageError("data from standard input has no name to make one for the model of: name the MODEL")
         model = f"{data}.model"
     # Whatever can be wrong without the data should come up before the data is read.
-    parameters = given_parameters(given)
+    if model == "-":
+        raise click.UsageError("a model cannot be written to standard output: name the MODEL")
+    refuse_overwriting(model, data)
+    estimator = load_model(model) if given.get("warm_start") else LinearSVC()
+    parameters = given_parameters(given, estimator.solver)
     if "C" in parameters:
         parameters.setdefault("alpha", None)  # of a model that is continued
-    estimator = (load_model(model) if parameters.get("warm_start") else LinearSVC()).set_params(**parameters)
+    estimator.set_params(**parameters)
     estimator.check_parameters()
     folder = os.path.dirname(os.path.abspath(model))
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
@@ -68,7 +79,7 @@ def train(
     save_model(estimator, model)
     if as_json:
         result = {"model": model, "examples": X.shape[0], "features": X.shape[1], **estimator.certificate_.to_dict()}
-        click.echo(json.dumps(result))
+        click.echo(as_json_text(result))
     elif talk:
         click.echo(f"{estimator.certificate_}\nmodel    {model}")
     if not quiet:

@@ -27,7 +27,9 @@ def open_atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(temporary, "xb") as file:
             yield file
         os.replace(temporary, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
+    except BaseException as error:
+        with suppress(OSError):
             os.remove(temporary)
+        if isinstance(error, OSError) and error.filename in (None, temporary):  # name the file the caller knows
+            raise OSError(error.errno, error.strerror or str(error), os.fspath(path)) from error
         raise

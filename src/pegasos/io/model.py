@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from pegasos.certificate import Certificate, history_from_records
 from pegasos.io._atomic import open_atomic
 from pegasos.linear import LinearSVC
-from pegasos.options import check_options
 from pegasos.problem import WarmStart
 from pegasos.solvers import SOLVERS, Solver
 
@@ -42,6 +41,8 @@ def save_model(model: LinearSVC, path: str | os.PathLike[str]) -> None:
     from safetensors.numpy import save
     from sklearn.utils.validation import check_is_fitted
 
+    if not isinstance(model, LinearSVC):
+        raise TypeError(f"a {type(model).__name__} is no model of pegasos; save_model writes LinearSVC")
     check_is_fitted(model)
     tensors: dict[str, NDArray[Any]] = {
         "coef": model.coef_,
@@ -90,7 +91,7 @@ def load_model(path: str | os.PathLike[str]) -> LinearSVC:
         return _restore(json.loads(metadata["header"]), tensors)
     except SafetensorError as error:
         raise ValueError(f"{name}: not a pegasos model, or truncated ({error})") from None
-    except (KeyError, TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
+    except (KeyError, TypeError, AttributeError, RecursionError, OverflowError, json.JSONDecodeError) as error:
         raise ValueError(f"{name}: a damaged pegasos model ({type(error).__name__}: {error})") from None
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
@@ -100,7 +101,8 @@ def _parameters(model: LinearSVC) -> dict[str, Any]:
     parameters = model.get_params(deep=False)
     solver = parameters["solver"]
     if isinstance(solver, Solver):
-        parameters["solver"] = {"name": solver.name, "options": solver.get_params()}
+        options = {name: _plain(value) for name, value in solver.get_params().items()}
+        parameters["solver"] = {"name": solver.name, "options": options}
     if not isinstance(parameters["random_state"], int | np.integer | None):
         parameters["random_state"] = None
     if isinstance(parameters["class_weight"], Mapping):
@@ -121,7 +123,7 @@ def _restore(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Linear
     n_features = coef.shape[1]
 
     model = LinearSVC(**_given_parameters(header["parameters"]))
-    check_options(model, model.options)
+    model.check_parameters()
     model.coef_, model.intercept_, model.n_features_in_ = coef, intercept, n_features
     model.classes_ = _classes(header, tensors)
     names = header.get("feature_names")
@@ -161,7 +163,7 @@ def _classes(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> NDArra
         classes = np.array(header["classes"])
     else:
         raise ValueError("classes that are neither numbers nor strings")
-    if classes.shape != (2,) or classes[0] == classes[1]:
+    if classes.shape != (2,) or not classes[0] < classes[1]:
         raise ValueError(f"{classes!r} where two classes are expected")
     return classes
 

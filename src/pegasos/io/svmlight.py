@@ -129,6 +129,8 @@ def write_svmlight(
     b'1 1:0.5 3:2\\n-1 2:1\\n'
     """
     matrix: Any = X.tocsr() if sp.issparse(X) else _real(X, "X")
+    if sp.issparse(matrix):
+        matrix.check_format(full_check=True)  # the core would read what a broken one points to
     labels = np.ascontiguousarray(_real(y, "y"), dtype=np.float64)
     if matrix.ndim != 2:
         raise ValueError(f"X has {matrix.ndim} dimension(s); pass a matrix with one example per row")

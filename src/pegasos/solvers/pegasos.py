@@ -62,7 +62,9 @@ class Pegasos(SubgradientSolver):
     options: ClassVar[Mapping[str, Option]] = {
         **SHARED_OPTIONS,
         "project": Flag(help="project onto the ball of radius 1/sqrt(alpha) after each step"),
-        "random_stops": Integer(low=0, help="stop at that many random times and keep the best (S0 Lemma 3)"),
+        "random_stops": Integer(
+            low=0, high=1_000_000, help="random stopping times, the best of which wins (S0 Lemma 3)"
+        ),
         "stop_evaluation": Choice(
             values=names("exact", "sample"), help="compare random stops on all examples or a sample"
         ),
@@ -106,6 +108,8 @@ class Pegasos(SubgradientSolver):
             return super().first_w(problem, seed)
         random = np.random.default_rng(seed)
         direction = random.standard_normal(problem.dimension)
+        if not problem.has_intercept:
+            direction[-1] = 0
         radius = random.random() ** (1 / problem.dimension) / math.sqrt(problem.alpha)
         return direction * (radius / np.linalg.norm(direction))
 
