@@ -15,7 +15,7 @@ __all__ = ["Auto"]
 #: Entries of the data that make a second thread worth its while; below, joining costs more than it gains.
 ENTRIES_PER_THREAD = 2e6
 
-#: More threads need so many more epochs that they lose (measured on text of 400,000 and 1,600,000 rows with 16 cores).
+#: More threads gain at small C and lose at C = 1 (benchmarks/scaling.py on 16 processors; the table is in the docs).
 MOST_THREADS = 2
 
 
