@@ -40,6 +40,12 @@ struct Solution {
     double seconds = 0;
     std::string reason;
     std::vector<Record> history;
+
+    /// Adds a check to the history, and tells of it.
+    void record(Context& context, double epoch, const Bounds& found) {
+        history.push_back({context.monitor.seconds(), epoch, found.primal, found.dual});
+        if (context.report) context.report(history.back());
+    }
 };
 
 }  // namespace pegasos

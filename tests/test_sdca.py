@@ -111,7 +111,7 @@ def test_shrinking_saves_visits():
 
 
 def test_without_tol_shrinking_does_not_keep_it_from_the_optimum():
-    """Rows left out return only when the rest has converged, which without tol nothing would notice."""
+    """No row is left out for good, even where nothing tells when the rest has converged."""
     for seed in range(10):
         problem = make_problem(seed=seed, C=math.sqrt(30.3))
         solution = run_sdca(problem, max_epochs=30_000)

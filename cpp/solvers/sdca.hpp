@@ -7,16 +7,18 @@
 // The duality gap is a sum over rows of terms >= 0,
 //   P(w) - D(alpha) = sum_i [ C s_i loss(z_i) - alpha_i + alpha_i z_i ],
 // so the margins met during an epoch estimate it for nothing. Only when that estimate promises `tol`, or
-// after epochs 1, 2, 4, 8, ..., is it computed in full, with w recomputed from alpha: that pass is the
-// certificate.
+// after epochs 8, 16, 32, ... (without tol 1, 2, 4, ...), is it computed in full, with w recomputed from
+// alpha: that pass is the certificate.
 //
-// Shrinking (Hsieh and others, section 3.2): rows at a bound whose gradient points outwards by more than any
-// violation of the last epoch are left out until the rest has converged; a full check that fails brings all
-// of them back.
+// Rest: most variables soon sit at a bound with a gradient that points out of the box, and a visit would
+// change nothing. Such a row is left out for a number of epochs: that gradient over the usual one (root mean
+// square) of the rows visited. What is far from changing is seldom looked at, and all of it again and again;
+// no row is left out for good, unlike in Hsieh and others' shrinking. A full check wakes those it finds
+// wanting.
 //
-// Order: a new random permutation each epoch, made of runs of 16 neighbouring rows shuffled within windows of
-// 32 runs. Memory is then read in stretches; coordinate ascent takes exact steps and does not suffer from
-// neighbours being alike.
+// Order: a new random permutation each epoch; with `blocks` of runs of 64 neighbouring rows, so that memory
+// is read in stretches. Rows in random order do as well that way; where neighbours are alike it must be
+// false.
 //
 // Threads: each works on rows of its own, with a copy of w of its own. Several times an epoch the changes are
 // joined: with delta the sum of the copies' changes, w <- w + g delta and alpha accordingly, g in [0, 1]
@@ -30,7 +32,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -59,7 +60,7 @@ public:
           team_(context.team),
           w_(problem.dimension()),
           random_(options.seed),
-          left_out_(problem.rows.n_rows),
+          next_visit_(problem.rows.n_rows),
           workers_(team_.size()) {
         const std::size_t n_rows = problem.rows.n_rows;
         coordinates_.resize(n_rows);
@@ -68,46 +69,46 @@ public:
                 coordinates_[i] = {0, problem.labels[i] * problem.C * problem.weights[i],
                                    problem.rows.squared_norm(i)};
         });
-        activate_all();
+        for (std::size_t i = 0; i < n_rows; ++i)
+            if (coordinates_[i].signed_bound == 0) next_visit_[i] = never;
     }
 
     Solution run(const Start& start, const std::vector<RowNumber>& sequence) {
         if (!start.q.empty()) resume(start.q);
         const double n_rows = static_cast<double>(problem_.rows.n_rows);
         Solution solution;
-        std::uint64_t epoch = 0, next_record = 1;
-        double ratio = 0.5;  // of the gap after an epoch to the estimate from the margins met during it
+        std::uint32_t next_record = options_.tol > 0 ? 8 : 1;
+        double gap_before = 0, factor = 0.9;
         for (;;) {
             if (sequence.empty())
                 make_order(options_.max_epochs * n_rows - visits_);
             else
                 order_ = sequence;
+            outward_.assign(order_.size(), 0.0f);
             const Stats stats = make_epoch();
-            ++epoch;
+            ++epoch_;
             visits_ += stats.visits;
+            if (options_.shrink) send_to_rest(stats);
             const bool out_of_time = context_.monitor.timed_out();
             const bool last = out_of_time || !sequence.empty() || visits_ >= options_.max_epochs * n_rows;
             const double dual = linear_ - squared_norm(w_) / 2;
-            const bool promising = options_.tol > 0 && stats.gap * ratio <= options_.tol * dual;
-            if (last || promising || epoch == next_record) {
-                if (epoch == next_record) next_record *= 2;
-                const Bounds bounds = check(solution);
+            // The margins met are half an epoch old, on average.
+            const double expected =
+                stats.gap * (stats.gap < gap_before ? std::sqrt(stats.gap / gap_before) : 1);
+            gap_before = stats.gap;
+            const bool promising = options_.tol > 0 && factor * expected <= options_.tol * dual;
+            if (last || promising || epoch_ == next_record) {
+                while (epoch_ >= next_record) next_record *= 2;
+                const Bounds now = check(solution);
+                const Bounds& bounds = solution.bounds;
                 const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol;
                 if (reached || last) {
                     solution.reason = reached ? "tol" : out_of_time ? "max_time" : "budget";
-                    solution.bounds = bounds;
                     break;
                 }
-                if (promising) ratio = std::clamp((bounds.primal - bounds.dual) / stats.gap, 0.05, 1.0);
-                if (promising && left_out_any_) {
-                    activate_all();
-                    continue;
-                }
+                if (expected > 0) factor = std::clamp((now.primal - now.dual) / expected, 0.5, 10.0);
             }
-            // Without tol nothing would tell when the rest has converged, and bring those left out back.
-            if (options_.shrink && options_.tol > 0) shrink(stats);
         }
-        solution.w = w_;
         solution.epochs = visits_ / n_rows;
         solution.steps = static_cast<std::uint64_t>(visits_);
         solution.t = start.t + solution.steps;
@@ -129,13 +130,12 @@ private:
         double gap = 0;     // estimate, from the margins met
         double linear = 0;  // change of sum alpha
         double visits = 0;
-        double lowest = 0, highest = 0;  // projected gradient
+        double violation = 0;  // sum of squared projected gradients
 
         void join(const Stats& other) {
             gap += other.gap;
             visits += other.visits;
-            lowest = std::min(lowest, other.lowest);
-            highest = std::max(highest, other.highest);
+            violation += other.violation;
         }
     };
     struct Worker {
@@ -144,18 +144,35 @@ private:
         Stats stats;
         double cross = 0, square = 0;  // sums for the line search
     };
-    static constexpr std::size_t run_length = 16, runs_together = 32;
+    static constexpr std::size_t run_length = 64;
     static constexpr std::size_t far = 32, near = 16;  // prefetch distances, in rows
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr std::uint32_t longest_rest = 255, never = UINT32_MAX;
 
-    void activate_all() {
-        active_.clear();
-        for (std::size_t i = 0; i < coordinates_.size(); ++i)
-            if (coordinates_[i].signed_bound != 0) active_.push_back(static_cast<RowNumber>(i));
-        std::fill(left_out_.begin(), left_out_.end(), 0);
-        outward_low_ = -infinity;
-        outward_high_ = infinity;
-        left_out_any_ = false;
+    /// The rows that do not rest in this epoch; all of them, if every one would.
+    void wake_rows() {
+        gather_active();
+        if (!active_.empty()) return;
+        for (std::uint32_t& epoch : next_visit_)
+            if (epoch != never) epoch = epoch_;
+        gather_active();
+    }
+    void gather_active() {
+        active_.resize(next_visit_.size());
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < next_visit_.size(); ++i) {  // without a branch: few or many are active
+            active_[count] = static_cast<RowNumber>(i);
+            count += next_visit_[i] <= epoch_;
+        }
+        active_.resize(count);
+    }
+
+    void send_to_rest(const Stats& stats) {
+        const double usual = std::sqrt(stats.violation / stats.visits);
+        for (std::size_t p = 0; p < order_.size(); ++p) {
+            if (!(outward_[p] > 0)) continue;
+            const double rest = std::min(2 * outward_[p] / usual, static_cast<double>(longest_rest));
+            next_visit_[order_[p]] = epoch_ + static_cast<std::uint32_t>(rest);
+        }
     }
 
     /// Starts from a dual point: alpha_i = C s_i q_i.
@@ -172,30 +189,25 @@ private:
 
     /// The active rows in random order, no more of them than the budget has left.
     void make_order(double most) {
+        wake_rows();
         order_active_rows();
         if (static_cast<double>(order_.size()) > most)
             order_.resize(static_cast<std::size_t>(std::max(std::ceil(most), 1.0)));
     }
 
     void order_active_rows() {
-        order_ = active_;
-        if (!options_.blocks) return shuffle(order_, random_);
-        const std::size_t n_runs = (active_.size() + run_length - 1) / run_length;
-        std::vector<RowNumber> runs(n_runs);
+        if (!options_.blocks) {
+            order_ = active_;
+            return shuffle(order_, random_);
+        }
+        std::vector<RowNumber> runs((active_.size() + run_length - 1) / run_length);
         std::iota(runs.begin(), runs.end(), RowNumber{0});
         shuffle(runs, random_);
         order_.clear();
-        std::size_t window = 0;
-        for (std::size_t r = 0; r < n_runs; ++r) {
-            const std::size_t first = runs[r] * run_length;
-            order_.insert(
-                order_.end(), active_.begin() + static_cast<std::ptrdiff_t>(first),
-                active_.begin() + static_cast<std::ptrdiff_t>(std::min(first + run_length, active_.size())));
-            if ((r + 1) % runs_together == 0 || r + 1 == n_runs) {
-                for (std::size_t i = order_.size(); i > window + 1; --i)
-                    std::swap(order_[i - 1], order_[window + random_.below(i - window)]);
-                window = order_.size();
-            }
+        for (const RowNumber run : runs) {
+            const auto first = active_.begin() + static_cast<std::ptrdiff_t>(run * run_length);
+            order_.insert(order_.end(), first,
+                          std::min(first + static_cast<std::ptrdiff_t>(run_length), active_.end()));
         }
     }
 
@@ -307,15 +319,12 @@ private:
             const double z = y * rows.dot(i, w), gradient = z - 1;
             stats.gap += bound * Loss::value(z) - alpha + alpha * z;
             double projected = gradient;
-            if (alpha == 0) {
-                if (gradient > outward_high_) left_out_[i] = 1;
+            if (alpha == 0)
                 projected = std::min(gradient, 0.0);
-            } else if (alpha == bound) {
-                if (gradient < outward_low_) left_out_[i] = 1;
+            else if (alpha == bound)
                 projected = std::max(gradient, 0.0);
-            }
-            stats.lowest = std::min(stats.lowest, projected);
-            stats.highest = std::max(stats.highest, projected);
+            outward_[p] = static_cast<float>(std::abs(gradient - projected));
+            stats.violation += projected * projected;
             if (std::abs(projected) > 1e-14) {
                 const double next = Loss::ascend(alpha, bound, z, caution * c.square);
                 if (next != alpha) {
@@ -334,27 +343,29 @@ private:
         worker.stats = stats;
     }
 
-    void shrink(const Stats& stats) {
-        left_out_any_ |= std::erase_if(active_, [&](RowNumber i) { return left_out_[i] != 0; }) > 0;
-        outward_high_ = stats.highest > 0 ? stats.highest : infinity;
-        outward_low_ = stats.lowest < 0 ? stats.lowest : -infinity;
-        if (active_.empty()) activate_all();
-    }
-
+    /// Bounds now; the solution keeps the best of each.
     Bounds check(Solution& solution) {
         DualPoint point;
         const double primal =
-            evaluate<Loss>(problem_, w_, team_, context_.monitor, point, [&](std::size_t i, double) {
+            evaluate<Loss>(problem_, w_, team_, context_.monitor, point, [&](std::size_t i, double z) {
                 const Coordinate& c = coordinates_[i];
-                return c.signed_bound == 0 ? 0.0 : std::min(c.alpha / std::abs(c.signed_bound), 1.0);
+                if (c.signed_bound == 0) return 0.0;
+                const double q = std::min(c.alpha / std::abs(c.signed_bound), 1.0);
+                if (q == 0 ? z < 1 : z > 1) next_visit_[i] = epoch_;  // its rest was too long
+                return q;
             });
-        const Bounds bounds{primal, point.value()};
-        solution.q = std::move(point.q);
-        solution.history.push_back({context_.monitor.seconds(),
-                                    visits_ / static_cast<double>(problem_.rows.n_rows), bounds.primal,
-                                    bounds.dual});
-        if (context_.report) context_.report(solution.history.back());
-        return bounds;
+        const Bounds now{primal, point.value()};
+        const bool first = solution.history.empty();
+        if (first || now.primal < solution.bounds.primal) {
+            solution.bounds.primal = now.primal;
+            solution.w = w_;
+        }
+        if (first || now.dual > solution.bounds.dual) {
+            solution.bounds.dual = now.dual;
+            solution.q = std::move(point.q);
+        }
+        solution.record(context_, visits_ / static_cast<double>(problem_.rows.n_rows), solution.bounds);
+        return now;
     }
 
     const Problem<Rows>& problem_;
@@ -365,12 +376,13 @@ private:
     std::vector<Coordinate> coordinates_;
     std::vector<RowNumber> active_, order_;
     Random random_;
-    std::vector<std::uint8_t> left_out_;
+    std::uint32_t epoch_ = 0;
+    std::vector<std::uint32_t> next_visit_;  // the epoch from which a row is visited again
+    std::vector<float> outward_;  // by how much the gradient of a row at a bound points out of the box
     std::vector<Worker> workers_;
     std::atomic<bool> stop_ = false;
-    bool left_out_any_ = false;
     double caution_ = 1;
-    double linear_ = 0, visits_ = 0, outward_low_ = -infinity, outward_high_ = infinity;
+    double linear_ = 0, visits_ = 0;
 };
 
 }  // namespace pegasos

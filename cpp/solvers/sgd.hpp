@@ -179,8 +179,7 @@ private:
         if (!options_.complete_epochs || steps_ % problem_.rows.n_rows != 0) point.rescale();
         const Bounds bounds{primal, point.value()};
         solution.q = std::move(point.q);
-        solution.history.push_back({context_.monitor.seconds(), epochs(), bounds.primal, bounds.dual});
-        if (context_.report) context_.report(solution.history.back());
+        solution.record(context_, epochs(), bounds);
         return bounds;
     }
 

@@ -249,8 +249,7 @@ private:
     }
 
     void record(Solution& solution, const Bounds& bounds) {
-        solution.history.push_back({monitor_.seconds(), epochs(), bounds.primal, bounds.dual});
-        if (context_.report) context_.report(solution.history.back());
+        solution.record(context_, epochs(), bounds);
     }
 
     const Problem<Rows>& problem_;

@@ -25,11 +25,11 @@ class SDCA(Solver):
     Parameters
     ----------
     shrink : bool, default=True
-        Leave out examples whose dual variable sits at a bound and will stay there, until the rest has converged.
+        Leave out examples whose dual variable sits at a bound, the longer the less it wants to leave it.
     order : {"auto", "permute", "blocks"}, default="auto"
         In which order examples are visited in an epoch: a random permutation, or runs of neighbours in random order,
-        shuffled in groups, which is faster on data larger than the caches, and needs as many epochs where neighbours
-        are no more alike than other examples. "auto" finds out.
+        which is faster on data larger than the caches, and needs as many epochs where neighbours are no more alike than
+        other examples. "auto" finds out.
 
     Examples
     --------
