@@ -93,7 +93,8 @@ public:
                 begin();
             else
                 begin_at(start);
-            iterate(solution);
+            const bool there = options_.tol > 0 && best_.gap() <= options_.tol;
+            if (!there || !finish(solution, "tol")) iterate(solution);
         }
         solution.w = std::move(best_w_);
         solution.q = std::move(best_q_);
@@ -149,22 +150,34 @@ private:
         }
     }
 
-    /// Starts from the end of another run, pushed away from the bounds.
+    /// Starts from the end of another run, pushed away from the bounds. Nothing worse than it is returned.
     void begin_at(const Start& start) {
         constexpr double inside = 0.1;
-        w_ = start.w;
-        double gap = 0;
+        std::vector<double> margins(start.q.size());
+        DualPoint point;
+        const double primal =
+            evaluate<Hinge>(problem_, start.w, team_, context_.monitor, point, [&](std::size_t i, double z) {
+                margins[i] = z;
+                return std::clamp(start.q[i], 0.0, 1.0);
+            });
+        passes_ += 1;
+        if (point.value() > 0) {
+            best_.dual = point.value();
+            best_q_ = point.q;
+        }
+        best_.primal = primal;
+        best_w_ = w_ = start.w;
+        double gap = 0, cost = 0;
         for (std::size_t i = 0; i < n_; ++i) {
-            const double q = std::clamp(start.q[numbers_[i]], inside, 1 - inside);
+            const double q = std::clamp(point.q[numbers_[i]], inside, 1 - inside), z = margins[numbers_[i]];
             alpha_[i] = q * c_[i];
             beta_[i] = (1 - q) * c_[i];
-            const double loss = 1 - y_[i] * problem_.rows.dot(numbers_[i], w_.data());
-            p_[i] = std::max(-loss, 0.0);
-            xi_[i] = std::max(loss, 0.0);
+            p_[i] = std::max(z - 1, 0.0);
+            xi_[i] = std::max(1 - z, 0.0);
             gap += alpha_[i] * p_[i] + beta_[i] * xi_[i];
+            cost += c_[i];
         }
-        passes_ += 1;
-        const double mean = std::max(gap / (2 * static_cast<double>(n_)), 1e-12 * c_[0]);
+        const double mean = std::max(gap, 1e-6 * cost) / (2 * static_cast<double>(n_));
         for (std::size_t i = 0; i < n_; ++i) {
             const double least = mean / std::min(alpha_[i], beta_[i]);
             p_[i] += least;
@@ -180,7 +193,7 @@ private:
                 reason = "max_time";
             } else {
                 const double gap = best_.primal - best_.dual;
-                idle = gap < 0.99 * smallest ? 0 : idle + 1;
+                idle = gap < 0.99 * smallest || best_.dual <= 0 ? 0 : idle + 1;
                 smallest = std::min(smallest, gap);
                 if (options_.tol > 0 && best_.gap() <= options_.tol)
                     reason = "tol";
