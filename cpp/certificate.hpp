@@ -13,6 +13,11 @@
 // combination of largest dual value, so that the bound can only rise, and early visits, made when w was still
 // far off, fade out.
 //
+// With a free intercept dual points also satisfy sum_i alpha_i y_i = 0, without which the intercept could
+// make the Lagrangian as small as one likes. `evaluate` makes any q so: it multiplies the q of the class of
+// larger sum by the quotient of the sums. The last entry of u is then zero, and so it stays when points are
+// joined.
+//
 // All sums are double; the long ones are compensated.
 #pragma once
 
@@ -20,6 +25,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "monitor.hpp"
@@ -42,11 +48,14 @@ private:
     double sum_ = 0, lost_ = 0;
 };
 
-inline double squared_norm(const std::vector<double>& w) {
+/// Of the first `size` entries.
+inline double squared_norm(const std::vector<double>& w, std::size_t size) {
     Sum sum;
-    for (const double x : w) sum.add(x * x);
+    for (std::size_t j = 0; j < size; ++j) sum.add(w[j] * w[j]);
     return sum.value();
 }
+
+inline double squared_norm(const std::vector<double>& w) { return squared_norm(w, w.size()); }
 
 /// (P - D) / D with D cut off at zero; 0 when both are 0.
 inline double relative_gap(double primal, double dual) {
@@ -113,6 +122,13 @@ struct Bounds {
     double gap() const { return relative_gap(primal, dual); }
 };
 
+/// What brings sum y alpha to zero: factors for the alphas of the two classes, given the sums of these.
+inline std::pair<double, double> balance(double negative, double positive) {
+    if (negative > positive) return {positive / negative, 1.0};
+    if (positive > negative) return {1.0, negative / positive};
+    return {1.0, 1.0};
+}
+
 /// One pass over the rows: the exact primal value at w and, from `slope(i, z)`, a dual point. The time limit
 /// does not end it (a fit that ran out of time is still certified), an interrupt does. Each thread of the
 /// team takes a range of rows and sums into a vector of its own.
@@ -122,33 +138,52 @@ double evaluate(const Problem<Rows>& problem, const std::vector<double>& w, Team
     const auto& rows = problem.rows;
     point.q.resize(rows.n_rows);
     point.u.assign(problem.dimension(), 0.0);
-    struct Part {
-        Sum loss, linear;
+    struct ClassPart {
+        Sum linear, alpha;
         std::vector<double> u;
+    };
+    struct Part {
+        Sum loss;
+        ClassPart
+            classes[2];  // the negative rows and the positive ones; kept apart only for a free intercept
     };
     std::vector<Part> parts(team.size());
     team.run_ranges(rows.n_rows, [&](std::size_t k, std::size_t first, std::size_t last) {
         Part& part = parts[k];
-        if (k > 0) part.u.assign(problem.dimension(), 0.0);
-        double* u = k > 0 ? part.u.data() : point.u.data();
+        for (int c = 0; c <= problem.free_intercept; ++c) part.classes[c].u.assign(problem.dimension(), 0.0);
         for (std::size_t i = first; i < last && !team.failed(); ++i) {
             const double y = problem.labels[i], s = problem.weights[i];
             const double z = y * rows.dot(i, w.data());
             part.loss.add(s * Loss::value(z));
             const double q = point.q[i] = slope(i, z);
-            part.linear.add(s * Loss::dual(q));
-            if (q != 0) rows.add(i, problem.C * s * q * y, u);
+            ClassPart& mine = part.classes[problem.free_intercept && y > 0];
+            mine.linear.add(s * Loss::dual(q));
+            if (problem.free_intercept) mine.alpha.add(s * q);
+            if (q != 0) rows.add(i, problem.C * s * q * y, mine.u.data());
             if (k == 0) monitor.worked(rows.entries(i));
         }
     });
-    Sum loss, linear;
+    Sum loss, linear, alpha[2];
+    for (const Part& part : parts)
+        for (int c = 0; c < 2; ++c) alpha[c].add(part.classes[c].alpha.value());
+    const auto [negative, positive] = balance(alpha[0].value(), alpha[1].value());
     for (const Part& part : parts) {
         loss.add(part.loss.value());
-        linear.add(part.linear.value());
-        for (std::size_t j = 0; j < part.u.size(); ++j) point.u[j] += part.u[j];
+        for (int c = 0; c < 2; ++c) {
+            const double factor = c ? positive : negative;
+            linear.add(factor * part.classes[c].linear.value());
+            const auto& u = part.classes[c].u;
+            for (std::size_t j = 0; j < u.size(); ++j) point.u[j] += factor * u[j];
+        }
+    }
+    if (problem.free_intercept) {
+        point.u.back() = 0;
+        if (negative != positive)
+            for (std::size_t i = 0; i < rows.n_rows; ++i)
+                point.q[i] *= problem.labels[i] > 0 ? positive : negative;
     }
     point.linear = problem.C * linear.value();
-    return squared_norm(w) / 2 + problem.C * loss.value();
+    return squared_norm(w, problem.n_penalized()) / 2 + problem.C * loss.value();
 }
 
 /// Follows a run: bounds at every check, and the best dual point so far.

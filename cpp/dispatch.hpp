@@ -17,6 +17,7 @@
 #include "rows.hpp"
 #include "sampling.hpp"
 #include "solvers/constant_step.hpp"
+#include "solvers/interior_point.hpp"
 #include "solvers/norm_ball.hpp"
 #include "solvers/norma.hpp"
 #include "solvers/perceptron.hpp"
@@ -35,6 +36,7 @@ struct ProblemData {
     std::span<const double> labels, weights;
     double C;
     std::string loss;
+    bool free_intercept = false;
 };
 
 struct SubgradientRequest {
@@ -49,6 +51,11 @@ struct SubgradientRequest {
 struct SdcaRequest {
     SdcaOptions options;
     std::vector<RowNumber> sequence;  // visits of the first epoch, for tests
+    Start start;
+};
+
+struct InteriorPointRequest {
+    InteriorPointOptions options;
     Start start;
 };
 
@@ -111,6 +118,10 @@ Solution solve_sgd(const Rows& rows, const ProblemData& data, const SgdRequest& 
 
 template <class Rows>
 Solution solve_sdca(const Rows& rows, const ProblemData& data, const SdcaRequest& request, Context& context);
+
+template <class Rows>
+Solution solve_interior_point(const Rows& rows, const ProblemData& data, const InteriorPointRequest& request,
+                              Context& context);
 
 template <class Rows>
 Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<double>& w,

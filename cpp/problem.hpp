@@ -1,5 +1,6 @@
 // The problem: 1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>), over rows x_i with labels y_i = +-1 and weights
-// s_i >= 0.
+// s_i >= 0. Where the intercept is free, the norm leaves out the last entry of w, the weight of the constant
+// feature.
 #pragma once
 
 #include <cmath>
@@ -20,8 +21,11 @@ struct Problem {
     std::span<const double> weights;  // s
     double C;
     double total_weight;  // sum of s
+    bool free_intercept = false;
 
     std::size_t dimension() const { return rows.n_features + 1; }
+    /// Entries of w that the norm has.
+    std::size_t n_penalized() const { return dimension() - free_intercept; }
     double lambda() const { return 1 / (C * total_weight); }
 };
 

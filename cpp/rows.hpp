@@ -6,6 +6,7 @@
 // the memory bus.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -83,6 +84,26 @@ struct DenseRows {
         return sum + bias * bias;
     }
 
+    /// out = c * row, the constant feature included.
+    void spread(std::size_t i, double c, double* out) const {
+        const T* x = row(i);
+#pragma omp simd
+        for (std::size_t j = 0; j < n_features; ++j) out[j] = c * static_cast<double>(x[j]);
+        out[n_features] = c * bias;
+    }
+
+    /// M += c * row' row: the upper triangle of a matrix of rows `stride` apart.
+    void add_outer(std::size_t i, double c, double* M, std::size_t stride) const {
+        const T* x = row(i);
+        for (std::size_t j = 0; j < n_features; ++j, M += stride) {
+            const double cx = c * static_cast<double>(x[j]);
+#pragma omp simd
+            for (std::size_t k = j; k < n_features; ++k) M[k] += cx * static_cast<double>(x[k]);
+            M[n_features] += cx * bias;
+        }
+        M[n_features] += c * bias * bias;
+    }
+
     void prefetch_start(std::size_t) const {}
     void prefetch_row(std::size_t i) const { prefetch_span(row(i), row(i) + n_features); }
 };
@@ -145,6 +166,43 @@ struct CsrRows {
         for (Index k = starts[i]; k < end; ++k)
             sum += static_cast<double>(values[k]) * static_cast<double>(values[k]);
         return sum + bias * bias;
+    }
+
+    void spread(std::size_t i, double c, double* out) const {
+        std::fill(out, out + n_features, 0.0);
+        for (Index k = starts[i]; k < starts[i + 1]; ++k)
+            out[columns[k]] += c * static_cast<double>(values[k]);
+        out[n_features] = c * bias;
+    }
+
+    // Trusts that the columns of a row rise, as `pegasos.problem.make_rows` sees to. Four rows of M at a
+    // time: the ends of many short loops, which no processor foresees, would cost as much as the sums.
+    void add_outer(std::size_t i, double c, double* M, std::size_t stride) const {
+        constexpr int together = 4;
+        const Index end = starts[i + 1];
+        Index j = starts[i];
+        for (; j + together <= end; j += together) {
+            double cx[together], *m[together];
+            for (int r = 0; r < together; ++r) {
+                cx[r] = c * static_cast<double>(values[j + r]);
+                m[r] = M + static_cast<std::size_t>(columns[j + r]) * stride;
+                m[r][n_features] += cx[r] * bias;
+                for (int k = 0; k <= r; ++k)
+                    m[k][columns[j + r]] += cx[k] * static_cast<double>(values[j + r]);
+            }
+            for (Index k = j + together; k < end; ++k) {
+                const auto column = columns[k];
+                const double x = values[k];
+                for (int r = 0; r < together; ++r) m[r][column] += cx[r] * x;
+            }
+        }
+        for (; j < end; ++j) {
+            const double cx = c * static_cast<double>(values[j]);
+            double* m = M + static_cast<std::size_t>(columns[j]) * stride;
+            for (Index k = j; k < end; ++k) m[columns[k]] += cx * static_cast<double>(values[k]);
+            m[n_features] += cx * bias;
+        }
+        M[n_features * stride + n_features] += c * bias * bias;
     }
 
     void prefetch_start(std::size_t i) const { prefetch(starts + i); }

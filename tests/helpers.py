@@ -30,13 +30,15 @@ def storage_name(storage):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows, labels, weights, C; ``bias`` is the constant feature the core appends to each row."""
+    """Rows, labels, weights, C; ``bias`` is the constant feature the core appends to each row, ``free`` whether its
+    weight is left out of the norm."""
 
     X: np.ndarray
     y: np.ndarray
     s: np.ndarray
     C: float
     bias: float = 0.0
+    free: bool = False
 
     @property
     def m(self):
@@ -56,10 +58,14 @@ class Problem:
         return np.linalg.norm(self.augmented, axis=1).max()
 
     def primal(self, w):
-        return objective.primal(self.augmented, self.y, self.s, self.C, w)
+        value = objective.primal(self.augmented, self.y, self.s, self.C, w)
+        return value - w[-1] ** 2 / 2 if self.free else value
 
     def dual(self, q):
-        return objective.dual(self.augmented, self.y, self.s, self.C, self.C * self.s * q)
+        alpha = self.C * self.s * q
+        if self.free and abs(math.fsum(self.y * alpha)) > 1e-12 * math.fsum(alpha):
+            return -math.inf
+        return objective.dual(self.X if self.free else self.augmented, self.y, self.s, self.C, alpha)
 
     @cache  # noqa: B019, problems live as long as the tests
     def rows(self, storage=STORAGES[1], core=native):
@@ -119,7 +125,7 @@ def make_run(core=native, **options):
 
 def solve(solver, problem, *, core=native, storage=STORAGES[1], loss="hinge", **options):
     """The core's solver of that name on the problem. `options` are those of native.Run and the solver's own."""
-    bound = core.Problem(problem.rows(storage, core), problem.y, problem.s, problem.C, loss)
+    bound = core.Problem(problem.rows(storage, core), problem.y, problem.s, problem.C, loss, problem.free)
     settings = make_run(core, **{name: options.pop(name) for name in RUN_OPTIONS if name in options})
     return getattr(core, solver)(bound, settings, **options)
 
@@ -185,6 +191,12 @@ def run_sdca(problem, **options):
         "start_q": None,
     }
     return solve("sdca", problem, **(defaults | options))
+
+
+def run_interior_point(problem, **options):
+    """``native.interior_point`` with defaults: at most 200 iterations to a gap of 1e-9."""
+    defaults = {"max_iterations": 200, "tol": 1e-9, "start_w": None, "start_t": 0, "start_q": None}
+    return solve("interior_point", problem, **(defaults | options))
 
 
 def assert_same(w, expected, rtol=1e-10):

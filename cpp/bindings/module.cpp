@@ -51,9 +51,16 @@ struct BoundProblem {
     Vector<double> y, s;
     double C;
     std::string loss;
+    bool free_intercept;
 
-    BoundProblem(const Rows& rows, Vector<double> y, Vector<double> s, double C, std::string loss)
-        : rows(rows), y(std::move(y)), s(std::move(s)), C(C), loss(std::move(loss)) {
+    BoundProblem(const Rows& rows, Vector<double> y, Vector<double> s, double C, std::string loss,
+                 bool free_intercept)
+        : rows(rows),
+          y(std::move(y)),
+          s(std::move(s)),
+          C(C),
+          loss(std::move(loss)),
+          free_intercept(free_intercept) {
         if (this->y.shape(0) != n_rows() || this->s.shape(0) != n_rows())
             throw std::invalid_argument("lengths differ");
     }
@@ -64,7 +71,7 @@ struct BoundProblem {
     std::size_t dimension() const {
         return std::visit([](const auto& r) { return r.n_features + 1; }, rows.rows);
     }
-    ProblemData data() const { return {{y.data(), n_rows()}, {s.data(), n_rows()}, C, loss}; }
+    ProblemData data() const { return {{y.data(), n_rows()}, {s.data(), n_rows()}, C, loss, free_intercept}; }
 };
 
 /// What every solver is given besides problem and options.
@@ -154,6 +161,18 @@ Solution sdca(const BoundProblem& problem, const Run& run, bool shrink, bool blo
     });
 }
 
+Solution interior_point(const BoundProblem& problem, const Run& run, std::uint64_t max_iterations, double tol,
+                        const std::optional<Vector<double>>& start_w, std::uint64_t start_t,
+                        const std::optional<Vector<double>>& start_q) {
+    const InteriorPointRequest request{
+        {tol, max_iterations},
+        {to_vector(start_w, problem.dimension()), start_t, to_vector(start_q, problem.n_rows())}};
+    const ProblemData data = problem.data();
+    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
+        return solve_interior_point(rows, data, request, context);
+    });
+}
+
 Bounds certify_point(const BoundProblem& problem, const Run& run, const Vector<double>& w,
                      const Vector<double>& q) {
     const auto w_ = to_vector(w, problem.dimension()), q_ = to_vector(q, problem.n_rows());
@@ -184,8 +203,8 @@ NB_MODULE(PEGASOS_MODULE, m) {
     def_csr(double{}, std::int64_t{});
 
     nb::class_<BoundProblem>(m, "Problem", "Rows, labels, weights, C and loss.")
-        .def(nb::init<const Rows&, Vector<double>, Vector<double>, double, std::string>(), "rows"_a, "y"_a,
-             "s"_a, "C"_a, "loss"_a, nb::keep_alive<1, 2>());
+        .def(nb::init<const Rows&, Vector<double>, Vector<double>, double, std::string, bool>(), "rows"_a,
+             "y"_a, "s"_a, "C"_a, "loss"_a, "free_intercept"_a = false, nb::keep_alive<1, 2>());
     nb::class_<Run>(m, "Run", "Threads, time limit and callbacks of a run.")
         .def(
             nb::init<std::size_t, double, double, std::optional<nb::callable>, std::optional<nb::callable>>(),
@@ -246,6 +265,9 @@ NB_MODULE(PEGASOS_MODULE, m) {
           "sequence"_a.none(), "start_w"_a.none(), "start_t"_a);
     m.def("sdca", &sdca, "problem"_a, "run"_a, nb::kw_only(), "shrink"_a, "blocks"_a, "max_epochs"_a, "tol"_a,
           "seed"_a, "sequence"_a.none(), "start_t"_a, "start_q"_a.none());
+
+    m.def("interior_point", &interior_point, "problem"_a, "run"_a, nb::kw_only(), "max_iterations"_a, "tol"_a,
+          "start_w"_a.none(), "start_t"_a, "start_q"_a.none());
 
     bind_probes(m);
     bind_svmlight(m);

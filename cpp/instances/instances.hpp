@@ -11,12 +11,17 @@ template <class Rows>
 Problem<Rows> make_problem(const Rows& rows, const ProblemData& data) {
     Sum total;
     for (const double s : data.weights) total.add(s);
-    return {rows, data.labels, data.weights, data.C, total.value()};
+    return {rows, data.labels, data.weights, data.C, total.value(), data.free_intercept};
+}
+
+inline void refuse_free_intercept(const ProblemData& data) {
+    if (data.free_intercept) throw std::invalid_argument("this solver does not serve a free intercept");
 }
 
 template <class Rows>
 Solution solve_subgradient(const Rows& rows, const ProblemData& data, const SubgradientRequest& request,
                            Context& context) {
+    refuse_free_intercept(data);
     const auto problem = make_problem(rows, data);
     const auto sampler = make_sampler(request.sampling, request.sequence, rows.n_rows, request.options.batch,
                                       request.options.seed);
@@ -31,6 +36,7 @@ Solution solve_subgradient(const Rows& rows, const ProblemData& data, const Subg
 template <class Rows>
 Solution solve_sgd(const Rows& rows, const ProblemData& data, const SgdRequest& request, Context& context) {
     if (data.loss != "hinge") throw std::invalid_argument("unknown loss '" + data.loss + "'");
+    refuse_free_intercept(data);
     const auto problem = make_problem(rows, data);
     const auto sampler = make_sampler(request.sampling, request.sequence, rows.n_rows, 1, request.seed);
     return Sgd<Rows>(problem, request.options, *sampler, context).run(request.start);
@@ -38,11 +44,20 @@ Solution solve_sgd(const Rows& rows, const ProblemData& data, const SgdRequest& 
 
 template <class Rows>
 Solution solve_sdca(const Rows& rows, const ProblemData& data, const SdcaRequest& request, Context& context) {
+    refuse_free_intercept(data);
     const auto problem = make_problem(rows, data);
     return with_loss(data.loss, [&]<class Loss>(Loss) {
         Sdca<Loss, Rows> solver(problem, request.options, context);
         return solver.run(request.start, request.sequence);
     });
+}
+
+template <class Rows>
+Solution solve_interior_point(const Rows& rows, const ProblemData& data, const InteriorPointRequest& request,
+                              Context& context) {
+    if (data.loss != "hinge") throw std::invalid_argument("unknown loss '" + data.loss + "'");
+    const auto problem = make_problem(rows, data);
+    return InteriorPoint<Rows>(problem, request.options, context).run(request.start);
 }
 
 template <class Rows>
@@ -72,6 +87,8 @@ RowsReport inspect_rows(const Rows& rows, std::size_t n_stored, Context& context
                                         Context&);                                                         \
     template Solution solve_sgd(const __VA_ARGS__&, const ProblemData&, const SgdRequest&, Context&);      \
     template Solution solve_sdca(const __VA_ARGS__&, const ProblemData&, const SdcaRequest&, Context&);    \
+    template Solution solve_interior_point(const __VA_ARGS__&, const ProblemData&,                         \
+                                           const InteriorPointRequest&, Context&);                         \
     template Bounds certify(const __VA_ARGS__&, const ProblemData&, const std::vector<double>&,            \
                             const std::vector<double>&, Context&);                                         \
     template bool are_neighbours_alike(const __VA_ARGS__&, const ProblemData&, std::uint64_t);             \

@@ -20,6 +20,7 @@ REASONS = {
     "max_iter": "the budget of max_iter epochs was used up",
     "max_steps": "the budget of max_steps steps was used up",
     "max_time": "the time limit max_time was reached",
+    "precision": "double precision allows no more progress",
     "random_stop": "the last random stopping time was reached",
 }
 
@@ -52,9 +53,10 @@ class Certificate:
     converged : bool
         Whether the gap is within ``tol`` (with ``tol=0`` nothing was asked for, and this is True).
     reason : str
-        Why the fit stopped: ``"tol"``, ``"max_iter"``, ``"max_steps"``, ``"max_time"`` or ``"random_stop"``.
+        Why the fit stopped: ``"tol"``, ``"max_iter"``, ``"max_steps"``, ``"max_time"``, ``"precision"`` or
+        ``"random_stop"``.
     n_iter : int
-        Epochs begun (an epoch is as many visits of examples as there are examples).
+        Epochs begun (an epoch is as many visits of examples as there are examples), or iterations of interior-point.
     seconds : float
         Duration of the fit, validation of the input included.
     solver : str

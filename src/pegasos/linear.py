@@ -24,7 +24,7 @@ from pegasos.certificate import REASONS, Certificate, history_from_records, rela
 from pegasos.options import Choice, Flag, Integer, Number, Option, check_options, names
 from pegasos.problem import Budget, Problem, Solution, WarmStart, check_rows, explain_not_finite, make_rows
 from pegasos.progress import make_report
-from pegasos.solvers import Solver, resolve
+from pegasos.solvers import SOLVERS, Solver, resolve
 
 __all__ = ["LinearSVC"]
 
@@ -76,7 +76,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     """Linear support vector classifier whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (<w, x_i> + b))``, where a penalised
-    intercept b is part of w.
+    intercept b is part of w, and a free one is not.
 
     Parameters
     ----------
@@ -91,19 +91,23 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     tol : float, default=1e-3
         Stop when the relative duality gap is this small. 0 runs the whole budget.
     max_iter : int, default=1000
-        Budget in epochs.
+        Budget in epochs, or iterations of interior-point.
     max_time : float, default=None
         Budget in seconds.
     fit_intercept : bool, default=True
-        Whether to have an intercept. It is penalised, as in LIBLINEAR: a constant feature of value `intercept_scaling`.
+        Whether to have an intercept.
+    intercept : {"penalized", "free"}, default="penalized"
+        What kind of intercept. A penalised one, as in LIBLINEAR, is the weight of a constant feature of value
+        `intercept_scaling`. A free one is not in the norm, as in LIBSVM; the solvers "auto" and "interior-point"
+        serve it.
     intercept_scaling : float, default=1.0
-        The value of the constant feature; larger penalises the intercept less.
+        The value of the constant feature; larger penalises the intercept less. A free intercept has none.
     class_weight : dict or "balanced", default=None
         Weights of the classes, which multiply the sample weights. "balanced" counts examples, not their weights, as in
         scikit-learn.
     warm_start : bool, default=False
-        Whether `fit` continues from the previous one: `SDCA` from its dual point, on as many examples; the others from
-        its weights and step count.
+        Whether `fit` continues from the previous one: `SDCA` and `InteriorPoint` from its dual point, on as many
+        examples; the others from its weights and step count.
     n_jobs : int, default=None
         Threads for the fit; -1 is as many as there are processors. None is one, or with ``solver="auto"`` what suits
         the data. A solver that cannot use more works with one, and evaluates the objective with all.
@@ -125,7 +129,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     history_ : dict of ndarray
         ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap`` at each check.
     n_iter_ : int
-        Epochs begun.
+        Epochs begun, or iterations of interior-point.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -152,7 +156,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         "tol": Number(low=0, help="stop at this relative duality gap; 0 runs the whole budget"),
         "max_iter": Integer(low=1, help="budget in epochs"),
         "max_time": Number(low=0, open=True, optional=True, help="budget in seconds"),
-        "fit_intercept": Flag(help="have a (penalised) intercept"),
+        "fit_intercept": Flag(help="have an intercept"),
+        "intercept": Choice(values=names("penalized", "free"), help="kind of intercept: in the norm or not"),
         "intercept_scaling": Number(low=0, open=True, help="value of the constant feature behind the intercept"),
         "warm_start": Flag(help="continue from the previous fit"),
         "n_jobs": Integer(low=-1, optional=True, help="threads; -1 is as many as there are processors"),
@@ -170,6 +175,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         max_iter: int = 1000,
         max_time: float | None = None,
         fit_intercept: bool = True,
+        intercept: str = "penalized",
         intercept_scaling: float = 1.0,
         class_weight: Mapping[Any, float] | str | None = None,
         warm_start: bool = False,
@@ -185,6 +191,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.max_time = max_time
         self.fit_intercept = fit_intercept
+        self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
         self.warm_start = warm_start
@@ -215,10 +222,11 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         total_weight = float(s.sum())
         C = float(self.C if self.alpha is None else 1 / (self.alpha * total_weight))
         problem = Problem(
-            core=native.Problem(rows, np.where(encoded == 1, 1.0, -1.0), s, C, self.loss),
+            core=native.Problem(rows, np.where(encoded == 1, 1.0, -1.0), s, C, self.loss, self._free),
             n_rows=X.shape[0],
             dimension=X.shape[1] + 1,
             has_intercept=self._bias > 0,
+            free_intercept=self._free,
             total_weight=total_weight,
             C=C,
             loss=self.loss,
@@ -250,6 +258,14 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         solver = resolve(self.solver)
         if self.loss not in solver.losses:
             raise ValueError(f"loss={self.loss!r} is none that {solver.name} serves: {', '.join(solver.losses)}")
+        if self._free and "free" not in solver.intercepts:
+            able = ", ".join(repr(name) for name, cls in SOLVERS.items() if "free" in cls.intercepts)
+            raise ValueError(f"intercept='free' is none that {solver.name} serves; use solver={able}")
+        if self._free and self.intercept_scaling != 1:
+            raise ValueError(
+                f"intercept_scaling={self.intercept_scaling}: a free intercept is not penalised, so there is nothing to "
+                "scale; leave it at 1, or use intercept='penalized'"
+            )
         return solver
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -290,6 +306,10 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
                 "processors, or None"
             )
         return usable_threads() if self.n_jobs == -1 else self.n_jobs
+
+    @property
+    def _free(self) -> bool:
+        return bool(self.fit_intercept) and self.intercept == "free"
 
     @property
     def _bias(self) -> float:
@@ -379,7 +399,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         self._last = WarmStart(solution.w, solution.t, solution.q)
         self.coef_ = solution.w[None, :-1].copy()
         self.intercept_ = solution.w[-1:] * self._bias
-        self.n_iter_ = max(1, math.ceil(solution.epochs))
+        self.n_iter_ = max(1, math.ceil(solution.epochs) if solution.n_iter is None else solution.n_iter)
         self.history_ = history_from_records(solution.records)
         gap = relative_gap(solution.primal, solution.dual)
         self.certificate_ = Certificate(
@@ -409,7 +429,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         if problem.C * problem.largest_norm**2 > 100:
             sentences.append(f"C={problem.C:.3g} is large for data of this scale, a hard problem: try a smaller C.")
         budget = found.reason if found.reason.startswith("max") else "max_iter"
-        sentences.append(f"{'Otherwise raise' if len(sentences) > 2 else 'Raise'} {budget} or tol.")
+        what = "tol" if found.reason == "precision" else f"{budget} or tol"
+        sentences.append(f"{'Otherwise raise' if len(sentences) > 2 else 'Raise'} {what}.")
         return " ".join(sentences)
 
     def __sklearn_tags__(self) -> Any:

@@ -20,6 +20,7 @@ class Problem:
     n_rows: int
     dimension: int  # of w: the features and the intercept
     has_intercept: bool
+    free_intercept: bool  # not penalised: the last entry of w is not in the norm
     total_weight: float
     C: float
     loss: str
@@ -66,9 +67,10 @@ class Solution:
     reason: str
     records: list[list[float]]
     solver: str  # with its options, and what it chose itself
+    n_iter: int | None = None  # where it is not the number of epochs begun
 
     @classmethod
-    def from_core(cls, found: native.Solution, solver: str, budget_reason: str = "max_iter") -> Self:
+    def from_core(cls, found: native.Solution, solver: str, budget_reason: str = "max_iter", n_iter: int | None = None) -> Self:
         """What the core returned; `budget_reason` tells which budget it used up."""
         return cls(
             w=found.w,
@@ -81,6 +83,7 @@ class Solution:
             reason=budget_reason if found.reason == "budget" else found.reason,
             records=found.history,
             solver=solver,
+            n_iter=n_iter,
         )
 
 

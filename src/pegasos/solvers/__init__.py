@@ -7,6 +7,7 @@ from sklearn.base import clone
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.base import Solver
 from pegasos.solvers.constant_step import ConstantStep
+from pegasos.solvers.interior_point import InteriorPoint
 from pegasos.solvers.norm_ball import NormBall
 from pegasos.solvers.norma import Norma
 from pegasos.solvers.pegasos import Pegasos
@@ -21,6 +22,7 @@ __all__ = [
     "SGDS",
     "SOLVERS",
     "ConstantStep",
+    "InteriorPoint",
     "NormBall",
     "Norma",
     "Pegasos",
@@ -31,7 +33,8 @@ __all__ = [
 
 #: Solvers by the name that stands for them with their default options.
 SOLVERS: dict[str, type[Solver]] = {
-    cls.name: cls for cls in (Auto, SDCA, SGDS, SGDM, SGDR, Pegasos, Norma, ConstantStep, NormBall, Perceptron)
+    cls.name: cls
+    for cls in (Auto, SDCA, SGDS, SGDM, SGDR, Pegasos, Norma, ConstantStep, NormBall, Perceptron, InteriorPoint)
 }
 
 

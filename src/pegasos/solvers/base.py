@@ -50,6 +50,7 @@ class Solver(BaseEstimator):
     name: ClassVar[str]
     options: ClassVar[Mapping[str, Option]]
     losses: ClassVar[tuple[str, ...]] = ("hinge",)
+    intercepts: ClassVar[tuple[str, ...]] = ("penalized",)
 
     def check(self) -> None:
         """Raise a ValueError where an option has a value it cannot have."""

@@ -1,0 +1,503 @@
+// InteriorPoint: Mehrotra's predictor-corrector method (1992) on the problem and its dual together, with
+// normal equations of the size of w (Ferris and Munson 2002).
+//
+//   minimise 1/2 w' R w + sum_i c_i xi_i   where  z_i - 1 + xi_i = p_i,   xi_i >= 0,   p_i >= 0,
+//   z_i = <w, a_i>,  a_i = y_i x_i,  c_i = C s_i;  R is the identity, less its last entry where the intercept
+//   is free.
+//
+// alpha_i and beta_i are the multipliers of p_i >= 0 and xi_i >= 0. At the optimum
+//   R w = sum_i alpha_i a_i,    alpha_i + beta_i = c_i,    alpha_i p_i = 0,    beta_i xi_i = 0,
+// all of them >= 0; for a free intercept the last line of the first equation is sum_i y_i alpha_i = 0. The
+// method makes Newton steps towards alpha_i p_i = beta_i xi_i = s, for s that falls to zero, and keeps all
+// four positive. alpha + beta = c holds throughout. A step for the products s - e1_i and s - e2_i solves
+//   (R + sum_i D_i a_i a_i') dw = sum_i alpha_i a_i - R w + sum_i D_i h_i a_i,
+//   D_i = 1 / (p_i / alpha_i + xi_i / beta_i),
+//   h_i = 1 - z_i + (s - e1_i) / alpha_i - (s - e2_i) / beta_i,
+// and then, with dz_i = <dw, a_i>,
+//   dalpha_i = D_i (h_i - dz_i) = -dbeta_i,   dp_i = (s - e1_i - p_i dalpha_i) / alpha_i - p_i,
+//   dxi_i = (s - e2_i + xi_i dalpha_i) / beta_i - xi_i.
+// The predictor has s = e = 0. Its step to the nearest bound would leave the products' mean at mu' of mu; the
+// corrector has s = (mu'/mu)^3 mu and e1 = dalpha dp, e2 = -dalpha dxi of the predictor. One step length,
+// 0.995 of the way to the nearest bound, serves all: w and alpha share an equation. What rounding leaves of
+// the equations is in the right-hand sides of the next step, so it does not add up.
+//
+// Every alpha is in its box and every w will do, so each iteration has a true gap. An iteration reads the
+// rows three times: (1) z, the sums on the right, the matrix; (2) dz of the predictor, the corrector's sums;
+// (3) dz of the corrector. Everything else that has an entry for each row is done in the same passes, a block
+// of rows at a time. The step itself is taken in pass (1) of the next iteration.
+//
+// Start: w = 0, alpha = c/2, p = 1/2, xi = 3/2: exact in z, far from every bound, and whatever the scale of C
+// and of the features, nothing is large that will not stay so (alpha a = w would be).
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "certificate.hpp"
+#include "losses.hpp"
+#include "sampling.hpp"
+#include "solution.hpp"
+#include "symmetric.hpp"
+
+namespace pegasos {
+
+struct InteriorPointOptions {
+    double tol = 0;
+    std::uint64_t max_iterations = 1;
+};
+
+template <class Rows>
+class InteriorPoint {
+public:
+    InteriorPoint(const Problem<Rows>& problem, const InteriorPointOptions& options, Context& context)
+        : problem_(problem),
+          options_(options),
+          context_(context),
+          team_(context.team),
+          d_(problem.dimension()),
+          solver_(d_, team_, context.monitor),
+          w_(d_),
+          dw_(d_),
+          right_(d_),
+          corrected_(d_),
+          best_w_(d_),
+          best_q_(problem.rows.n_rows),
+          parts_(team_.size()) {
+        choose_rows();
+        for (auto* vector : {&alpha_, &beta_, &p_, &xi_, &D_, &g_, &dalpha_, &dp_, &dxi_}) vector->resize(n_);
+        // One copy of the matrix for each thread that adds to it, in 4 GB at most.
+        const std::size_t size = solver_.stride() * solver_.stride();
+        adders_ = std::clamp<std::size_t>(static_cast<std::size_t>(5e8) / size, 1, team_.size());
+        for (std::size_t k = 0; k < parts_.size(); ++k) {
+            for (auto* sum : parts_[k].vectors()) sum->resize(d_);
+            if (k > 0 && k < adders_) parts_[k].matrix.resize(size);
+            if (packs_ && k < adders_) parts_[k].block.emplace(d_);
+        }
+    }
+
+    Solution run(const Start& start) {
+        Solution solution;
+        best_ = {problem_.C * problem_.total_weight, 0};  // of w = 0 and alpha = 0
+        if (problem_.free_intercept && (negative_ == 0 || positive_ == 0)) {
+            // The intercept alone gives every row its margin, and no alpha > 0 satisfies sum y alpha = 0.
+            best_w_.back() = (positive_ > 0 ? 1 : -1) / problem_.rows.bias;
+            finish(solution, "tol");
+        } else {
+            if (start.q.empty())
+                begin();
+            else
+                begin_at(start);
+            const bool there = options_.tol > 0 && best_.gap() <= options_.tol;
+            if (!there || !finish(solution, "tol")) iterate(solution);
+        }
+        solution.w = std::move(best_w_);
+        solution.q = std::move(best_q_);
+        solution.epochs = passes_;
+        solution.steps = iterations_;
+        solution.t = start.t + iterations_;
+        solution.seconds = context_.monitor.seconds();
+        return solution;
+    }
+
+private:
+    /// What a thread adds up in a pass over its rows.
+    struct Part {
+        Sum loss, alpha, balance, products, cross;
+        double nearest = 0;                                   // 1 / the step to the nearest bound
+        std::vector<double> u[2], predictor, centre, second;  // sums of rows
+        Doubles matrix;
+        std::optional<PackedRows> block;
+
+        std::vector<std::vector<double>*> vectors() { return {&u[0], &u[1], &predictor, &centre, &second}; }
+        void clear() {
+            loss = alpha = balance = products = cross = {};
+            nearest = 0;
+            for (auto* sum : vectors()) std::fill(sum->begin(), sum->end(), 0.0);
+        }
+    };
+    static constexpr double nearly = 0.995;       // of the way to the nearest bound
+    static constexpr int patience = 12;           // iterations without progress
+    static constexpr double sparse_below = 0.25;  // the density from which packing is faster
+
+    /// The rows that have a weight; the others have alpha = 0.
+    void choose_rows() {
+        const std::size_t all = problem_.rows.n_rows;
+        double entries = 0;
+        for (std::size_t i = 0; i < all; ++i) {
+            entries += static_cast<double>(problem_.rows.entries(i));
+            const double s = problem_.weights[i];
+            if (s == 0) continue;
+            (problem_.labels[i] > 0 ? positive_ : negative_) += s;
+            numbers_.push_back(static_cast<RowNumber>(i));
+            c_.push_back(problem_.C * s);
+            y_.push_back(problem_.labels[i]);
+        }
+        n_ = numbers_.size();
+        packs_ = entries > sparse_below * static_cast<double>(all) * static_cast<double>(d_ - 1);
+    }
+
+    void begin() {
+        for (std::size_t i = 0; i < n_; ++i) {
+            alpha_[i] = beta_[i] = c_[i] / 2;
+            p_[i] = 0.5;
+            xi_[i] = 1.5;
+        }
+    }
+
+    /// Starts from the end of another run, pushed away from the bounds. Nothing worse than it is returned.
+    void begin_at(const Start& start) {
+        constexpr double inside = 0.1;
+        std::vector<double> margins(start.q.size());
+        DualPoint point;
+        const double primal =
+            evaluate<Hinge>(problem_, start.w, team_, context_.monitor, point, [&](std::size_t i, double z) {
+                margins[i] = z;
+                return std::clamp(start.q[i], 0.0, 1.0);
+            });
+        passes_ += 1;
+        if (point.value() > 0) {
+            best_.dual = point.value();
+            best_q_ = point.q;
+        }
+        best_.primal = primal;
+        best_w_ = w_ = start.w;
+        double gap = 0, cost = 0;
+        for (std::size_t i = 0; i < n_; ++i) {
+            const double q = std::clamp(point.q[numbers_[i]], inside, 1 - inside), z = margins[numbers_[i]];
+            alpha_[i] = q * c_[i];
+            beta_[i] = (1 - q) * c_[i];
+            p_[i] = std::max(z - 1, 0.0);
+            xi_[i] = std::max(1 - z, 0.0);
+            gap += alpha_[i] * p_[i] + beta_[i] * xi_[i];
+            cost += c_[i];
+        }
+        const double mean = std::max(gap, 1e-6 * cost) / (2 * static_cast<double>(n_));
+        for (std::size_t i = 0; i < n_; ++i) {
+            const double least = mean / std::min(alpha_[i], beta_[i]);
+            p_[i] += least;
+            xi_[i] += least;
+        }
+    }
+
+    void iterate(Solution& solution) {
+        double smallest = std::numeric_limits<double>::infinity();
+        for (int idle = 0;; ++iterations_) {
+            std::string reason;
+            if (!read_rows()) {
+                reason = "max_time";
+            } else {
+                const double gap = best_.primal - best_.dual;
+                idle = gap < 0.99 * smallest || best_.dual <= 0 ? 0 : idle + 1;
+                smallest = std::min(smallest, gap);
+                if (options_.tol > 0 && best_.gap() <= options_.tol)
+                    reason = "tol";
+                else if (idle > patience || gap <= 0)
+                    reason = "precision";
+                else if (iterations_ >= options_.max_iterations)
+                    reason = "budget";
+            }
+            if (!reason.empty() && finish(solution, reason)) return;
+            record(solution, best_);
+            if (!make_step()) {
+                finish(solution, stop_ ? "max_time" : "precision");
+                return;
+            }
+        }
+    }
+
+    /// task(part, first, last) for the rows [first, last), a block at a time; false when the time was up.
+    template <class Task>
+    bool pass(std::size_t threads, Task task) {
+        context_.monitor.at_epoch(passes_);
+        team_.run([&](std::size_t k) {
+            if (k >= threads) return;
+            Part& part = parts_[k];
+            part.clear();
+            const std::size_t end = n_ * (k + 1) / threads;
+            for (std::size_t first = n_ * k / threads; first < end; first += block_rows) {
+                const std::size_t last = std::min(first + block_rows, end);
+                task(part, first, last);
+                if (k == 0) {
+                    std::size_t work = 0;
+                    for (std::size_t i = first; i < last; ++i) work += problem_.rows.entries(numbers_[i]);
+                    if (context_.monitor.worked(work)) stop_ = true;
+                }
+                if (stop_.load(std::memory_order_relaxed) || team_.failed()) return;
+            }
+        });
+        if (stop_) return false;
+        passes_ += 1;
+        return true;
+    }
+
+    /// Pass 1: takes the step; the bounds, the matrix, the predictor's right-hand side.
+    bool read_rows() {
+        const std::size_t stride = solver_.stride();
+        team_.run([&](std::size_t k) {
+            if (k < adders_) std::fill_n(matrix_of(parts_[k]), stride * stride, 0.0);
+        });
+        const bool complete = pass(adders_, [&](Part& part, std::size_t first, std::size_t last) {
+            advance(first, last);
+            for (std::size_t i = first; i < last; ++i)
+                g_[i] = 1 - y_[i] * problem_.rows.dot(numbers_[i], w_.data());
+            double loss = 0, alphas = 0, balance = 0, products = 0;
+#pragma omp simd reduction(+ : loss, alphas, balance, products)
+            for (std::size_t i = first; i < last; ++i) {
+                const double alpha = alpha_[i], beta = beta_[i], p = p_[i], xi = xi_[i];
+                loss += c_[i] * (g_[i] > 0 ? g_[i] : 0);
+                alphas += alpha;
+                balance += y_[i] * alpha;
+                products += alpha * p + beta * xi;
+                D_[i] = alpha * beta / (xi * alpha + p * beta);
+            }
+            part.loss.add(loss);
+            part.alpha.add(alphas);
+            part.balance.add(balance);
+            part.products.add(products);
+            for (std::size_t i = first; i < last; ++i) {
+                double* u = part.u[problem_.free_intercept && y_[i] > 0].data();
+                problem_.rows.add(numbers_[i], y_[i] * alpha_[i], u);
+                problem_.rows.add(numbers_[i], y_[i] * D_[i] * g_[i], part.predictor.data());
+            }
+            add_to_matrix(part, first, last, stride);
+        });
+        step_ = 0;
+        if (!complete) return false;
+        join_matrices();
+        take_bounds();
+        return true;
+    }
+
+    double* matrix_of(Part& part) { return part.matrix.empty() ? solver_.matrix() : part.matrix.data(); }
+
+    void add_to_matrix(Part& part, std::size_t first, std::size_t last, std::size_t stride) {
+        if (!packs_) {
+            for (std::size_t i = first; i < last; ++i)
+                problem_.rows.add_outer(numbers_[i], D_[i], matrix_of(part), stride);
+            return;
+        }
+        part.block->clear();
+        for (std::size_t i = first; i < last; ++i)
+            part.block->push([&](double* row) { problem_.rows.spread(numbers_[i], std::sqrt(D_[i]), row); });
+        part.block->add_to(matrix_of(part), stride);
+    }
+
+    void join_matrices() {
+        const std::size_t stride = solver_.stride();
+        double* M = solver_.matrix();
+        if (adders_ > 1)
+            team_.run([&](std::size_t k) {
+                for (std::size_t i = k; i < d_; i += team_.size())  // in turn: rows grow shorter
+                    for (std::size_t part = 1; part < adders_; ++part) {
+                        const double* other = &parts_[part].matrix[i * stride];
+                        for (std::size_t j = i; j < d_; ++j) M[i * stride + j] += other[j];
+                    }
+            });
+        for (std::size_t j = 0; j < problem_.n_penalized(); ++j) M[j * stride + j] += 1;
+    }
+
+    /// alpha, beta, p, xi: the step found last.
+    void advance(std::size_t first, std::size_t last) {
+        if (step_ == 0) return;
+        const double t = step_;
+#pragma omp simd
+        for (std::size_t i = first; i < last; ++i) {
+            alpha_[i] += t * dalpha_[i];
+            beta_[i] -= t * dalpha_[i];
+            p_[i] += t * dp_[i];
+            xi_[i] += t * dxi_[i];
+        }
+    }
+
+    /// The bounds at w and alpha, and the right-hand side.
+    void take_bounds() {
+        Sum loss, alphas, balanced, products;
+        std::vector<double> u[2] = {std::vector<double>(d_), std::vector<double>(d_)};
+        std::fill(right_.begin(), right_.end(), 0.0);
+        for (const Part& part : parts_) {
+            loss.add(part.loss.value());
+            alphas.add(part.alpha.value());
+            balanced.add(part.balance.value());
+            products.add(part.products.value());
+            for (std::size_t j = 0; j < d_; ++j) {
+                u[0][j] += part.u[0][j];
+                u[1][j] += part.u[1][j];
+                right_[j] += part.predictor[j];
+            }
+        }
+        products_ = products.value();
+        for (std::size_t j = 0; j < d_; ++j)
+            right_[j] += u[0][j] + u[1][j] - (j < problem_.n_penalized() ? w_[j] : 0);
+
+        const double primal = squared_norm(w_, problem_.n_penalized()) / 2 + loss.value();
+        double linear = alphas.value();
+        if (problem_.free_intercept) {
+            const double less = (linear - balanced.value()) / 2, more = (linear + balanced.value()) / 2;
+            const auto [negative, positive] = balance(less, more);
+            linear = negative * less + positive * more;
+            for (std::size_t j = 0; j < d_; ++j) u[0][j] = negative * u[0][j] + positive * u[1][j];
+        }
+        const double dual = linear - squared_norm(u[0], problem_.n_penalized()) / 2;
+        if (primal < best_.primal) {
+            best_.primal = primal;
+            best_w_ = w_;
+        }
+        if (dual > best_.dual) {
+            best_.dual = dual;
+            team_.run_ranges(n_, [&](std::size_t, std::size_t first, std::size_t last) {
+                for (std::size_t i = first; i < last; ++i) {
+                    const bool low = alpha_[i] < beta_[i];
+                    const double share = (low ? alpha_[i] : beta_[i]) / c_[i];
+                    best_q_[numbers_[i]] = low ? share : 1 - share;
+                }
+            });
+        }
+    }
+
+    /// Predictor and corrector; false when the time was up or the numbers gave out.
+    bool make_step() {
+        solver_.factor();
+        solver_.solve(right_, dw_);
+        if (!pass(team_.size(),
+                  [&](Part& part, std::size_t first, std::size_t last) { predict(part, first, last); }))
+            return false;
+        Sum cross;
+        corrected_ = right_;
+        for (const Part& part : parts_) cross.add(part.cross.value());
+        const double free = std::min(1.0, 1 / nearest());
+        const double left = ((1 - free) * products_ + free * free * cross.value()) / products_;
+        const double target = left * left * left * products_ / (2 * static_cast<double>(n_));
+        for (const Part& part : parts_)
+            for (std::size_t j = 0; j < d_; ++j) corrected_[j] += target * part.centre[j] + part.second[j];
+        solver_.solve(corrected_, dw_);
+        if (!pass(team_.size(), [&](Part& part, std::size_t first, std::size_t last) {
+                correct(part, first, last, target);
+            }))
+            return false;
+        step_ = std::min(1.0, nearly / nearest());
+        for (std::size_t j = 0; j < d_; ++j) w_[j] += step_ * dw_[j];
+        return std::isfinite(squared_norm(w_)) && step_ > 1e-10;
+    }
+
+    double nearest() const {
+        double nearest = std::numeric_limits<double>::min();
+        for (const Part& part : parts_) nearest = std::max(nearest, part.nearest);
+        return nearest;
+    }
+
+    /// <dw, a_i> of a block.
+    void margins(std::size_t first, std::size_t last, double* dz) const {
+        for (std::size_t i = first; i < last; ++i)
+            dz[i - first] = y_[i] * problem_.rows.dot(numbers_[i], dw_.data());
+    }
+
+    /// Pass 2. Leaves -e1/alpha and -e2/beta in dp and dxi.
+    void predict(Part& part, std::size_t first, std::size_t last) {
+        double dz[block_rows], centre[block_rows], second[block_rows];
+        margins(first, last, dz);
+        double cross = 0, nearest = part.nearest;
+#pragma omp simd reduction(+ : cross) reduction(max : nearest)
+        for (std::size_t i = first; i < last; ++i) {
+            const double dalpha = D_[i] * (g_[i] - dz[i - first]);
+            const double low = 1 / alpha_[i], high = 1 / beta_[i];
+            const double a = dalpha * low, b = dalpha * high;
+            const double dp = -p_[i] * (1 + a), dxi = -xi_[i] * (1 - b);
+            cross += dalpha * (dp - dxi);
+            const double x = a > -0.5 ? 1 + a : -a, z = b < 0.5 ? 1 - b : b;  // the larger of both
+            nearest = x > nearest ? x : nearest;
+            nearest = z > nearest ? z : nearest;
+            dp_[i] = -a * dp;
+            dxi_[i] = b * dxi;
+            const double yD = y_[i] * D_[i];
+            centre[i - first] = yD * (low - high);
+            second[i - first] = yD * (dp_[i] - dxi_[i]);
+        }
+        part.cross.add(cross);
+        part.nearest = nearest;
+        for (std::size_t i = first; i < last; ++i) {
+            problem_.rows.add(numbers_[i], centre[i - first], part.centre.data());
+            problem_.rows.add(numbers_[i], second[i - first], part.second.data());
+        }
+    }
+
+    /// Pass 3: the step, its length excepted.
+    void correct(Part& part, std::size_t first, std::size_t last, double target) {
+        double dz[block_rows];
+        margins(first, last, dz);
+        double nearest = part.nearest;
+#pragma omp simd reduction(max : nearest)
+        for (std::size_t i = first; i < last; ++i) {
+            const double low = 1 / alpha_[i], high = 1 / beta_[i], p = p_[i], xi = xi_[i];
+            const double to_p = target * low + dp_[i], to_xi = target * high + dxi_[i];
+            const double dalpha = D_[i] * (g_[i] + to_p - to_xi - dz[i - first]);
+            const double a = dalpha * low, b = dalpha * high;
+            const double dp = to_p - p - p * a, dxi = to_xi - xi + xi * b;
+            const double bounds = std::max(a > -b ? b : -a, 0.0);
+            const double slacks = std::max(-dp / p, -dxi / xi);
+            nearest = bounds > nearest ? bounds : nearest;
+            nearest = slacks > nearest ? slacks : nearest;
+            dalpha_[i] = dalpha;
+            dp_[i] = dp;
+            dxi_[i] = dxi;
+        }
+        part.nearest = nearest;
+    }
+
+    /// The certificate of the best w and alpha; false where rounding made it miss the tol it should have met.
+    bool finish(Solution& solution, const std::string& reason) {
+        DualPoint point;
+        const auto given = [&](std::size_t i, double) { return best_q_[i]; };
+        const double primal = evaluate<Hinge>(problem_, best_w_, team_, context_.monitor, point, given);
+        passes_ += 1;
+        Bounds bounds{primal, point.value()};
+        if (options_.tol > 0 && bounds.gap() > options_.tol) {
+            if (reason == "tol") return false;
+            // Cut short, the weights that belong to alpha may be the better ones.
+            std::vector<double> other = point.u;
+            if (problem_.free_intercept) other.back() = best_w_.back();
+            DualPoint same;
+            const double value = evaluate<Hinge>(problem_, other, team_, context_.monitor, same, given);
+            passes_ += 1;
+            if (value < bounds.primal) {
+                bounds.primal = value;
+                best_w_ = other;
+            }
+        }
+        best_q_ = std::move(point.q);
+        solution.bounds = bounds;
+        solution.reason = options_.tol > 0 && bounds.gap() <= options_.tol ? "tol" : reason;
+        record(solution, bounds);
+        return true;
+    }
+
+    void record(Solution& solution, const Bounds& bounds) {
+        solution.history.push_back({context_.monitor.seconds(), passes_, bounds.primal, bounds.dual});
+        if (context_.report) context_.report(solution.history.back());
+    }
+
+    const Problem<Rows>& problem_;
+    const InteriorPointOptions options_;
+    Context& context_;
+    Team& team_;
+    const std::size_t d_;
+    SymmetricSolver solver_;
+    std::size_t n_ = 0, adders_ = 1;
+    bool packs_ = false;
+    double positive_ = 0, negative_ = 0;  // weights of the classes
+    std::vector<RowNumber> numbers_;
+    std::vector<double> c_, y_, alpha_, beta_, p_, xi_, D_, g_, dalpha_, dp_, dxi_;
+    std::vector<double> w_, dw_, right_, corrected_, best_w_, best_q_;
+    std::vector<Part> parts_;
+    Bounds best_{};
+    double products_ = 0, step_ = 0, passes_ = 0;
+    std::uint64_t iterations_ = 0;
+    std::atomic<bool> stop_ = false;
+};
+
+}  // namespace pegasos
