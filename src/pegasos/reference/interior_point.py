@@ -1,7 +1,8 @@
-"""Mehrotra's predictor-corrector method (S. Mehrotra, On the implementation of a primal-dual interior point method, 1992).
+"""Mehrotra's predictor-corrector method.
 
-The linear equations of a step are reduced to the size of w, as by the Sherman-Morrison-Woodbury formula in M. Ferris and
-T. Munson, Interior-point methods for massive support vector machines, 2002.
+S. Mehrotra, On the implementation of a primal-dual interior point method, 1992. The linear equations of a step are
+reduced to the size of w, as by the Sherman-Morrison-Woodbury formula in M. Ferris and T. Munson, Interior-point methods
+for massive support vector machines, 2002.
 """
 
 from collections.abc import Iterator
