@@ -24,8 +24,8 @@ class Auto(Solver):
     """Chooses a solver and the number of threads for the problem; its page in the docs says why.
 
     The solver is `SDCA`, and `InteriorPoint` for a free intercept. Threads, where ``n_jobs`` is None, are one for every
-    two million entries of the data, at most two, and with `SDCA` only on sparse data: on dense data, where every example
-    touches every weight, its threads get in each other's way. `tol` means the same whatever is chosen, and
+    two million entries of the data, at most two, and with `SDCA` only on sparse data: on dense data, where every
+    example touches every weight, its threads get in each other's way. `tol` means the same whatever is chosen, and
     ``certificate_.solver`` tells what was.
     """
 
