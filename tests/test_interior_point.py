@@ -299,6 +299,18 @@ def test_time_limit(n_jobs):
     assert_true(problem, run_interior_point(problem, max_seconds=0.0))
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_ends_it(n_jobs):
+    X, y = make_classification(20_000, 200, flip_y=0.2, random_state=0)
+    problem = Problem(X, 2.0 * y - 1, np.ones(len(y)), 10.0, 1.0)
+
+    def interrupt(epoch, seconds):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_interior_point(problem, tol=1e-12, n_jobs=n_jobs, progress=interrupt)
+
+
 def test_iterations_are_counted():
     X, y = make_classification(200, 5, flip_y=0.1, random_state=0)
     clf = LinearSVC(solver="interior-point", tol=1e-9).fit(X, y)
