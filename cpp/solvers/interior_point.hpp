@@ -379,7 +379,7 @@ private:
         // What the gap has beyond the products is the error in R w = sum alpha a. Where full steps leave one,
         // it is rounding, of the order D^2, 1 / sum^2: the best sum balances both.
         const double error = gap_now_ - products_;
-        if (taken_ > 0.9 && error > products_)
+        if (taken_ > 0.999 && error > products_)
             sum = std::max(sum, std::cbrt(2 * error * products_ * products_));
         const double target = sum / (2 * static_cast<double>(n_));
         for (const Part& part : parts_)
