@@ -4,7 +4,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pegasos import LinearSVC
-from pegasos.solvers import SDCA, SGDM, SGDR, SGDS, ConstantStep, Norma, NormBall, Pegasos, Perceptron
+from pegasos.solvers import SDCA, SGDM, SGDR, SGDS, ConstantStep, InteriorPoint, Norma, NormBall, Pegasos, Perceptron
 
 EQUIVALENCE = ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"]
 ROUGH = (
@@ -25,6 +25,7 @@ SOLVERS = [
     ConstantStep(),
     NormBall(),
     Perceptron(),
+    InteriorPoint(),
 ]
 
 
@@ -32,7 +33,7 @@ def expected(estimator):
     """Checks that fail by their nature, and why."""
     if estimator.tol <= 1e-14:
         return {}
-    exact = isinstance(estimator.solver, str | SDCA)
+    exact = isinstance(estimator.solver, str | SDCA | InteriorPoint)
     failures = dict.fromkeys(EQUIVALENCE, ROUGH if exact else STOCHASTIC)
     if isinstance(estimator.solver, Norma):
         failures["check_class_weight_classifiers"] = NOT_SCALED
@@ -46,6 +47,7 @@ def expected(estimator):
         LinearSVC(),
         LinearSVC(tol=1e-14, max_iter=20_000),
         LinearSVC(n_jobs=2),
+        LinearSVC(intercept="free"),
         *(LinearSVC(solver=solver) for solver in SOLVERS),
     ],
     expected_failed_checks=expected,

@@ -141,9 +141,7 @@ def test_repeated_rows_are_whole_weights(free):
     problem = make_problem(bias=1.0)
     s = np.arange(problem.m) % 4
     weighted = Problem(problem.X, problem.y, s.astype(float), problem.C, 1.0, free)
-    repeated = Problem(
-        np.repeat(problem.X, s, axis=0), np.repeat(problem.y, s), np.ones(s.sum()), problem.C, 1.0, free
-    )
+    repeated = Problem(np.repeat(problem.X, s, axis=0), np.repeat(problem.y, s), np.ones(s.sum()), problem.C, 1.0, free)
     ours, theirs = run_interior_point(weighted), run_interior_point(repeated)
     assert ours.bounds.primal == pytest.approx(theirs.bounds.primal, rel=2e-9)
     assert (ours.q[s == 0] == 0).all()
@@ -214,9 +212,8 @@ def test_any_dual_point_is_made_feasible_for_a_free_intercept():
         for q in (random.random(problem.m), np.where(problem.y > 0, 1.0, 0.0), np.ones(problem.m), np.zeros(problem.m)):
             w = random.normal(size=problem.X.shape[1] + 1)
             found = native.certify(bound, native.Run(n_jobs=n_jobs), w, q)
-            light = min(problem.s[problem.y == sign] @ q[problem.y == sign] for sign in (-1, 1))
-            masses = {sign: problem.s[problem.y == sign] @ q[problem.y == sign] for sign in (-1, 1)}
-            balanced = np.array([each * light / masses[sign] if masses[sign] else 0.0 for each, sign in zip(q, problem.y)])
+            masses = np.array([problem.s @ (q * (problem.y == sign)) for sign in problem.y])
+            balanced = q * np.divide(masses.min(), masses, where=masses > 0, out=np.zeros(problem.m))
             assert found.dual == pytest.approx(problem.dual(balanced), rel=1e-10, abs=1e-12)
             assert found.dual <= value
             assert found.primal == pytest.approx(problem.primal(w), rel=1e-12)
@@ -300,6 +297,18 @@ def test_time_limit(n_jobs):
     assert solution.seconds >= 0.1
     assert_true(problem, solution)
     assert_true(problem, run_interior_point(problem, max_seconds=0.0))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_ends_it(n_jobs):
+    X, y = make_classification(20_000, 200, flip_y=0.2, random_state=0)
+    problem = Problem(X, 2.0 * y - 1, np.ones(len(y)), 10.0, 1.0)
+
+    def interrupt(epoch, seconds):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_interior_point(problem, tol=1e-12, n_jobs=n_jobs, progress=interrupt)
 
 
 def test_iterations_are_counted():

@@ -31,10 +31,11 @@ def test_random_state(solver):
     first, again, other = (svc(solver=solver, random_state=seed).fit(X, Y) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first.coef_, again.coef_)
     assert first.certificate_.dual == again.certificate_.dual
-    assert not np.array_equal(first.coef_, other.coef_)
+    random = solver != "interior-point"
+    assert random != np.array_equal(first.coef_, other.coef_)
     generator = svc(solver=solver, random_state=np.random.RandomState(3))
     np.testing.assert_array_equal(generator.fit(X, Y).coef_, first.coef_)
-    assert not np.array_equal(generator.fit(X, Y).coef_, first.coef_)
+    assert random != np.array_equal(generator.fit(X, Y).coef_, first.coef_)
 
 
 def test_clone_and_parameters():

@@ -344,6 +344,7 @@ private:
             for (std::size_t j = 0; j < d_; ++j) u[0][j] = negative * u[0][j] + positive * u[1][j];
         }
         const double dual = linear - squared_norm(u[0], problem_.n_penalized()) / 2;
+        gap_now_ = primal - dual;
         if (primal < best_.primal) {
             best_.primal = primal;
             best_w_ = w_;
@@ -372,7 +373,15 @@ private:
         for (const Part& part : parts_) cross.add(part.cross.value());
         const double free = std::min(1.0, 1 / nearest());
         const double left = ((1 - free) * products_ + free * free * cross.value()) / products_;
-        const double target = left * left * left * products_ / (2 * static_cast<double>(n_));
+        // Products smaller than tol asks for would only cost digits: D grows as they fall.
+        const double least = std::max(0.5 * options_.tol, 1e-15) * best_.primal;
+        double sum = std::max(left * left * left * products_, std::min(least, products_));
+        // What the gap has beyond the products is the error in R w = sum alpha a. Where full steps leave one,
+        // it is rounding, of the order D^2, 1 / sum^2: the best sum balances both.
+        const double error = gap_now_ - products_;
+        if (taken_ > 0.999 && error > products_)
+            sum = std::max(sum, std::cbrt(2 * error * products_ * products_));
+        const double target = sum / (2 * static_cast<double>(n_));
         for (const Part& part : parts_)
             for (std::size_t j = 0; j < d_; ++j) corrected_[j] += target * part.centre[j] + part.second[j];
         solver_.solve(corrected_, dw_);
@@ -380,7 +389,7 @@ private:
                 correct(part, first, last, target);
             }))
             return false;
-        step_ = std::min(1.0, nearly / nearest());
+        taken_ = step_ = std::min(1.0, nearly / nearest());
         for (std::size_t j = 0; j < d_; ++j) w_[j] += step_ * dw_[j];
         return std::isfinite(squared_norm(w_)) && step_ > 1e-10;
     }
@@ -495,7 +504,7 @@ private:
     std::vector<double> w_, dw_, right_, corrected_, best_w_, best_q_;
     std::vector<Part> parts_;
     Bounds best_{};
-    double products_ = 0, step_ = 0, passes_ = 0;
+    double products_ = 0, gap_now_ = 0, step_ = 0, taken_ = 0, passes_ = 0;
     std::uint64_t iterations_ = 0;
     std::atomic<bool> stop_ = false;
 };

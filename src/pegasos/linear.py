@@ -263,8 +263,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
             raise ValueError(f"intercept='free' is none that {solver.name} serves; use solver={able}")
         if self._free and self.intercept_scaling != 1:
             raise ValueError(
-                f"intercept_scaling={self.intercept_scaling}: a free intercept is not penalised, so there is nothing to "
-                "scale; leave it at 1, or use intercept='penalized'"
+                f"intercept_scaling={self.intercept_scaling}: a free intercept is not penalised, so there is nothing "
+                "to scale; leave it at 1, or use intercept='penalized'"
             )
         return solver
 

@@ -70,7 +70,9 @@ class Solution:
     n_iter: int | None = None  # where it is not the number of epochs begun
 
     @classmethod
-    def from_core(cls, found: native.Solution, solver: str, budget_reason: str = "max_iter", n_iter: int | None = None) -> Self:
+    def from_core(
+        cls, found: native.Solution, solver: str, budget_reason: str = "max_iter", n_iter: int | None = None
+    ) -> Self:
         """What the core returned; `budget_reason` tells which budget it used up."""
         return cls(
             w=found.w,

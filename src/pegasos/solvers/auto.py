@@ -23,9 +23,10 @@ MOST_THREADS = 2
 class Auto(Solver):
     """Chooses a solver and the number of threads for the problem; its page in the docs says why.
 
-    The solver is `SDCA`, and `InteriorPoint` for a free intercept. Threads, where ``n_jobs`` is None, are one for every two million entries of the data, at most
-    two, and only on sparse data: on dense data, where every example touches every weight, threads get
-    in each other's way. `tol` means the same whatever is chosen, and ``certificate_.solver`` tells what was.
+    The solver is `SDCA`, and `InteriorPoint` for a free intercept. Threads, where ``n_jobs`` is None, are one for every
+    two million entries of the data, at most two, and with `SDCA` only on sparse data: on dense data, where every
+    example touches every weight, its threads get in each other's way. `tol` means the same whatever is chosen, and
+    ``certificate_.solver`` tells what was.
     """
 
     name = "auto"
@@ -38,7 +39,8 @@ class Auto(Solver):
         solver: Solver = InteriorPoint() if problem.free_intercept else SDCA()
         if budget.n_jobs is None:
             sparse = problem.entries < 0.1 * problem.n_rows * problem.dimension
-            threads = min(usable_threads(), MOST_THREADS, int(problem.entries / ENTRIES_PER_THREAD)) if sparse or problem.free_intercept else 1
+            threads = min(usable_threads(), MOST_THREADS, int(problem.entries / ENTRIES_PER_THREAD))
+            threads = threads if sparse or problem.free_intercept else 1
             budget = replace(budget, n_jobs=max(threads, 1))
         found = solver.solve(problem, budget, seed, start, report)
         return replace(found, solver=f"{found.solver} with n_jobs={budget.n_jobs}, chosen by auto")

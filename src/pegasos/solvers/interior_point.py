@@ -17,7 +17,7 @@ MOST_FEATURES = 20_000
 class InteriorPoint(Solver):
     """Mehrotra's predictor-corrector interior-point method, with normal equations of the size of the weights.
 
-    It takes 10 to 60 iterations to whatever gap, few more for a smaller one and few more for a larger `C`, and does not
+    It takes 10 to 90 iterations to whatever gap, few more for a smaller one and few more for a larger `C`, and does not
     mind features of very different size. An iteration costs about ``n_samples * n_features^2`` operations on dense
     data, and memory for two matrices of ``n_features^2`` numbers, and one more for each further thread. It serves the
     free intercept, ``LinearSVC(intercept="free")``.
