@@ -185,8 +185,10 @@ def run_sdca(problem, **options):
         "blocks": False,
         "max_epochs": 1.0,
         "tol": 0.0,
+        "rho": math.inf,
         "seed": 0,
         "sequence": None,
+        "start_w": None,
         "start_t": 0,
         "start_q": None,
     }

@@ -44,7 +44,6 @@ Solution solve_sgd(const Rows& rows, const ProblemData& data, const SgdRequest& 
 
 template <class Rows>
 Solution solve_sdca(const Rows& rows, const ProblemData& data, const SdcaRequest& request, Context& context) {
-    refuse_free_intercept(data);
     const auto problem = make_problem(rows, data);
     return with_loss(data.loss, [&]<class Loss>(Loss) {
         Sdca<Loss, Rows> solver(problem, request.options, context);

@@ -20,6 +20,16 @@
 // is read in stretches. Rows in random order do as well that way; where neighbours are alike it must be
 // false.
 //
+// Intercept: plain coordinate ascent on the weight of a constant feature is slow, as every visit moves it and
+// with it all margins. The dual has the term -B^2/2 sigma^2, sigma = sum_i alpha_i y_i, B the constant
+// feature; a free intercept (B infinite) has the constraint sigma = 0 instead. The method of multipliers:
+// write s for sigma in that term, and ascend on
+//   D(alpha, s) - b (sigma - s) - rho/2 (sigma - s)^2
+// with the best s for each alpha, and b <- b + rho (sigma - s) after each epoch. Eliminating s, margins are
+// those at the intercept kappa b + step sigma, with kappa = step/rho, 1/step = 1/B^2 + 1/rho, which is the
+// next b. At the end sigma = b/B^2, or 0. rho = infinity is plain coordinate ascent. The last entry of w_ is
+// B sigma (B = 1 for a free intercept).
+//
 // Threads: each works on rows of its own, with a copy of w of its own. Several times an epoch the changes are
 // joined: with delta the sum of the copies' changes, w <- w + g delta and alpha accordingly, g in [0, 1]
 // maximising the dual along the common direction, in closed form. g = 1/K would never lower the dual
@@ -47,6 +57,7 @@ struct SdcaOptions {
     bool blocks = true;  // false: a plain permutation
     double tol = 0;
     double max_epochs = 1;
+    double rho = 0;  // of the intercept; 0: chosen, infinity: as any other weight
     std::uint64_t seed = 0;
 };
 
@@ -71,10 +82,12 @@ public:
         });
         for (std::size_t i = 0; i < n_rows; ++i)
             if (coordinates_[i].signed_bound == 0) next_visit_[i] = never;
+        if (problem.rows.bias > 0) set_up_intercept();
     }
 
     Solution run(const Start& start, const std::vector<RowNumber>& sequence) {
         if (!start.q.empty()) resume(start.q);
+        if (!start.w.empty()) b_ = problem_.rows.bias * start.w.back();
         const double n_rows = static_cast<double>(problem_.rows.n_rows);
         Solution solution;
         std::uint32_t next_record = options_.tol > 0 ? 8 : 1;
@@ -88,10 +101,11 @@ public:
             const Stats stats = make_epoch();
             ++epoch_;
             visits_ += stats.visits;
+            b_ = intercept();
             if (options_.shrink) send_to_rest(stats);
             const bool out_of_time = context_.monitor.timed_out();
             const bool last = out_of_time || !sequence.empty() || visits_ >= options_.max_epochs * n_rows;
-            const double dual = linear_ - squared_norm(w_) / 2;
+            const double dual = linear_ - squared_norm(w_, problem_.n_penalized()) / 2;
             // The margins met are half an epoch old, on average.
             const double expected =
                 stats.gap * (stats.gap < gap_before ? std::sqrt(stats.gap / gap_before) : 1);
@@ -187,6 +201,25 @@ private:
         linear_ = linear.value();
     }
 
+    void set_up_intercept() {
+        const double bias = problem_.rows.bias, n_rows = static_cast<double>(coordinates_.size());
+        double rho = options_.rho;
+        if (rho == 0) {
+            double sum = 0;
+            for (const Coordinate& c : coordinates_) sum += c.square - bias * bias;
+            rho = std::clamp(10 / n_rows, 0.01, 1.0) * (sum > 0 ? sum / n_rows : 1);
+        }
+        kappa_ = problem_.free_intercept ? 1 : bias * bias / (bias * bias + rho);
+        step_ = std::isinf(rho) ? bias * bias : kappa_ * rho;
+        slope_ = (step_ - bias * bias) / bias;
+        for (Coordinate& c : coordinates_) c.square += step_ - bias * bias;
+    }
+
+    /// What margins are computed with now.
+    double intercept() const {
+        return problem_.rows.bias > 0 ? kappa_ * b_ + step_ * w_.back() / problem_.rows.bias : 0;
+    }
+
     /// The active rows in random order, no more of them than the budget has left.
     void make_order(double most) {
         wake_rows();
@@ -227,6 +260,7 @@ private:
 
     Stats make_epoch_together() {
         const std::size_t K = team_.size(), rounds = rounds_per_epoch(), n = order_.size(), d = w_.size();
+        const double bias = problem_.rows.bias;
         delta_.assign(d, 0.0);
         for (Worker& worker : workers_) {
             worker.w.resize(d);
@@ -253,6 +287,11 @@ private:
                     delta_[j] = change / caution_;
                     cross += w_[j] * delta_[j];
                     square += delta_[j] * delta_[j];
+                }
+                if (last == d && bias > 0) {  // what the intercept is apart from a constant feature
+                    const double change = delta_[d - 1] / bias;
+                    cross += (kappa_ * b_ + slope_ * w_[d - 1]) * change;
+                    square += slope_ * delta_[d - 1] * change;
                 }
                 workers_[k].cross = cross;
                 workers_[k].square = square;
@@ -305,7 +344,8 @@ private:
                     double caution) {
         const Rows& rows = problem_.rows;
         Stats stats;
-        const std::size_t end = order_.size();
+        const std::size_t end = order_.size(), sigma = w_.size() - 1;
+        const double shift = kappa_ * b_;
         for (std::size_t p = first; p < last; ++p) {
             if (p + far < end) {
                 rows.prefetch_start(order_[p + far]);
@@ -316,7 +356,7 @@ private:
             Coordinate& c = coordinates_[i];
             const double y = std::copysign(1.0, c.signed_bound), bound = std::abs(c.signed_bound),
                          alpha = c.alpha;
-            const double z = y * rows.dot(i, w), gradient = z - 1;
+            const double z = y * (rows.dot(i, w) + shift + slope_ * w[sigma]), gradient = z - 1;
             stats.gap += bound * Loss::value(z) - alpha + alpha * z;
             double projected = gradient;
             if (alpha == 0)
@@ -346,8 +386,10 @@ private:
     /// Bounds now; the solution keeps the best of each.
     Bounds check(Solution& solution) {
         DualPoint point;
+        std::vector<double> w = w_;
+        if (problem_.rows.bias > 0) w.back() = b_ / problem_.rows.bias;
         const double primal =
-            evaluate<Loss>(problem_, w_, team_, context_.monitor, point, [&](std::size_t i, double z) {
+            evaluate<Loss>(problem_, w, team_, context_.monitor, point, [&](std::size_t i, double z) {
                 const Coordinate& c = coordinates_[i];
                 if (c.signed_bound == 0) return 0.0;
                 const double q = std::min(c.alpha / std::abs(c.signed_bound), 1.0);
@@ -358,7 +400,7 @@ private:
         const bool first = solution.history.empty();
         if (first || now.primal < solution.bounds.primal) {
             solution.bounds.primal = now.primal;
-            solution.w = w_;
+            solution.w = std::move(w);
         }
         if (first || now.dual > solution.bounds.dual) {
             solution.bounds.dual = now.dual;
@@ -382,6 +424,8 @@ private:
     std::vector<Worker> workers_;
     std::atomic<bool> stop_ = false;
     double caution_ = 1;
+    double b_ = 0, kappa_ = 0, step_ = 0;  // intercept
+    double slope_ = 0;  // of the intercept in w's last entry, less that of a constant feature
     double linear_ = 0, visits_ = 0;
 };
 

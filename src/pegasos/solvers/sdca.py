@@ -42,6 +42,7 @@ class SDCA(Solver):
     """
 
     name = "sdca"
+    intercepts = ("penalized", "free")
     options: ClassVar[Mapping[str, Option]] = {
         "shrink": Flag(help="leave out examples whose dual variable stays at a bound"),
         "order": Choice(values=names("auto", "permute", "blocks"), help="order of visits in an epoch"),
@@ -65,8 +66,10 @@ class SDCA(Solver):
             blocks=order == "blocks",
             max_epochs=float(budget.max_iter),
             tol=budget.tol,
+            rho=0.0,
             seed=continued_seed(seed, start.t if start else 0),
             sequence=None,
+            start_w=start.w if start else None,
             start_t=start.t if start else 0,
             start_q=start.q if start else None,
         )
