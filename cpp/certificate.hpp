@@ -122,67 +122,89 @@ struct Bounds {
     double gap() const { return relative_gap(primal, dual); }
 };
 
-/// What brings sum y alpha to zero: factors for the alphas of the two classes, given the sums of these.
+/// What brings sum y alpha to zero, as a free intercept asks: factors for the alphas of the two classes,
+/// given the sums of these.
 inline std::pair<double, double> balance(double negative, double positive) {
     if (negative > positive) return {positive / negative, 1.0};
     if (positive > negative) return {1.0, negative / positive};
     return {1.0, 1.0};
 }
 
-/// One pass over the rows: the exact primal value at w and, from `slope(i, z)`, a dual point. The time limit
-/// does not end it (a fit that ran out of time is still certified), an interrupt does. Each thread of the
-/// team takes a range of rows and sums into a vector of its own.
+/// A penalised intercept pays for sum y alpha, its entry of u: the heavier class gets the factor in [0, 1] of
+/// largest dual value, given the `linear` and u of each class.
+inline std::pair<double, double> lighten(const double linear[2], const std::vector<double> u[2]) {
+    const int heavy = u[0].back() + u[1].back() > 0;
+    double cross = 0, square = 0;
+    for (std::size_t j = 0; j < u[0].size(); ++j) {
+        cross += u[0][j] * u[1][j];
+        square += u[heavy][j] * u[heavy][j];
+    }
+    const double factor = square > 0 ? std::clamp((linear[heavy] - cross) / square, 0.0, 1.0) : 1;
+    return heavy ? std::pair{1.0, factor} : std::pair{factor, 1.0};
+}
+
+/// One pass over the rows: the exact primal value at w and, from `slope(i, z)`, a dual point, balanced where
+/// the intercept is free, and on request where it is penalised. The time limit does not end it (a fit that
+/// ran out of time is still certified), an interrupt does. Each thread of the team takes a range of rows and
+/// sums into vectors of its own.
 template <class Loss, class Rows, class Slope>
 double evaluate(const Problem<Rows>& problem, const std::vector<double>& w, Team& team, Monitor& monitor,
-                DualPoint& point, Slope slope) {
+                DualPoint& point, Slope slope, bool balanced = false) {
     const auto& rows = problem.rows;
+    const int n_groups =
+        problem.free_intercept || (balanced && rows.bias > 0) ? 2 : 1;  // the two classes apart
     point.q.resize(rows.n_rows);
-    point.u.assign(problem.dimension(), 0.0);
-    struct ClassPart {
+    struct Group {
         Sum linear, alpha;
         std::vector<double> u;
     };
     struct Part {
         Sum loss;
-        ClassPart
-            classes[2];  // the negative rows and the positive ones; kept apart only for a free intercept
+        Group groups[2];
     };
     std::vector<Part> parts(team.size());
     team.run_ranges(rows.n_rows, [&](std::size_t k, std::size_t first, std::size_t last) {
         Part& part = parts[k];
-        for (int c = 0; c <= problem.free_intercept; ++c) part.classes[c].u.assign(problem.dimension(), 0.0);
+        for (int g = 0; g < n_groups; ++g) part.groups[g].u.assign(problem.dimension(), 0.0);
         for (std::size_t i = first; i < last && !team.failed(); ++i) {
             const double y = problem.labels[i], s = problem.weights[i];
             const double z = y * rows.dot(i, w.data());
             part.loss.add(s * Loss::value(z));
             const double q = point.q[i] = slope(i, z);
-            ClassPart& mine = part.classes[problem.free_intercept && y > 0];
+            Group& mine = part.groups[n_groups == 2 && y > 0];
             mine.linear.add(s * Loss::dual(q));
             if (problem.free_intercept) mine.alpha.add(s * q);
             if (q != 0) rows.add(i, problem.C * s * q * y, mine.u.data());
             if (k == 0) monitor.worked(rows.entries(i));
         }
     });
-    Sum loss, linear, alpha[2];
-    for (const Part& part : parts)
-        for (int c = 0; c < 2; ++c) alpha[c].add(part.classes[c].alpha.value());
-    const auto [negative, positive] = balance(alpha[0].value(), alpha[1].value());
-    for (const Part& part : parts) {
-        loss.add(part.loss.value());
-        for (int c = 0; c < 2; ++c) {
-            const double factor = c ? positive : negative;
-            linear.add(factor * part.classes[c].linear.value());
-            const auto& u = part.classes[c].u;
-            for (std::size_t j = 0; j < u.size(); ++j) point.u[j] += factor * u[j];
+    Sum loss;
+    double linear[2], alpha[2];
+    std::vector<double> u[2];
+    for (const Part& part : parts) loss.add(part.loss.value());
+    for (int g = 0; g < n_groups; ++g) {
+        Sum sum, alphas;
+        u[g].assign(problem.dimension(), 0.0);
+        for (const Part& part : parts) {
+            sum.add(part.groups[g].linear.value());
+            alphas.add(part.groups[g].alpha.value());
+            for (std::size_t j = 0; j < part.groups[g].u.size(); ++j) u[g][j] += part.groups[g].u[j];
         }
+        linear[g] = problem.C * sum.value();
+        alpha[g] = alphas.value();
     }
-    if (problem.free_intercept) {
-        point.u.back() = 0;
+    if (n_groups == 2) {
+        const auto [negative, positive] =
+            problem.free_intercept ? balance(alpha[0], alpha[1]) : lighten(linear, u);
+        linear[0] = negative * linear[0] + positive * linear[1];
+        for (std::size_t j = 0; j < u[0].size(); ++j) u[0][j] = negative * u[0][j] + positive * u[1][j];
         if (negative != positive)
             for (std::size_t i = 0; i < rows.n_rows; ++i)
                 point.q[i] *= problem.labels[i] > 0 ? positive : negative;
+        if (problem.free_intercept) u[0].back() = 0;
     }
-    point.linear = problem.C * linear.value();
+    point.linear = linear[0];
+    point.u = std::move(u[0]);
     return squared_norm(w, problem.n_penalized()) / 2 + problem.C * loss.value();
 }
 

@@ -221,7 +221,7 @@ def test_any_dual_point_is_made_feasible_for_a_free_intercept():
 
 def test_the_other_solvers_of_the_core_refuse_a_free_intercept():
     problem = as_free(make_problem())
-    for solve in (run, run_sgd, run_sdca):
+    for solve in (run, run_sgd):
         with pytest.raises(ValueError, match="free intercept"):
             solve(problem)
 

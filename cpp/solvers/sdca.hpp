@@ -388,14 +388,14 @@ private:
         DualPoint point;
         std::vector<double> w = w_;
         if (problem_.rows.bias > 0) w.back() = b_ / problem_.rows.bias;
-        const double primal =
-            evaluate<Loss>(problem_, w, team_, context_.monitor, point, [&](std::size_t i, double z) {
-                const Coordinate& c = coordinates_[i];
-                if (c.signed_bound == 0) return 0.0;
-                const double q = std::min(c.alpha / std::abs(c.signed_bound), 1.0);
-                if (q == 0 ? z < 1 : z > 1) next_visit_[i] = epoch_;  // its rest was too long
-                return q;
-            });
+        const auto slope = [&](std::size_t i, double z) {
+            const Coordinate& c = coordinates_[i];
+            if (c.signed_bound == 0) return 0.0;
+            const double q = std::min(c.alpha / std::abs(c.signed_bound), 1.0);
+            if (q == 0 ? z < 1 : z > 1) next_visit_[i] = epoch_;  // its rest was too long
+            return q;
+        };
+        const double primal = evaluate<Loss>(problem_, w, team_, context_.monitor, point, slope, true);
         const Bounds now{primal, point.value()};
         const bool first = solution.history.empty();
         if (first || now.primal < solution.bounds.primal) {

@@ -92,7 +92,7 @@ public:
             if (steps_ == next_check || last) {
                 solution.w = output(last);
                 bounds = certifier_.check(solution.w, visited_);
-                record(solution, bounds);
+                solution.record(context_, epochs(), bounds);
                 const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol;
                 if (reached) solution.reason = "tol";
                 if (reached || last) break;
@@ -246,10 +246,6 @@ private:
         }
         const double scale = static_cast<double>(rows.n_rows) / static_cast<double>(count);
         return squared_norm(w) / 2 + problem_.C * loss.value() * scale;
-    }
-
-    void record(Solution& solution, const Bounds& bounds) {
-        solution.record(context_, epochs(), bounds);
     }
 
     const Problem<Rows>& problem_;

@@ -8,7 +8,14 @@ from pegasos.reference.s0 import Floats, RowNumbers
 
 
 def dca(
-    X: Floats, y: Floats, C: float, sequence: RowNumbers, *, s: Floats | None = None, alpha: Floats | None = None
+    X: Floats,
+    y: Floats,
+    C: float,
+    sequence: RowNumbers,
+    *,
+    s: Floats | None = None,
+    alpha: Floats | None = None,
+    b: float = 0.0,
 ) -> Iterator[tuple[Floats, Floats]]:
     """Maximise the dual (S0 eq. 15) along one alpha_i at a time, exactly.
 
@@ -28,6 +35,8 @@ def dca(
         The rows' weights; all 1 when not given.
     alpha : array of shape (m,), optional
         The dual variables to begin with; zero when not given.
+    b : float, optional
+        An intercept that stays as it is: margins are ``y_i (<w, x_i> + b)``.
 
     Yields
     ------
@@ -51,7 +60,7 @@ def dca(
     yield alpha, w
     for i in sequence:
         alpha, box, square = alpha.copy(), C * s[i], X[i] @ X[i]
-        before, slack = alpha[i], 1 - y[i] * (X[i] @ w)
+        before, slack = alpha[i], 1 - y[i] * (X[i] @ w + b)
         if square > 0:
             alpha[i] = min(max(before + slack / square, 0.0), box)
         else:  # an empty row always has a loss of 1

@@ -1,10 +1,11 @@
-"""The choice behind ``solver="auto"``."""
+"""The default: chooses solver and threads for the problem."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
 from pegasos._config import usable_threads
+from pegasos.certificate import relative_gap
 from pegasos.options import Option
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 from pegasos.solvers.base import Report, Solver
@@ -13,34 +14,121 @@ from pegasos.solvers.sdca import SDCA
 
 __all__ = ["Auto"]
 
-#: Entries of the data that make a second thread worth its while; below, joining costs more than it gains.
-ENTRIES_PER_THREAD = 2e6
-
-#: More threads gain at small C and lose at C = 1 (benchmarks/scaling.py on 16 processors; the table is in the docs).
+#: Entries of the data that make one thread of SDCA worth while. Smaller problems are done before a second one pays.
+ENTRIES_PER_THREAD = 2_000_000
+#: More threads of SDCA need so many more epochs that they seldom pay (benchmarks/scaling.py, on 16 processors).
 MOST_THREADS = 2
+#: Features beyond which the matrices of InteriorPoint are a burden on memory and time.
+MOST_FEATURES = 4_000
+#: Seconds that a problem may take InteriorPoint to count as tiny.
+TINY = 0.02
+#: The gap to which tiny problems are solved: rounding.
+ROUNDING = 1e-13
+#: Iterations that InteriorPoint is expected to take.
+ITERATIONS = 30
+#: Epochs of SDCA after which it is decided whether to go on.
+TRIAL = 3
+#: Epochs that SDCA takes to 0.1%, about, for each unit of the gap after the trial, where that is large.
+EPOCHS_PER_GAP = 10
 
 
 class Auto(Solver):
-    """Chooses a solver and the number of threads for the problem; its page in the docs says why.
+    """Chooses a solver and the number of threads for the problem; its page in the docs says how and why.
 
-    The solver is `SDCA`, and `InteriorPoint` for a free intercept. Threads, where ``n_jobs`` is None, are one for every
-    two million entries of the data, at most two, and with `SDCA` only on sparse data: on dense data, where every
-    example touches every weight, its threads get in each other's way. `tol` means the same whatever is chosen, and
-    ``certificate_.solver`` tells what was.
+    Tiny problems are solved to rounding by `InteriorPoint`. Others begin with `SDCA` and, where that turns out to take
+    longer than `InteriorPoint` would, and the features are not too many, end with that. Threads, where ``n_jobs`` is
+    None, are chosen too. `tol` means the same whatever is chosen, and ``certificate_.solver`` tells what was.
     """
 
     name = "auto"
     options: ClassVar[Mapping[str, Option]] = {}
-    intercepts = InteriorPoint.intercepts
+    intercepts = ("penalized", "free")
 
     def solve(
         self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
     ) -> Solution:
-        solver: Solver = InteriorPoint() if problem.free_intercept else SDCA()
-        if budget.n_jobs is None:
-            sparse = problem.entries < 0.1 * problem.n_rows * problem.dimension
-            threads = min(usable_threads(), MOST_THREADS, int(problem.entries / ENTRIES_PER_THREAD))
-            threads = threads if sparse or problem.free_intercept else 1
-            budget = replace(budget, n_jobs=max(threads, 1))
-        found = solver.solve(problem, budget, seed, start, report)
-        return replace(found, solver=f"{found.solver} with n_jobs={budget.n_jobs}, chosen by auto")
+        epoch, iteration = _costs(problem)
+        exact = ITERATIONS * iteration  # seconds that InteriorPoint would take, about
+        if problem.dimension - 1 > MOST_FEATURES or budget.tol == 0:
+            return _ascend(problem, budget, seed, start, report)
+        if exact < TINY:
+            found = _finish(problem, replace(budget, tol=min(budget.tol, ROUNDING)), seed, start, report)
+            gap = relative_gap(found.primal, found.dual)
+            return replace(found, reason="tol") if gap <= budget.tol and found.reason == "precision" else found
+        if budget.tol < 1e-5 and exact < 400 * epoch:
+            return _finish(problem, budget, seed, start, report)
+
+        # A trial of coordinate ascent; if that promises to be done in half the time of the exact method, that long.
+        worth = int(exact / epoch / 2)
+        trial = min(TRIAL, budget.max_iter)
+        found = _ascend(problem, replace(budget, max_iter=trial), seed, start, report)
+        if _is_over(found, budget, trial):
+            return found
+        if EPOCHS_PER_GAP * relative_gap(found.primal, found.dual) < worth:
+            more = replace(budget, max_iter=min(worth, budget.max_iter - trial), elapsed=found.seconds)
+            found = _joined(found, _ascend(problem, more, seed, WarmStart(found.w, found.t, found.q), report))
+            if _is_over(found, budget, trial + more.max_iter):
+                return found
+        rest = replace(budget, max_iter=max(budget.max_iter - round(found.epochs), 1), elapsed=found.seconds)
+        return _joined(found, _finish(problem, rest, seed, None, report))
+
+
+def _costs(problem: Problem) -> tuple[float, float]:
+    """Seconds that an epoch of SDCA and an iteration of InteriorPoint take, about, with one thread.
+
+    The figures are nanoseconds a row, measured; only their ratio matters much.
+    """
+    k, d = problem.entries / problem.n_rows, problem.dimension
+    if k < d / 4:  # sparse: the outer product of each row is added entry by entry
+        epoch, iteration = 50 + 4 * k, 120 + 4 * k + 0.6 * k * k
+    else:
+        epoch, iteration = 40 + 0.4 * d, 150 + 2.5 * d + 0.03 * d * d
+    return 1e-9 * problem.n_rows * epoch, 1e-9 * (problem.n_rows * iteration + 0.07 * d**3)
+
+
+def _ascend(problem: Problem, budget: Budget, seed: int, start: WarmStart | None, report: Report | None) -> Solution:
+    """Coordinate ascent. On dense data, where every example touches every weight, threads get in each other's way."""
+    if budget.n_jobs is None:
+        sparse = problem.entries < 0.1 * problem.n_rows * problem.dimension
+        threads = min(usable_threads(), MOST_THREADS, int(problem.entries / ENTRIES_PER_THREAD)) if sparse else 1
+        budget = replace(budget, n_jobs=max(threads, 1))
+    return _told(SDCA().solve(problem, budget, seed, start, report), budget)
+
+
+def _finish(problem: Problem, budget: Budget, seed: int, start: WarmStart | None, report: Report | None) -> Solution:
+    """The exact method, with all the threads that have something to do."""
+    if budget.n_jobs is None:
+        threads = min(usable_threads(), int(problem.n_rows / 5_000))
+        budget = replace(budget, n_jobs=max(threads, 1))
+    return _told(InteriorPoint().solve(problem, budget, seed, start, report), budget)
+
+
+def _told(found: Solution, budget: Budget) -> Solution:
+    return replace(found, solver=f"{found.solver} with n_jobs={budget.n_jobs}, chosen by auto")
+
+
+def _is_over(found: Solution, budget: Budget, epochs: int) -> bool:
+    """Whether the whole fit has ended, and not only the part of it that `epochs` allowed."""
+    return found.reason != "max_iter" or epochs >= budget.max_iter
+
+
+def _joined(first: Solution, second: Solution) -> Solution:
+    """Two runs as one: the best of the bounds, with the point that each belongs to, and both histories."""
+    better_w, better_q = second.primal <= first.primal, second.dual >= first.dual
+    records = list(first.records)
+    for seconds, epoch, primal, dual in second.records:
+        records.append([seconds, first.epochs + epoch, min(primal, first.primal), max(dual, first.dual)])
+    iterations = None if second.n_iter is None else second.n_iter + round(first.epochs)
+    before = first.solver.split(" with ")[0]
+    return replace(
+        second,
+        w=second.w if better_w else first.w,
+        primal=second.primal if better_w else first.primal,
+        q=second.q if better_q else first.q,
+        dual=second.dual if better_q else first.dual,
+        t=first.t + second.t,
+        epochs=first.epochs + second.epochs,
+        n_iter=iterations,
+        records=records,
+        solver=second.solver if second.solver == first.solver else f"{before}, then {second.solver}",
+    )
