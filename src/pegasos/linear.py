@@ -408,7 +408,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
             if issparse(X) and not X.has_canonical_format:
                 X = X.copy()
                 X.sum_duplicates()
-            X, scale = scale_columns(X)
+            X, scale = scale_columns(X, s)
             rows, report = make_rows(X, self._bias, n_jobs)
         y = np.where(data.encoded == 1, 1.0, -1.0)
         return Examples(rows, report, y, s, X.shape[1] + 1, self._bias, self._free, self.loss, scale)

@@ -339,6 +339,8 @@ random_state, verbose
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """What `scoring` says of the predictions; the accuracy where it is None."""
+        if self.scoring is None:
+            return super().score(X, y, sample_weight)
         return _call_scorer(self._scorer(), self, X, y, sample_weight)
 
     def check_parameters(self) -> Solver:
@@ -355,7 +357,6 @@ random_state, verbose
     def _scorer(self) -> Callable[..., float]:
         from sklearn.metrics import check_scoring  # slow to import
 
-        # For a plain LinearSVC, as the `score` of this class asks for the scorer itself.
         return check_scoring(LinearSVC(), scoring=self.scoring)
 
     def _splits(self, data: Data, groups: ArrayLike | None) -> list[tuple[Any, Any]]:
