@@ -357,7 +357,7 @@ random_state, verbose
     def _scorer(self) -> Callable[..., float]:
         from sklearn.metrics import check_scoring  # slow to import
 
-        return check_scoring(LinearSVC(), scoring=self.scoring)
+        return check_scoring(LinearSVC(), scoring=self.scoring or "accuracy")
 
     def _splits(self, data: Data, groups: ArrayLike | None) -> list[tuple[Any, Any]]:
         from sklearn.model_selection import check_cv  # slow to import
