@@ -291,6 +291,11 @@ class TestCrossValidation:
         assert time.perf_counter() - started < 10
         assert threading.active_count() < 4
 
+    def test_scores_that_are_no_numbers(self):
+        with pytest.raises(ValueError, match="gave NaN for every C"):
+            fit_cv(scoring=lambda *_: np.nan)
+        assert fit_cv(scoring=lambda model, *_: np.nan if model.C < 0.1 else -model.C).C_ >= 0.1
+
     def test_an_error_in_a_fold_ends_the_others(self):
         def fails(estimator, X, y):
             raise RuntimeError("no score")

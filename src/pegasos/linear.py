@@ -5,6 +5,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -260,7 +261,11 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         self.classes_ = data.classes
         self._store(solution, examples)
         if not self.certificate_.converged:
-            warnings.warn(self._advice(self.certificate_, problem, data.X), ConvergenceWarning, stacklevel=3)
+            warnings.warn(
+                self._advice(self.certificate_, problem.C, problem.largest_norm, data.X),
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         return self
 
     def check_parameters(self) -> Solver:
@@ -422,6 +427,10 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         """What the solver finds within the budget, which is finite."""
         budget = Budget(self.tol, self.max_iter, self.max_time, elapsed, self._threads())
         solution = solver.solve(problem, budget, seed, start, report)
+        if start is not None and solution.reason == "precision" and not self._certificate(solution).converged:
+            # An interior-point run can get stuck at a start close to the bounds.
+            budget = replace(budget, elapsed=max(elapsed, solution.seconds))
+            solution = solver.solve(problem, budget, seed, None, report)
         if not (np.isfinite(solution.w).all() and math.isfinite(solution.primal) and math.isfinite(solution.dual)):
             raise ValueError(
                 f"the numbers overflowed: C={problem.C:.3g}, weights that sum to {problem.total_weight:.3g} and an "
@@ -453,8 +462,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         self.certificate_ = self._certificate(solution)
         self.n_iter_ = self.certificate_.n_iter
 
-    def _advice(self, found: Certificate, problem: Problem, X: Any) -> str:
-        """Why a fit to X fell short of `tol`, and what to do about it."""
+    def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:
+        """Why a fit to X fell short of `tol`, and what to do about it; `longest` is the norm of an example."""
         sentences = [
             f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}.",
             f"The objective {found.primal:.6g} may be up to {found.gap:.3g} (relative) above the optimum, which is at "
@@ -463,12 +472,10 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         uneven = "" if self.scale else describe_sizes(X, getattr(self, "feature_names_in_", None))
         if uneven:
             sentences.append(uneven)
-        elif problem.largest_norm > 100 and not self.scale:
-            sentences.append(
-                f"The longest example has norm {problem.largest_norm:.3g}: scale the features, with scale='auto'."
-            )
-        if problem.C * problem.largest_norm**2 > 100:
-            sentences.append(f"C={problem.C:.3g} is large for data of this scale, a hard problem: try a smaller C.")
+        elif longest > 100 and not self.scale:
+            sentences.append(f"The longest example has norm {longest:.3g}: scale the features, with scale='auto'.")
+        if C * longest**2 > 100:
+            sentences.append(f"C={C:.3g} is large for data of this scale, a hard problem: try a smaller C.")
         budget = found.reason if found.reason.startswith("max") else "max_iter"
         what = "tol" if found.reason == "precision" else f"{budget} or tol"
         sentences.append(f"{'Otherwise raise' if len(sentences) > 2 else 'Raise'} {what}.")

@@ -19,7 +19,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from pegasos.certificate import Certificate, History
 from pegasos.linear import Data, LinearSVC, explains_habits
 from pegasos.options import Choice, Option, names
-from pegasos.problem import Examples, Problem, WarmStart
+from pegasos.problem import Examples, WarmStart
 from pegasos.progress import make_report
 from pegasos.solvers import Solver
 from pegasos.solvers.base import Report
@@ -134,9 +134,10 @@ def make_grid(Cs: int | ArrayLike) -> NDArray[np.float64]:
 
 
 class Point(NamedTuple):
-    """One solution of a path."""
+    """One solution of a path. It holds no examples, so that those of a fold can go."""
 
-    problem: Problem
+    C: float
+    longest: float  # norm of an example
     coef: NDArray[np.float64]
     intercept: float
     certificate: Certificate
@@ -152,12 +153,12 @@ def _follow(
         problem = examples.problem(float(C))
         solution = svc._solve(solver, problem, seed, start, report)
         start = WarmStart(solution.w, solution.t, solution.q)
-        yield Point(problem, *examples.weights(solution.w), svc._certificate(solution))
+        yield Point(problem.C, problem.largest_norm, *examples.weights(solution.w), svc._certificate(solution))
 
 
 def _as_path(points: Sequence[Point], classes: NDArray[Any]) -> Path:
     return Path(
-        Cs=np.array([point.problem.C for point in points]),
+        Cs=np.array([point.C for point in points]),
         coefs=np.array([point.coef for point in points]),
         intercepts=np.array([point.intercept for point in points]),
         certificates=tuple(point.certificate for point in points),
@@ -170,8 +171,8 @@ def _warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Point], X: Any
     short = [point for point in points if not point.certificate.converged]
     if short:
         worst = max(short, key=lambda point: point.certificate.gap)
-        advice = svc._advice(worst.certificate, worst.problem, X)
-        text = f"{who}: {len(short)} of {len(points)} fits fell short. The worst, at C={worst.problem.C:.3g}: {advice}"
+        advice = svc._advice(worst.certificate, worst.C, worst.longest, X)
+        text = f"{who}: {len(short)} of {len(points)} fits fell short. The worst, at C={worst.C:.3g}: {advice}"
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
 
@@ -372,7 +373,9 @@ random_state, verbose
 
     def _choose(self) -> int:
         """The number of the C chosen. Of equals it is the smallest."""
-        best = int(np.argmax(self.mean_score_))
+        if np.isnan(self.mean_score_).all():
+            raise ValueError(f"scoring={self.scoring!r} gave NaN for every C; use another, or other folds")
+        best = int(np.nanargmax(self.mean_score_))
         if self.rule == "best":
             return best
         enough = self.mean_score_[best] - self.standard_error_[best]
@@ -412,7 +415,7 @@ def _fit_fold(
     scores = []
     for point, column in zip(points, decisions.T, strict=True):
         fitted = _Scored(**svc.get_params(deep=False))
-        fitted.C = point.problem.C
+        fitted.C = point.C
         fitted.classes_, fitted.n_features_in_ = data.classes, data.X.shape[1]
         fitted.coef_, fitted.intercept_ = point.coef[None, :], np.array([point.intercept])
         fitted.certificate_ = point.certificate
