@@ -12,7 +12,16 @@ SCRIPTS = sorted(path.name for path in FOLDER.glob("*.py") if path.name not in S
 
 
 def test_there_are_benchmarks():
-    expected = {"epoch.py", "steps.py", "import_time.py", "linear.py", "reproduce_s3.py", "memory.py", "scaling.py"}
+    expected = {
+        "epoch.py",
+        "steps.py",
+        "import_time.py",
+        "linear.py",
+        "reproduce_s3.py",
+        "memory.py",
+        "path.py",
+        "scaling.py",
+    }
     assert expected <= set(SCRIPTS)
 
 

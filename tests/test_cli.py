@@ -138,9 +138,31 @@ def test_warm_start_continues(folder, pegasos):
     assert after._last.t == before._last.t + 3 * 200
     assert isinstance(after.solver, Norma)
     assert (after.alpha, after.tol, after.max_iter) == (0.01, 0, 3)
-    code, _, err = pegasos("train --warm-start train.svm none")
-    assert code == 2
-    assert "none: No such file" in err
+
+
+def test_warm_start_begins_and_continues_a_dual_point(folder, pegasos):
+    options = "--C 10 --tol 1e-6 --max-iter 100000 --random-state 0"
+    code, out, _ = pegasos(f"train --warm-start {options} train.svm m")
+    assert code == 0
+    assert "m does not exist yet: starting anew" in out
+    first = load_model("m")
+    assert first.certificate_.n_iter > 1
+    code, out, _ = pegasos("train --warm-start train.svm m")
+    assert code == 0
+    assert "anew" not in out
+    assert load_model("m").certificate_.n_iter == 1
+    pegasos("train --warm-start --C 12 train.svm m")
+    pegasos(f"train {options} --C 12 train.svm cold")
+    assert load_model("m").certificate_.n_iter < load_model("cold").certificate_.n_iter
+
+
+def test_scale(folder, pegasos):
+    code, out, _ = pegasos("train --scale auto train.svm m")
+    assert code == 0
+    assert "scaled   the bounds are those of the problem in the scaled features" in out
+    assert load_model("m").scale == "auto"
+    assert pegasos("train --quiet --warm-start --scale no train.svm m")[0] == 0
+    assert load_model("m").scale is None
 
 
 def test_every_option_has_a_flag(pegasos):

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pegasos import LinearSVC
+from pegasos import LinearSVC, LinearSVCCV
 from pegasos.solvers import SDCA, SGDM, SGDR, SGDS, ConstantStep, InteriorPoint, Norma, NormBall, Pegasos, Perceptron
 
 EQUIVALENCE = ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"]
@@ -45,6 +45,9 @@ def expected(estimator):
         LinearSVC(),
         LinearSVC(n_jobs=2),
         LinearSVC(intercept="free"),
+        LinearSVC(scale="auto"),
+        LinearSVCCV(Cs=3, cv=3),
+        LinearSVCCV(Cs=3, cv=3, n_jobs=2),
         *(LinearSVC(solver=solver) for solver in SOLVERS),
     ],
     expected_failed_checks=expected,

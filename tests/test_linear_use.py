@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
@@ -17,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pegasos import LinearSVC
 from pegasos.problem import make_rows
-from pegasos.solvers import SOLVERS, Pegasos
+from pegasos.solvers import SOLVERS, InteriorPoint, Pegasos
 
 X, Y = make_classification(300, 10, flip_y=0.1, random_state=0)
 
@@ -159,6 +161,14 @@ def test_verbose_reports_on_standard_error(capfd):
     assert capfd.readouterr() == ("", "")  # not a word without it
 
 
+class Stuck(InteriorPoint):
+    """Makes nothing of a warm start."""
+
+    def solve(self, problem, budget, seed, start=None, report=None):
+        found = super().solve(problem, budget, seed, None, report)
+        return found if start is None else replace(found, reason="precision", dual=found.dual / 2)
+
+
 class TestWarmStart:
     def test_continues(self):
         clf = svc(warm_start=True, max_iter=5)
@@ -189,6 +199,42 @@ class TestWarmStart:
         clf = svc(warm_start=True).fit(X, Y).fit(X[:100], Y[:100])
         assert clf._last.t == 4000
         assert clf.certificate_.dual <= clf.certificate_.primal
+
+    @pytest.mark.parametrize("solver", ["sdca", "interior-point"])
+    def test_added_rows_continue_the_dual_point(self, solver):
+        options = {"C": 3.0, "tol": 1e-6, "max_iter": 10**5, "solver": solver}
+        clf = svc(warm_start=True, **options).fit(X[:290], Y[:290])
+        cold = svc(**options).fit(X, Y)
+        clf.fit(X, Y)
+        assert clf.certificate_.converged
+        assert clf.certificate_.primal == pytest.approx(cold.certificate_.primal, rel=2e-6)
+        assert solver != "sdca" or clf.n_iter_ < 0.8 * cold.n_iter_
+
+    def test_added_rows_start_at_zero(self):
+        """After one epoch of a budget the dual value is no less than that of the old rows alone."""
+        clf = svc(warm_start=True, C=1.0, max_iter=300).fit(X[:200], Y[:200])
+        before = clf.certificate_.dual
+        assert clf.set_params(max_iter=1).fit(X, Y).certificate_.dual >= before * (1 - 1e-9)
+
+    @pytest.mark.parametrize("factor", [1 / 2, 2])
+    def test_another_C_needs_fewer_epochs_than_a_cold_start(self, factor):
+        options = {"tol": 1e-5, "max_iter": 10**5}
+        clf = svc(warm_start=True, C=2.0, **options).fit(X, Y).set_params(C=2.0 * factor).fit(X, Y)
+        assert clf.certificate_.converged
+        assert clf.n_iter_ < svc(C=2.0 * factor, **options).fit(X, Y).n_iter_
+
+    def test_the_scale_may_change(self):
+        clf = svc(warm_start=True, C=1.0, tol=1e-6, max_iter=10**5, solver=Pegasos(average=False, max_steps=3000))
+        with pytest.warns(ConvergenceWarning):
+            before = clf.fit(X, Y).coef_.copy()
+        with pytest.warns(ConvergenceWarning):
+            clf.set_params(scale="auto", solver__max_steps=1).fit(X, Y)
+        np.testing.assert_allclose(clf.coef_, before, rtol=0.1, atol=0.01)
+
+    def test_a_start_that_gets_stuck_is_given_up(self):
+        clf = LinearSVC(solver=Stuck(), warm_start=True).fit(X, Y).set_params(C=2.0).fit(X, Y)
+        assert clf.certificate_.converged
+        assert clf.certificate_.primal == LinearSVC(C=2.0, solver=InteriorPoint()).fit(X, Y).certificate_.primal
 
     def test_changes_of_the_problem_are_certified(self):
         clf = svc(warm_start=True).fit(X, Y)

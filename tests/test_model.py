@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_classification
 
-from pegasos import LinearSVC
+from pegasos import LinearSVC, LinearSVCCV
 from pegasos.io import load_model, save_model
 from pegasos.solvers import ConstantStep, Pegasos
 
@@ -61,6 +61,57 @@ def test_feature_names(data, tmp_path):
     loaded = load_model(tmp_path / "m")
     assert loaded.feature_names_in_.tolist() == ["a", "b", "c"]
     loaded.predict(frame)
+
+
+@pytest.mark.parametrize("solver", ["sdca", "interior-point"])
+def test_the_dual_point_comes_back(data, tmp_path, solver):
+    X, y = data
+    X = X + 3 * np.random.default_rng(0).normal(size=X.shape)
+    options = {"C": 10.0, "tol": 1e-6, "max_iter": 10**5, "random_state": 0, "solver": solver}
+    for warm_start in (False, True):
+        model = LinearSVC(**options, warm_start=warm_start).fit(X, y)
+        save_model(model, tmp_path / "m")
+        assert ("dual_point" in load_file(tmp_path / "m")) == warm_start
+    loaded = load_model(tmp_path / "m")
+    np.testing.assert_allclose(loaded._last.q, model._last.q, atol=1e-7)
+    assert loaded._last.t == model._last.t
+    assert loaded.fit(X, y).certificate_.converged
+    assert loaded.n_iter_ <= 2 < model.n_iter_
+
+
+def test_a_loaded_model_continues_to_another_C_and_more_rows(tmp_path):
+    X, y = make_classification(600, 10, flip_y=0.2, random_state=0)
+    options = {"tol": 1e-5, "max_iter": 10**5, "random_state": 0}
+    save_model(LinearSVC(C=1.0, warm_start=True, **options).fit(X[:550], y[:550]), tmp_path / "m")
+    loaded = load_model(tmp_path / "m").set_params(C=1.3)
+    cold = LinearSVC(C=1.3, **options).fit(X, y)
+    assert loaded.fit(X, y).certificate_.converged
+    assert loaded.n_iter_ < cold.n_iter_
+    assert loaded.certificate_.primal == pytest.approx(cold.certificate_.primal, rel=2e-5)
+
+
+def test_scale_comes_back(data, tmp_path):
+    X, y = data
+    X = X * [1e-5, 1, 1e5]
+    model = LinearSVC(tol=1e-4, scale="auto", warm_start=True, random_state=0).fit(X, y)
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.scale_, model.scale_)
+    assert loaded.certificate_.scaled
+    assert str(loaded.certificate_) == str(model.certificate_)
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    assert loaded.fit(X, y).n_iter_ == 1
+
+
+def test_of_a_cross_validated_model_the_last_fit_is_saved(data, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = data
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    model = LinearSVCCV(Cs=[1e-3, 1e-2], cv=3, random_state=0).fit(frame, y)
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert (type(loaded), loaded.C) == (LinearSVC, model.C_)
+    np.testing.assert_array_equal(loaded.decision_function(frame), model.decision_function(frame))
 
 
 def test_warm_start_from_file(data, tmp_path):
@@ -150,6 +201,15 @@ def set_parameter(name, value):
         set_tensor("coef", np.full((1, 3), np.nan)),
         set_tensor("intercept", np.ones(2)),
         set_tensor("history", np.ones((2, 3))),
+        set_tensor("dual_point", np.ones(80)),
+        set_tensor("dual_point", np.ones((80, 1), dtype=np.float32)),
+        set_tensor("dual_point", np.full(80, np.nan, dtype=np.float32)),
+        set_tensor("dual_point", np.full(80, 1.5, dtype=np.float32)),
+        set_tensor("dual_point", np.full(80, -0.5, dtype=np.float32)),
+        set_tensor("scale", np.ones(2)),
+        set_tensor("scale", np.zeros(3)),
+        set_tensor("scale", np.array([1, 1, np.inf])),
+        lambda tensors, header, metadata: header["certificate"].update(scaled="yes"),
         set_tensor("classes", np.ones(3)),
         set_tensor("classes", np.ones(2)),
         lambda tensors, header, metadata: tensors.pop("coef"),
@@ -169,6 +229,7 @@ def set_parameter(name, value):
         set_header("parameters", [1]),
         set_parameter("C", -1),
         set_parameter("C", "1"),
+        set_parameter("scale", "minmax"),
         set_parameter("solver", {"name": "os.system", "options": {}}),
         set_parameter("solver", {"name": "pegasos", "options": {"batch_size": -1}}),
         set_parameter("solver", {"name": "pegasos", "options": {"other": 1}}),

@@ -6,6 +6,7 @@ from pegasos import datasets, io, solvers
 from pegasos._config import show_config
 from pegasos.certificate import Certificate
 from pegasos.linear import LinearSVC
+from pegasos.path import LinearSVCCV, Path, path
 
 __version__ = _version("pegasos")
-__all__ = ["Certificate", "LinearSVC", "datasets", "io", "show_config", "solvers"]
+__all__ = ["Certificate", "LinearSVC", "LinearSVCCV", "Path", "datasets", "io", "path", "show_config", "solvers"]

@@ -61,6 +61,8 @@ class Certificate:
         Duration of the fit, validation of the input included.
     solver : str
         The solver with its options.
+    scaled : bool
+        Whether the bounds are those of the problem in scaled features (``scale="auto"``).
     """
 
     primal: float
@@ -71,6 +73,7 @@ class Certificate:
     n_iter: int
     seconds: float
     solver: str
+    scaled: bool = False
 
     def __str__(self) -> str:
         reason = REASONS.get(self.reason, self.reason)
@@ -78,16 +81,17 @@ class Certificate:
             reason = f"not converged: {reason}"
         elif self.reason == "tol":
             reason = f"converged: {reason}"
-        return "\n".join(
-            [
-                f"primal   {self.primal:.8g}",
-                f"dual     {self.dual:.8g}",
-                f"gap      {self.gap:.3g}  ({reason})",
-                f"epochs   {self.n_iter}",
-                f"seconds  {self.seconds:.2f}",
-                f"solver   {self.solver}",
-            ]
-        )
+        lines = [
+            f"primal   {self.primal:.8g}",
+            f"dual     {self.dual:.8g}",
+            f"gap      {self.gap:.3g}  ({reason})",
+            f"epochs   {self.n_iter}",
+            f"seconds  {self.seconds:.2f}",
+            f"solver   {self.solver}",
+        ]
+        if self.scaled:
+            lines.append("scaled   the bounds are those of the problem in the scaled features")
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as a plain dictionary."""

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,12 +19,13 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from pegasos._config import usable_threads
-from pegasos._core import native
 from pegasos.certificate import REASONS, Certificate, history_from_records, relative_gap
 from pegasos.options import Choice, Flag, Integer, Number, Option, check_options, names
-from pegasos.problem import Budget, Problem, Solution, WarmStart, check_rows, explain_not_finite, make_rows
+from pegasos.problem import Budget, Examples, Problem, Solution, WarmStart, check_rows, explain_not_finite, make_rows
 from pegasos.progress import make_report
+from pegasos.scaling import describe_sizes, scale_columns
 from pegasos.solvers import SOLVERS, Solver, resolve
+from pegasos.solvers.base import Report
 
 __all__ = ["LinearSVC"]
 
@@ -49,6 +50,28 @@ REMEDIES = {
     "feature names should match": "pass the columns the model was trained on",
     "is expecting": "pass the columns the model was trained on",
 }
+
+
+class Data(NamedTuple):
+    """Examples that are validated, and which of the two classes each has."""
+
+    X: Any  # a CSR matrix or a C-ordered array
+    y: NDArray[Any]
+    classes: NDArray[Any]
+    encoded: NDArray[np.intp]
+    sample_weight: NDArray[np.float64] | None
+
+    def take(self, rows: Any) -> Self:
+        """A copy of some of the examples."""
+        weights = None if self.sample_weight is None else self.sample_weight[rows]
+        return self._replace(X=self.X[rows], y=self.y[rows], encoded=self.encoded[rows], sample_weight=weights)
+
+
+class State(NamedTuple):
+    """What a fit leaves for one that continues it, besides its weights: steps made, dual point."""
+
+    t: int
+    q: NDArray[np.float64] | None
 
 
 def _text_columns(X: Any) -> str:
@@ -102,12 +125,17 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         and "interior-point" serve it.
     intercept_scaling : float, default=1.0
         The value of the constant feature; larger penalises the intercept less. A free intercept has none.
+    scale : {"auto"}, default=None
+        "auto" divides each column of X by its size, the root mean square of its entries that are not zero, before the
+        fit; `coef_` is for X as it was given, and the certificate is that of the problem in the scaled columns.
+        Nothing is centred, and a column of zeros stays. It takes a copy of the values of X, in their precision.
     class_weight : dict or "balanced", default=None
         Weights of the classes, which multiply the sample weights. "balanced" counts examples, not their weights, as in
         scikit-learn.
     warm_start : bool, default=False
-        Whether `fit` continues from the previous one: `SDCA` and `InteriorPoint` from its dual point, on as many
-        examples; the others from its weights and step count.
+        Whether `fit` continues from the previous one: `SDCA` and `InteriorPoint` from its dual point, the others from
+        its weights and step count. There may be more examples than before, if the first are those of the previous fit;
+        with fewer, `SDCA` and `InteriorPoint` start anew.
     n_jobs : int, default=None
         Threads for the fit; -1 is as many as there are processors. None is one, or with ``solver="auto"`` what suits
         the data. A solver that cannot use more works with one, and evaluates the objective with all.
@@ -130,6 +158,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap`` at each check.
     n_iter_ : int
         Epochs begun, or iterations of interior-point.
+    scale_ : ndarray of shape (n_features,) or None
+        What the columns were divided by, with ``scale="auto"``.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -148,6 +178,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
+    scale_: NDArray[np.float64] | None
 
     options: ClassVar[Mapping[str, Option]] = {
         "C": Number(low=0, open=True, help="weight of the loss"),
@@ -159,6 +190,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         "fit_intercept": Flag(help="have an intercept"),
         "intercept": Choice(values=names("penalized", "free"), help="kind of intercept: in the norm or not"),
         "intercept_scaling": Number(low=0, open=True, help="value of the constant feature behind the intercept"),
+        "scale": Choice(values={"no": None, "auto": "auto"}, help="divide each feature by its size before the fit"),
         "warm_start": Flag(help="continue from the previous fit"),
         "n_jobs": Integer(low=-1, optional=True, help="threads; -1 is as many as there are processors"),
     }
@@ -177,6 +209,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         fit_intercept: bool = True,
         intercept: str = "penalized",
         intercept_scaling: float = 1.0,
+        scale: str | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -193,6 +226,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
+        self.scale = scale
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -206,49 +240,32 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         """
         started = time.perf_counter()
         solver = self.check_parameters()
-        continued = self._previous() if self.warm_start else None
-        X, y = self._validate_pair(X, y, reset=continued is None)
-        classes, encoded = self._encode(y)
-        if continued is not None and not np.array_equal(classes, self.classes_):
+        last: State | None = getattr(self, "_last", None) if self.warm_start else None
+        data = self._accept(X, y, sample_weight, reset=last is None)
+        if last is not None and not np.array_equal(data.classes, self.classes_):
             raise ValueError(
                 f"warm_start=True continues the previous fit, but the classes changed from {self.classes_.tolist()} to "
-                f"{classes.tolist()}; pass the same ones, or a new estimator"
+                f"{data.classes.tolist()}; pass the same ones, or a new estimator"
             )
-        if continued is not None and continued.q is not None and len(continued.q) != X.shape[0]:
-            continued = replace(continued, q=None)  # a dual point belongs to its examples
-        s = self._weights(X, y, classes, encoded, sample_weight)
-        n_jobs = self._threads()
-        rows, report_on_rows = make_rows(X, self._bias, n_jobs or 1)
-        total_weight = float(s.sum())
-        C = float(self.C if self.alpha is None else 1 / (self.alpha * total_weight))
-        problem = Problem(
-            core=native.Problem(rows, np.where(encoded == 1, 1.0, -1.0), s, C, self.loss, self._free),
-            n_rows=X.shape[0],
-            dimension=X.shape[1] + 1,
-            has_intercept=self._bias > 0,
-            free_intercept=self._free,
-            total_weight=total_weight,
-            C=C,
-            loss=self.loss,
-            largest_norm=math.sqrt(report_on_rows.largest_squared_norm),
-            entries=report_on_rows.entries,
-        )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return self._fit(data, solver, self._seed(), last, started)
+
+    def _fit(self, data: Data, solver: Solver, seed: int, last: State | None, started: float) -> Self:
+        examples = self._hand_over(data)
+        problem = examples.problem(float(self.C if self.alpha is None else 1 / (self.alpha * examples.total_weight)))
+        start = None if last is None else examples.start(self.coef_[0], float(self.intercept_[0]), last.t, last.q)
         report = make_report(self.verbose)
         try:
-            budget = Budget(self.tol, self.max_iter, self.max_time, time.perf_counter() - started, n_jobs)
-            solution = solver.solve(problem, budget, seed, continued, report)
+            solution = self._solve(solver, problem, seed, start, report, time.perf_counter() - started)
         finally:
             report.close()
-        if not (np.isfinite(solution.w).all() and math.isfinite(solution.primal) and math.isfinite(solution.dual)):
-            raise ValueError(
-                f"the numbers overflowed: C={problem.C:.3g}, weights that sum to {total_weight:.3g} and an example of "
-                f"norm {problem.largest_norm:.3g} are too much together; lower C, or scale weights and features"
-            )
-        self.classes_ = classes
-        self._store(solution)
+        self.classes_ = data.classes
+        self._store(solution, examples)
         if not self.certificate_.converged:
-            warnings.warn(self._advice(problem), ConvergenceWarning, stacklevel=2)
+            warnings.warn(
+                self._advice(self.certificate_, problem.C, problem.largest_norm, data.X),
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         return self
 
     def check_parameters(self) -> Solver:
@@ -315,6 +332,11 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     def _bias(self) -> float:
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
+    def _accept(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool = True) -> Data:
+        """The arguments of `fit`, validated."""
+        X, y = self._validate_pair(X, y, reset)
+        return Data(X, y, *self._encode(y), None if sample_weight is None else self._check_weights(sample_weight, X))
+
     def _validate_pair(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
         """X and y as the core takes them."""
         if y is None:
@@ -357,14 +379,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
             raise ValueError(f"y has one class only, {label!r}; a classifier needs examples of two classes")
         return classes, encoded
 
-    def _weights(
-        self,
-        X: Any,
-        y: NDArray[Any],
-        classes: NDArray[Any],
-        encoded: NDArray[np.intp],
-        sample_weight: ArrayLike | None,
-    ) -> NDArray[np.float64]:
+    def _check_weights(self, sample_weight: ArrayLike, X: Any) -> NDArray[np.float64]:
         given = np.asarray(sample_weight)
         if given.ndim == 1 and given.dtype.kind in "if":
             wrong = np.flatnonzero(~((given >= 0) & (given < np.inf)))
@@ -373,61 +388,94 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
                     f"sample_weight[{wrong[0]}]={given[wrong[0]]}: weights must be finite and not negative; drop the "
                     "example or give it weight 0"
                 )
-        s: NDArray[np.float64] = _check_sample_weight(sample_weight, X, dtype=np.float64, copy=True)
+        return _check_sample_weight(sample_weight, X, dtype=np.float64)
+
+    def _weights(self, data: Data) -> NDArray[np.float64]:
+        """The weight of each example: its own times that of its class."""
+        s = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight.copy()
         if self.class_weight is not None:
-            weights = compute_class_weight(self.class_weight, classes=classes, y=y)
+            weights = compute_class_weight(self.class_weight, classes=data.classes, y=data.y)
             if not ((weights >= 0) & (weights < np.inf)).all():
                 raise ValueError(f"class_weight={self.class_weight}: weights must be finite and not negative")
-            s *= weights[encoded]
+            s *= weights[data.encoded]
         with np.errstate(over="ignore"):
             total = s.sum()
         if not 0 < total < np.inf:
             raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
         return s
 
-    def _previous(self) -> WarmStart | None:
-        """Where the last fit ended, if there was one."""
-        last: WarmStart | None = getattr(self, "_last", None)
-        if last is None:
-            return None
-        # The intercept stays what it was where its scaling changed.
-        w = last.w.copy()
-        w[-1] = self.intercept_[0] / self._bias if self._bias else 0.0
-        return WarmStart(w, last.t, last.q)
+    def _hand_over(self, data: Data) -> Examples:
+        """The examples in the core's hands, scaled if so wanted."""
+        X, s = data.X, self._weights(data)
+        n_jobs, scale = self._threads() or 1, None
+        rows, report = make_rows(X, self._bias, n_jobs)
+        if self.scale is not None:
+            if issparse(X) and not X.has_canonical_format:
+                X = X.copy()
+                X.sum_duplicates()
+            X, scale = scale_columns(X, s)
+            rows, report = make_rows(X, self._bias, n_jobs)
+        y = np.where(data.encoded == 1, 1.0, -1.0)
+        return Examples(rows, report, y, s, X.shape[1] + 1, self._bias, self._free, self.loss, scale)
 
-    def _store(self, solution: Solution) -> None:
-        self._last = WarmStart(solution.w, solution.t, solution.q)
-        self.coef_ = solution.w[None, :-1].copy()
-        self.intercept_ = solution.w[-1:] * self._bias
-        self.n_iter_ = max(1, math.ceil(solution.epochs) if solution.n_iter is None else solution.n_iter)
-        self.history_ = history_from_records(solution.records)
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _solve(
+        self, solver: Solver, problem: Problem, seed: int, start: WarmStart | None, report: Report, elapsed: float = 0.0
+    ) -> Solution:
+        """What the solver finds within the budget, which is finite."""
+        budget = Budget(self.tol, self.max_iter, self.max_time, elapsed, self._threads())
+        solution = solver.solve(problem, budget, seed, start, report)
+        if start is not None and solution.reason == "precision" and not self._certificate(solution).converged:
+            # An interior-point run can get stuck at a start close to the bounds.
+            budget = replace(budget, elapsed=max(elapsed, solution.seconds))
+            solution = solver.solve(problem, budget, seed, None, report)
+        if not (np.isfinite(solution.w).all() and math.isfinite(solution.primal) and math.isfinite(solution.dual)):
+            raise ValueError(
+                f"the numbers overflowed: C={problem.C:.3g}, weights that sum to {problem.total_weight:.3g} and an "
+                f"example of norm {problem.largest_norm:.3g} are too much together; lower C, or scale weights and "
+                "features"
+            )
+        return solution
+
+    def _certificate(self, solution: Solution) -> Certificate:
         gap = relative_gap(solution.primal, solution.dual)
-        self.certificate_ = Certificate(
+        return Certificate(
             primal=solution.primal,
             dual=solution.dual,
             gap=gap,
             converged=self.tol == 0 or gap <= self.tol,
             reason=solution.reason,
-            n_iter=self.n_iter_,
+            n_iter=max(1, math.ceil(solution.epochs) if solution.n_iter is None else solution.n_iter),
             seconds=solution.seconds,
             solver=solution.solver,
+            scaled=self.scale is not None,
         )
 
-    def _advice(self, problem: Problem) -> str:
-        """Why a fit fell short of `tol`, and what to do about it."""
-        found = self.certificate_
+    def _store(self, solution: Solution, examples: Examples) -> None:
+        self._last = State(solution.t, solution.q)
+        coef, intercept = examples.weights(solution.w)
+        self.coef_, self.intercept_ = coef[None, :], np.array([intercept])
+        self.scale_ = examples.scale
+        self.history_ = history_from_records(solution.records)
+        self.certificate_ = self._certificate(solution)
+        self.n_iter_ = self.certificate_.n_iter
+
+    def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:
+        """Why a fit to X fell short of `tol`, and what to do about it; `longest` is the norm of an example."""
         sentences = [
             f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}.",
             f"The objective {found.primal:.6g} may be up to {found.gap:.3g} (relative) above the optimum, which is at "
             f"least {found.dual:.6g}.",
         ]
-        if problem.largest_norm > 100:
-            sentences.append(
-                f"The longest example has norm {problem.largest_norm:.3g}: scale the features, for example with "
-                "sklearn.preprocessing.MaxAbsScaler."
-            )
-        if problem.C * problem.largest_norm**2 > 100:
-            sentences.append(f"C={problem.C:.3g} is large for data of this scale, a hard problem: try a smaller C.")
+        uneven = "" if self.scale else describe_sizes(X, getattr(self, "feature_names_in_", None))
+        if uneven:
+            sentences.append(uneven)
+        elif longest > 100 and not self.scale:
+            sentences.append(f"The longest example has norm {longest:.3g}: scale the features, with scale='auto'.")
+        if C * longest**2 > 100:
+            sentences.append(f"C={C:.3g} is large for data of this scale, a hard problem: try a smaller C.")
         budget = found.reason if found.reason.startswith("max") else "max_iter"
         what = "tol" if found.reason == "precision" else f"{budget} or tol"
         sentences.append(f"{'Otherwise raise' if len(sentences) > 2 else 'Raise'} {what}.")

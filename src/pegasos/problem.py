@@ -1,5 +1,6 @@
 """The problem handed to a solver: examples in the core's hands, labels, weights, C and loss."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, NoReturn, Self
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["Budget", "Problem", "Solution", "WarmStart", "check_rows", "explain_not_finite", "make_rows"]
+__all__ = ["Budget", "Examples", "Problem", "Solution", "WarmStart", "check_rows", "explain_not_finite", "make_rows"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,55 @@ class Problem:
     def alpha(self) -> float:
         """The papers' lambda."""
         return 1 / (self.C * self.total_weight)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Examples in the core's hands: a problem but for its C, so that many of them can share the rows."""
+
+    rows: native.Rows
+    report: native.RowsReport
+    y: NDArray[np.float64]  # -1 or 1
+    s: NDArray[np.float64]
+    dimension: int  # of w
+    bias: float  # 0: no intercept
+    free_intercept: bool
+    loss: str
+    scale: NDArray[np.float64] | None = None  # what the columns were divided by
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.s.sum())
+
+    def problem(self, C: float) -> Problem:
+        """The problem at this C."""
+        return Problem(
+            core=native.Problem(self.rows, self.y, self.s, C, self.loss, self.free_intercept),
+            n_rows=len(self.y),
+            dimension=self.dimension,
+            has_intercept=self.bias > 0,
+            free_intercept=self.free_intercept,
+            total_weight=self.total_weight,
+            C=C,
+            loss=self.loss,
+            largest_norm=math.sqrt(self.report.largest_squared_norm),
+            entries=self.report.entries,
+        )
+
+    def weights(self, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """Weights of the features as they were given, and the intercept, from the w of a solution."""
+        coef = w[:-1].copy() if self.scale is None else w[:-1] / self.scale
+        return coef, float(w[-1] * self.bias)
+
+    def start(self, coef: NDArray[np.float64], intercept: float, t: int, q: NDArray[np.float64] | None) -> "WarmStart":
+        """Where a fit to these examples continues another: from its weights, whatever its scales and bias were, and
+        from its dual point. Examples that have come since start at zero; a dual point of more examples is of no use.
+        """
+        w = np.append(coef if self.scale is None else coef * self.scale, intercept / self.bias if self.bias else 0.0)
+        if q is not None:
+            missing = len(self.y) - len(q)
+            q = None if missing < 0 else np.append(q, np.zeros(missing))
+        return WarmStart(w, t, q)
 
 
 @dataclass(frozen=True)

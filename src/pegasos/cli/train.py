@@ -55,7 +55,8 @@ def train(
     if model == "-":
         raise click.UsageError("a model cannot be written to standard output: name the MODEL")
     refuse_overwriting(model, data)
-    estimator = load_model(model) if given.get("warm_start") else LinearSVC()
+    continued = given.get("warm_start") and os.path.exists(model)
+    estimator = load_model(model) if continued else LinearSVC()
     parameters = given_parameters(given, estimator.solver)
     if "C" in parameters:
         parameters.setdefault("alpha", None)  # of a model that is continued
@@ -68,6 +69,8 @@ def train(
     X, y = read_data(data, zero_based=zero_based, dtype=dtype, width=getattr(estimator, "n_features_in_", None))
     reading = time.perf_counter() - started
     talk = not quiet and not as_json
+    if talk and given.get("warm_start") and not continued:
+        click.echo(f"{model} does not exist yet: starting anew")
     if talk:
         click.echo(
             f"{data}: {X.shape[0]:,} examples x {X.shape[1]:,} features, {X.nnz:,} entries, read in {reading:.1f} s"

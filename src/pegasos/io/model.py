@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pegasos.certificate import Certificate, history_from_records
 from pegasos.io._atomic import open_atomic
-from pegasos.linear import LinearSVC
-from pegasos.problem import WarmStart
+from pegasos.linear import LinearSVC, State
+from pegasos.path import LinearSVCCV
 from pegasos.solvers import SOLVERS, Solver
 
 __all__ = ["load_model", "save_model"]
@@ -23,8 +23,9 @@ VERSION = 1
 def save_model(model: LinearSVC, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, whole or not at all.
 
-    The file holds weights, classes, parameters, certificate and history. A `random_state` that is an object and not a
-    number is not kept.
+    The file holds weights, classes, parameters, certificate and history, and of a model with ``warm_start=True`` the
+    dual point, four bytes an example, so that a fit of the loaded model continues. A `random_state` that is an object
+    and not a number is not kept. Of a `LinearSVCCV` its `best_estimator_` is written.
 
     Examples
     --------
@@ -44,6 +45,8 @@ def save_model(model: LinearSVC, path: str | os.PathLike[str]) -> None:
     if not isinstance(model, LinearSVC):
         raise TypeError(f"a {type(model).__name__} is no model of pegasos; save_model writes LinearSVC")
     check_is_fitted(model)
+    if isinstance(model, LinearSVCCV):
+        model = model.best_estimator_
     tensors: dict[str, NDArray[Any]] = {
         "coef": model.coef_,
         "intercept": model.intercept_,
@@ -55,6 +58,10 @@ def save_model(model: LinearSVC, path: str | os.PathLike[str]) -> None:
         "certificate": model.certificate_.to_dict(),
         "steps": model._last.t,
     }
+    if model.scale_ is not None:
+        tensors["scale"] = model.scale_
+    if model.warm_start and model._last.q is not None:
+        tensors["dual_point"] = model._last.q.astype(np.float32)  # rounded it is as feasible
     if model.classes_.dtype.kind in "biuf":
         tensors["classes"] = model.classes_
     elif all(isinstance(label, str) for label in model.classes_):
@@ -131,26 +138,37 @@ def _restore(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Linear
         if len(names) != n_features or not all(isinstance(name, str) for name in names):
             raise ValueError(f"the names of the features do not fit the {n_features} weights")
         model.feature_names_in_ = np.array(names, dtype=object)
+    model.scale_ = _tensor(tensors, "scale", (n_features,)) if "scale" in tensors else None
+    if model.scale_ is not None and not (model.scale_ > 0).all():
+        raise ValueError("'scale' has numbers in it that are not positive")
     model.certificate_ = _certificate(header["certificate"])
     model.n_iter_ = model.certificate_.n_iter
     model.history_ = history_from_records(history.tolist())
     steps = header["steps"]
     if not isinstance(steps, int) or not 0 <= steps < 2**63:
         raise ValueError(f"a step count of {steps!r}")
-    bias = model._bias
-    constant = intercept / bias if bias else np.zeros(1)
-    model._last = WarmStart(np.concatenate([coef[0], constant]), steps, None)
+    q = None
+    if "dual_point" in tensors:
+        q = _tensor(tensors, "dual_point", (None,), dtype=np.float32).astype(np.float64)
+        if not ((q >= 0) & (q <= 1)).all():
+            raise ValueError("'dual_point' has numbers in it that are not between 0 and 1")
+    model._last = State(steps, q)
     return model
 
 
 def _tensor(
-    tensors: dict[str, NDArray[Any]], name: str, shape: tuple[int | None, ...], finite: bool = True
-) -> NDArray[np.float64]:
+    tensors: dict[str, NDArray[Any]],
+    name: str,
+    shape: tuple[int | None, ...],
+    finite: bool = True,
+    dtype: Any = np.float64,
+) -> NDArray[Any]:
     tensor = tensors[name]
     fits = len(tensor.shape) == len(shape) and all(s in (None, t) for s, t in zip(shape, tensor.shape, strict=True))
-    if tensor.dtype != np.float64 or not fits:
+    if tensor.dtype != dtype or not fits:
         expected = " x ".join("any" if size is None else str(size) for size in shape)
-        raise ValueError(f"{name!r} is {tensor.dtype} of shape {tensor.shape}, not float64 of shape {expected}")
+        wanted = f"{np.dtype(dtype)} of shape {expected}"
+        raise ValueError(f"{name!r} is {tensor.dtype} of shape {tensor.shape}, not {wanted}")
     if finite and not np.isfinite(tensor).all():
         raise ValueError(f"{name!r} has NaN or infinity in it")
     return tensor
@@ -190,6 +208,7 @@ def _certificate(fields: dict[str, Any]) -> Certificate:
         or not isinstance(certificate.converged, bool)
         or not isinstance(certificate.reason, str)
         or not isinstance(certificate.solver, str)
+        or not isinstance(certificate.scaled, bool)
     ):
         raise ValueError("a certificate with entries of the wrong type")
     return certificate

@@ -1,0 +1,89 @@
+"""Columns of very different size: how large they are, a copy of the data without the differences, which to name."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["column_sizes", "describe_sizes", "scale_columns"]
+
+#: Entries looked at at a time, so that no second copy of the data is made on the way.
+BLOCK = 1 << 20
+
+#: Sizes are kept within bounds whose squares have finite sums.
+SMALLEST, LARGEST = 1e-140, 1e140
+
+#: Columns whose sizes differ by more than this are worth a word when a fit fell short.
+SPREAD = 1e4
+
+#: Columns named in a warning.
+NAMED = 5
+
+
+def column_sizes(X: Any, s: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """The root mean square of the entries of each column that are not zero; 0 where there are none.
+
+    X is a CSR matrix or an array; s are weights of its rows.
+
+    Examples
+    --------
+    >>> column_sizes(np.array([[3.0, 0.0, 1.0], [0.0, 0.0, 1.0], [-3.0, 0.0, 1.0]]))
+    array([3., 0., 1.])
+    """
+    n_rows, n_columns = X.shape
+    s = np.ones(n_rows) if s is None else s / s.max()
+    squares, counts = np.zeros(n_columns), np.zeros(n_columns)
+    step = max(int(BLOCK / max((X.nnz if sp.issparse(X) else X.size) / max(n_rows, 1), 1)), 1)
+    for first in range(0, n_rows, step):
+        rows = slice(first, min(first + step, n_rows))
+        if sp.issparse(X):
+            starts = X.indptr[first : rows.stop + 1]
+            entries = slice(starts[0], starts[-1])
+            square, weights = _squares(X.data[entries]), np.repeat(s[rows], np.diff(starts))
+            squares += np.bincount(X.indices[entries], weights * square, n_columns)
+            counts += np.bincount(X.indices[entries], weights * (square > 0), n_columns)
+        else:
+            square = _squares(X[rows])
+            squares += s[rows] @ square
+            counts += s[rows] @ (square > 0)
+    return np.sqrt(np.divide(squares, counts, out=np.zeros(n_columns), where=counts > 0))
+
+
+def _squares(values: NDArray[Any]) -> NDArray[np.float64]:
+    sizes = np.abs(values, dtype=np.float64)
+    return np.where(sizes > 0, np.clip(sizes, SMALLEST, LARGEST), 0.0) ** 2
+
+
+def scale_columns(X: Any, s: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
+    """A copy of X, each column divided by its size, and the sizes. A column of zeros stays.
+
+    The size is the root mean square of the entries that are not zero. It makes columns alike that differ in their unit
+    of measurement, leaves columns of zeros and ones alone however rare the ones are, and is the same for sparse and
+    dense data. Nothing is centred: that would make sparse data dense. Rows count with their weights s, so that weight 2
+    is the row twice. X is a CSR matrix without duplicates, or an array; a copy of a CSR matrix shares its structure.
+    """
+    sizes = column_sizes(X, s)
+    # What the data is divided by, exactly: it has the precision of the data.
+    sizes = np.where(sizes >= np.finfo(X.dtype).tiny, sizes, 1.0).astype(X.dtype)
+    if sp.issparse(X):
+        columns = X.indices[: X.nnz]  # there may be room for more
+        values = sizes[columns]
+        np.divide(X.data[: X.nnz], values, out=values)
+        scaled = type(X)((values, columns, X.indptr), shape=X.shape)
+    else:
+        scaled = X / sizes
+    return scaled, sizes.astype(np.float64)
+
+
+def describe_sizes(X: Any, names: NDArray[Any] | None) -> str:
+    """A sentence on the columns whose size is farthest from the usual, where sizes differ much; "" where not."""
+    sizes = column_sizes(X)
+    used = np.flatnonzero(sizes)
+    if len(used) == 0 or sizes[used].max() <= SPREAD * sizes[used].min():
+        return ""
+    logs = np.log10(sizes[used])
+    farthest = used[np.argsort(-np.abs(logs - np.median(logs)), kind="stable")[:NAMED]]
+    named = ", ".join(f"{j if names is None else repr(str(names[j]))} ({sizes[j]:.2g})" for j in np.sort(farthest))
+    spread = sizes[used].max() / sizes[used].min()
+    return f"Columns differ in size by a factor of {spread:.0e}, the farthest out are {named}: pass scale='auto'."
