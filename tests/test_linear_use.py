@@ -202,12 +202,12 @@ class TestWarmStart:
 
     @pytest.mark.parametrize("solver", ["sdca", "interior-point"])
     def test_added_rows_continue_the_dual_point(self, solver):
-        options = {"C": 3.0, "tol": 1e-6, "max_iter": 10**5, "solver": solver}
+        options = {"C": 3.0, "tol": 1e-3, "max_iter": 10**5, "solver": solver}
         clf = svc(warm_start=True, **options).fit(X[:290], Y[:290])
         cold = svc(**options).fit(X, Y)
         clf.fit(X, Y)
         assert clf.certificate_.converged
-        assert clf.certificate_.primal == pytest.approx(cold.certificate_.primal, rel=2e-6)
+        assert clf.certificate_.primal == pytest.approx(cold.certificate_.primal, rel=2e-3)
         assert solver != "sdca" or clf.n_iter_ < 0.8 * cold.n_iter_
 
     def test_added_rows_start_at_zero(self):

@@ -81,13 +81,13 @@ def test_the_dual_point_comes_back(data, tmp_path, solver):
 
 def test_a_loaded_model_continues_to_another_C_and_more_rows(tmp_path):
     X, y = make_classification(600, 10, flip_y=0.2, random_state=0)
-    options = {"tol": 1e-5, "max_iter": 10**5, "random_state": 0}
+    options = {"tol": 1e-3, "max_iter": 10**5, "solver": "sdca", "random_state": 0}
     save_model(LinearSVC(C=1.0, warm_start=True, **options).fit(X[:550], y[:550]), tmp_path / "m")
     loaded = load_model(tmp_path / "m").set_params(C=1.3)
     cold = LinearSVC(C=1.3, **options).fit(X, y)
     assert loaded.fit(X, y).certificate_.converged
     assert loaded.n_iter_ < cold.n_iter_
-    assert loaded.certificate_.primal == pytest.approx(cold.certificate_.primal, rel=2e-5)
+    assert loaded.certificate_.primal == pytest.approx(cold.certificate_.primal, rel=2e-3)
 
 
 def test_scale_comes_back(data, tmp_path):

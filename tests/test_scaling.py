@@ -142,7 +142,7 @@ def test_uneven_columns_are_certified_or_warned_of(solver):
 
 def test_columns_without_names_go_by_number():
     with pytest.warns(ConvergenceWarning, match=r"farthest out are 0 \(.*, 8 \("):
-        svc(max_iter=20).fit(sp.csr_matrix(X * UNITS), Y)
+        svc(solver="sdca", max_iter=20).fit(sp.csr_matrix(X * UNITS), Y)
 
 
 def test_even_columns_are_not_named():
