@@ -274,6 +274,17 @@ def test_the_estimator_reaches_tol(problem, options):
     assert found.primal == pytest.approx(problem.primal(w), rel=1e-9)
 
 
+@pytest.mark.parametrize("way", ["subgradient", "batch", "search"])
+def test_continued_fits_come_closer(way):
+    problem = PROBLEMS["weights, shifted"]
+    X, y, s = data(problem)
+    clf = svc(problem, tol=0, max_iter=40, warm_start=True, free_intercept=way, batch_size=15)
+    found = [clf.fit(X, y, s).certificate_ for _ in range(6)]
+    assert clf._last.t == 6 * 80
+    assert (np.diff([one.dual for one in found]) >= -1e-9 * found[0].dual).all()
+    assert found[-1].gap < 0.7 * found[0].gap
+
+
 def test_the_search_keeps_to_one_budget_and_one_history():
     problem = PROBLEMS["shifted"]
     X, y, _ = data(problem)

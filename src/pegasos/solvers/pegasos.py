@@ -17,7 +17,7 @@ from pegasos.solvers.base import Report
 __all__ = ["Pegasos"]
 
 
-#: Steps of a run of the search over the intercept, as a share of the steps before it.
+#: Steps of a run of the search over the intercept, as a share of the steps behind it.
 GROWTH = 0.5
 
 
@@ -163,14 +163,16 @@ class Pegasos(SubgradientSolver):
         if not (problem.free_intercept and self.free_intercept == "search"):
             return super().run(problem, budget, seed, start, report, steps)
         # Runs at fixed intercepts, each from where the last one ended. One forgets what came before as its steps
-        # outnumber those behind it, so runs grow with the steps made. The last one takes what a short one would get.
-        root = RootSearch()
+        # outnumber those behind it, so runs grow with t, but a continued fit makes several of them too. The last one
+        # takes what a short one would get. An intercept that an earlier fit found is near.
+        root = RootSearch(step=0.1 if start.t else 1.0)
         made, epochs = 0, 0.0
         slopes: dict[bool, NDArray[np.float64]] = {}  # met where the loss rises with the intercept, and where it falls
         records: list[list[float]] = []
         per_epoch = math.ceil(problem.n_rows / self.batch_size)
         while True:
-            count = max(per_epoch, math.ceil(GROWTH * made))
+            longest = max(GROWTH * made, steps / 4)
+            count = max(per_epoch, math.ceil(min(GROWTH * start.t, longest)))
             if made + 1.5 * count > steps:
                 count = steps - made
             shifted = Shifted(report or Report(), epochs)
