@@ -246,6 +246,16 @@ public:
         return {primal, best_.value()};
     }
 
+    /// Joins another dual point, given by its q; the bound with it.
+    double include(const std::vector<double>& q, const std::vector<double>& w) {
+        DualPoint point;
+        evaluate<Loss>(problem_, w, team_, monitor_, point, [&](std::size_t i, double) { return q[i]; });
+        point.rescale();
+        best_.join(point);
+        best_.rescale();
+        return best_.value();
+    }
+
     std::vector<double> take_dual() { return std::move(best_.q); }
 
 private:

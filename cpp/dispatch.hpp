@@ -108,6 +108,14 @@ inline Output output_named(const std::string& name) {
     throw std::invalid_argument("unknown output '" + name + "'");
 }
 
+inline Intercept intercept_named(const std::string& name) {
+    if (name == "in_w") return Intercept::in_w;
+    if (name == "subgradient") return Intercept::subgradient;
+    if (name == "batch") return Intercept::batch;
+    if (name == "fixed") return Intercept::fixed;
+    throw std::invalid_argument("unknown intercept '" + name + "'");
+}
+
 /// Instantiated for each kind of rows in instances/*.cpp, so that the compiler can work on them side by side.
 template <class Rows>
 Solution solve_subgradient(const Rows& rows, const ProblemData& data, const SubgradientRequest& request,

@@ -16,7 +16,8 @@ namespace pegasos {
 struct Start {
     std::vector<double> w;
     std::uint64_t t = 0;
-    std::vector<double> q;  // the dual point of the earlier run, or empty
+    std::vector<double> q;                                 // the dual point of the earlier run, or empty
+    std::vector<std::vector<double>> counterweights = {};  // slopes met at other fixed intercepts
 };
 
 struct Record {
@@ -37,6 +38,8 @@ struct Solution {
     std::uint64_t steps = 0;
     double epochs = 0;
     Bounds bounds{};
+    std::vector<double> met;     // at a fixed intercept: mean slopes since the check before the last
+    double intercept_slope = 0;  // and the derivative of the loss in the intercept, over C sum(s)
     double seconds = 0;
     std::string reason;
     std::vector<Record> history;

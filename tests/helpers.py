@@ -78,19 +78,25 @@ class Problem:
 
 
 @cache
-def make_problem(weighted=False, bias=0.0, m=30, d=5, seed=0, C=IRRATIONAL):
+def make_problem(weighted=False, bias=0.0, m=30, d=5, seed=0, C=IRRATIONAL, free=False):
     """Rows and weights of few significant bits, so that sums are nearly exact in any order; an irrational C, so that no
     margin is exactly 1. Labels are noisy: at the optimum some rows have a loss."""
     random = np.random.default_rng(seed)
     X = random.integers(-4, 5, size=(m, d)) / 4 * (random.random((m, d)) < 0.7)
     y = np.where(X @ random.normal(size=d) + 0.5 * random.normal(size=m) > 0, 1.0, -1.0)
     s = random.integers(1, 9, size=m) / 4 if weighted else np.ones(m)
-    return Problem(X, y, s, C, bias)
+    return Problem(X, y, s, C, 1.0 if free else bias, free)
 
 
 @cache
 def optimum(problem):
-    """w* and the optimal value, by dual coordinate ascent to a gap of 1e-12."""
+    """w* and the optimal value, by dual coordinate ascent to a gap of 1e-12; with a free intercept by the
+    interior-point method to 1e-9, its bounds computed afresh."""
+    if problem.free:
+        found = run_interior_point(problem)
+        value = problem.primal(found.w)
+        assert value - problem.dual(found.q) <= 1e-8 * value
+        return found.w, value
     X = problem.augmented * problem.y[:, None]
     square = np.maximum((X * X).sum(axis=1), 1e-300)
     q, w = np.zeros(problem.m), np.zeros(X.shape[1])
@@ -146,10 +152,12 @@ def run(problem, *, batches=None, **options):
         "max_steps": problem.m,
         "tol": 0.0,
         "seed": 0,
+        "intercept": "subgradient" if problem.free else "in_w",
         "sequence": None,
         "start_w": None,
         "start_t": 0,
         "start_q": None,
+        "counterweights": [],
     }
     if batches is not None:
         options = {"sequence": batches.ravel(), "batch": batches.shape[1], "max_steps": len(batches)} | options

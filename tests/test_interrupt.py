@@ -31,7 +31,7 @@ SCRIPT = """
     for delay in (0.01, 0.1, 0.2, 0.35, 0.5):
         timer = threading.Thread(target=send, args=[delay])
         timer.start()
-        clf = LinearSVC(tol=0, max_iter=10**9, solver=Pegasos({solver}))
+        clf = LinearSVC(tol=0, max_iter=10**9, intercept="{intercept}", solver=Pegasos({solver}))
         try:
             clf.fit(X, y)
         except KeyboardInterrupt:
@@ -48,6 +48,7 @@ CASES = {
     "few short rows": ("X, y = np.eye(2), np.array([0, 1])", ""),
     "wide rows": (WIDE.format(rows=2000), ""),
     "the whole of wide rows at a time": (WIDE.format(rows=2000), "batch_size=2000"),
+    "search for the intercept": ("X, y = np.eye(2), np.array([0, 1])", "free_intercept='search'"),
     "random stops": ("X, y = make_text(20_000, 5_000, random_state=0)", "average=False, random_stops=1000"),
 }
 
@@ -55,7 +56,8 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_keyboard_interrupt(case, record_property):
     data, solver = CASES[case]
-    script = textwrap.dedent(SCRIPT).format(data=textwrap.dedent(data).strip(), solver=solver)
+    intercept = "free" if "free_intercept" in solver else "penalized"
+    script = textwrap.dedent(SCRIPT).format(data=textwrap.dedent(data).strip(), solver=solver, intercept=intercept)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     delays = [float(line) for line in done.stdout.splitlines()]

@@ -117,13 +117,26 @@ Solution subgradient(const BoundProblem& problem, const Run& run, const std::str
                      double step_parameter, std::uint64_t batch, const std::string& sampling, bool project,
                      double radius, bool count_idle_steps, const std::string& output,
                      std::uint64_t random_stops, std::uint64_t stop_sample, std::uint64_t max_steps,
-                     double tol, std::uint64_t seed, const std::optional<Vector<RowNumber>>& sequence,
+                     double tol, std::uint64_t seed, const std::string& intercept,
+                     const std::optional<Vector<RowNumber>>& sequence,
                      const std::optional<Vector<double>>& start_w, std::uint64_t start_t,
-                     const std::optional<Vector<double>>& start_q) {
-    const SubgradientOptions options{
-        batch,     project, radius, count_idle_steps, output_named(output), random_stops, stop_sample,
-        max_steps, tol,     seed};
-    const Start start{to_vector(start_w, problem.dimension()), start_t, to_vector(start_q, problem.n_rows())};
+                     const std::optional<Vector<double>>& start_q,
+                     const std::vector<Vector<double>>& counterweights) {
+    const SubgradientOptions options{batch,
+                                     project,
+                                     radius,
+                                     count_idle_steps,
+                                     output_named(output),
+                                     random_stops,
+                                     stop_sample,
+                                     max_steps,
+                                     tol,
+                                     seed,
+                                     intercept_named(intercept)};
+    std::vector<std::vector<double>> others;
+    for (const auto& q : counterweights) others.push_back(to_vector(q, problem.n_rows()));
+    const Start start{to_vector(start_w, problem.dimension()), start_t, to_vector(start_q, problem.n_rows()),
+                      std::move(others)};
     const SubgradientRequest request{schedule, step_parameter, sampling, to_rows(sequence, problem.n_rows()),
                                      options,  start};
     const ProblemData data = problem.data();
@@ -245,6 +258,9 @@ NB_MODULE(PEGASOS_MODULE, m) {
         .def_ro("seconds", &Solution::seconds)
         .def_ro("reason", &Solution::reason)
         .def_ro("bounds", &Solution::bounds)
+        .def_prop_ro(
+            "met", [](const Solution& s) { return to_numpy(s.met); }, nb::rv_policy::move)
+        .def_ro("intercept_slope", &Solution::intercept_slope)
         .def_prop_ro("history", [](Solution& s) {
             std::vector<std::vector<double>> rows;
             for (const auto& r : s.history) rows.push_back({r.seconds, r.epoch, r.primal, r.dual});
@@ -252,8 +268,8 @@ NB_MODULE(PEGASOS_MODULE, m) {
         });
     m.def("subgradient", &subgradient, "problem"_a, "run"_a, nb::kw_only(), "schedule"_a, "step_parameter"_a,
           "batch"_a, "sampling"_a, "project"_a, "radius"_a, "count_idle_steps"_a, "output"_a,
-          "random_stops"_a, "stop_sample"_a, "max_steps"_a, "tol"_a, "seed"_a, "sequence"_a.none(),
-          "start_w"_a.none(), "start_t"_a, "start_q"_a.none());
+          "random_stops"_a, "stop_sample"_a, "max_steps"_a, "tol"_a, "seed"_a, "intercept"_a,
+          "sequence"_a.none(), "start_w"_a.none(), "start_t"_a, "start_q"_a.none(), "counterweights"_a);
     m.def(
         "neighbours_alike",
         [](const BoundProblem& problem, std::uint64_t seed) {

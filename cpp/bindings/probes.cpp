@@ -52,10 +52,26 @@ std::vector<RowNumber> sample(const std::string& sampling, std::size_t n_rows, s
     return block;
 }
 
+/// b and the slope of each row: empty where there is none.
+std::pair<double, std::vector<double>> best_intercept_of(const std::vector<double>& responses,
+                                                         const std::vector<double>& labels,
+                                                         const std::vector<double>& weights) {
+    std::vector<Kink> kinks;
+    for (std::size_t i = 0; i < responses.size(); ++i)
+        kinks.push_back({labels[i] - responses[i], labels[i] * weights[i]});
+    const std::vector<Kink> rows = kinks;
+    const BestIntercept found = best_intercept(kinks);
+    std::vector<double> slopes;
+    if (found.exists)
+        for (const Kink& row : rows) slopes.push_back(found.slope(row));
+    return {found.b, slopes};
+}
+
 }  // namespace
 
 void bind_probes(nb::module_& m) {
     m.def("probe_tracked_norm", &tracked_norm, "seed"_a, "n_features"_a, "steps"_a, "factor"_a);
     m.def("probe_draws", &draws, "seed"_a, "bound"_a, "count"_a);
+    m.def("probe_best_intercept", &best_intercept_of, "responses"_a, "labels"_a, "weights"_a);
     m.def("probe_sample", &sample, "sampling"_a, "n_rows"_a, "batch"_a, "seed"_a, "count"_a);
 }

@@ -21,7 +21,9 @@ inline void refuse_free_intercept(const ProblemData& data) {
 template <class Rows>
 Solution solve_subgradient(const Rows& rows, const ProblemData& data, const SubgradientRequest& request,
                            Context& context) {
-    refuse_free_intercept(data);
+    if (data.free_intercept != (request.options.intercept != Intercept::in_w))
+        throw std::invalid_argument("the intercept is free, or it is in w");
+    if (request.schedule != "pegasos") refuse_free_intercept(data);
     const auto problem = make_problem(rows, data);
     const auto sampler = make_sampler(request.sampling, request.sequence, rows.n_rows, request.options.batch,
                                       request.options.seed);

@@ -9,6 +9,14 @@
 // The step sizes eta_t make the algorithm: pegasos.hpp, norma.hpp, constant_step.hpp. With weights s_i the slope of
 // row i counts m s_i / sum(s) times, so that v_t stays unbiased.
 //
+// A free intercept b is kept beside w, out of its norm, its shrinking and its projection; margins are
+// y_i (<w, x_i> + b). It is found in one of the ways of S0 section 6:
+//   subgradient   b_{t+1} = b_t + eta'_t 1/k sum_{i in A_t} slope_i y_i,   eta'_t = min(eta_t, 1/sqrt(t))
+//   batch         b_t minimises the loss of A_t (best_intercept.hpp), whose slopes then make v_t. A batch of one class
+//                 is passed over. What is returned with w is the b that minimises the loss of all rows
+//   fixed         b stays as it is: the outer search over b runs this. Its dual points are
+//                 mixed with one of another b, at which the loss had the opposite slope in b
+//
 // A step costs O(k d) for rows of d entries, projection and averaging included, whatever m is. Checks of the
 // bounds (certificate.hpp), one pass over the rows each, are made after epoch 1 and then ever more rarely.
 // clang-format on
@@ -23,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "best_intercept.hpp"
 #include "losses.hpp"
 #include "monitor.hpp"
 #include "random.hpp"
@@ -33,6 +42,9 @@
 namespace pegasos {
 
 enum class Output { last, average, suffix, random_stop };
+
+/// Where the intercept is: an entry of w like the others, or free and found in one of three ways.
+enum class Intercept { in_w, subgradient, batch, fixed };
 
 struct SubgradientOptions {
     std::uint64_t batch = 1;
@@ -45,6 +57,7 @@ struct SubgradientOptions {
     std::uint64_t max_steps = 1;
     double tol = 0;
     std::uint64_t seed = 0;
+    Intercept intercept = Intercept::in_w;
 };
 
 template <class Loss, class Rows, class Schedule>
@@ -62,6 +75,7 @@ public:
                                      : std::sqrt(problem.C * problem.total_weight * Loss::value(0))),
           step_weight_(static_cast<double>(problem.rows.n_rows) /
                        (static_cast<double>(options.batch) * problem.total_weight)),
+          features_(problem.rows),
           w_(problem.dimension(), options.output == Output::average || options.output == Output::suffix),
           block_(options.batch * std::max<std::uint64_t>(1, 1024 / options.batch)),
           certifier_(problem, context.team, context.monitor) {
@@ -69,12 +83,18 @@ public:
         for (std::size_t i = 0; i < problem.rows.n_rows; ++i)
             visited_.push_back({problem.labels[i] * problem.weights[i]});
         violators_.reserve(options.batch);
+        responses_.resize(options.batch);
+        if (options.intercept != Intercept::in_w) features_.bias = 0;
     }
 
     Solution run(Start start) {
         t_ = start.t + 1;
-        if (!start.w.empty()) w_.assign(start.w);
+        if (!start.w.empty()) {
+            if (options_.intercept != Intercept::in_w) b_ = std::exchange(start.w.back(), 0.0);
+            w_.assign(start.w);
+        }
         certifier_.resume(std::move(start.q));
+        counterweights_ = std::move(start.counterweights);
         std::uint64_t budget = options_.max_steps;
         if (options_.output == Output::random_stop) budget = draw_stops();
 
@@ -91,7 +111,7 @@ public:
             if (!alive) solution.reason = "max_time";
             if (steps_ == next_check || last) {
                 solution.w = output(last);
-                bounds = certifier_.check(solution.w, visited_);
+                bounds = check(solution);
                 solution.record(context_, epochs(), bounds);
                 const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol;
                 if (reached) solution.reason = "tol";
@@ -161,42 +181,131 @@ private:
 
     /// One step on the batch at block[at], block[at + 1], ...; false, and no step, when the time is up.
     bool step(std::span<const RowNumber> block, std::size_t at) {
-        const Rows& rows = problem_.rows;
-        violators_.clear();
         for (std::size_t p = at; p < at + options_.batch; ++p) {
             if (p + far < block.size()) {
-                rows.prefetch_start(block[p + far]);
+                features_.prefetch_start(block[p + far]);
                 prefetch(&visited_[block[p + far]]);
             }
-            if (p + near < block.size()) rows.prefetch_row(block[p + near]);
-            const RowNumber i = block[p];
-            Visited& row = visited_[i];
-            const double slope = slope_of(row.label() * w_.dot(rows, i));
-            ++row.visits;
-            row.slopes += static_cast<float>(slope);
-            if (slope != 0) violators_.push_back({i, slope * row.signed_weight});
-            if (monitor_.worked(rows.entries(i))) return false;
+            if (p + near < block.size()) features_.prefetch_row(block[p + near]);
+            responses_[p - at] = w_.dot(features_, block[p]);
+            if (monitor_.worked(features_.entries(block[p]))) return false;
         }
-        const auto [eta, shrink] = schedule_(t_);
+        const std::span<const RowNumber> batch = block.subspan(at, options_.batch);
         w_.accumulate();
+        sum_of_b_ += b_;
+        ++steps_;
+        if (!find_violators(batch)) return true;
+        const auto [eta, shrink] = schedule_(t_);
         w_.scale(shrink);
+        double b_slope = 0;
         for (const auto& [i, slope] : violators_) {
-            w_.add(rows, i, eta * step_weight_ * slope);
+            w_.add(features_, i, eta * step_weight_ * slope);
+            b_slope += slope;
             if (options_.batch > 1)
-                monitor_.worked(rows.entries(i));  // a long batch must hear an interrupt here too
+                monitor_.worked(features_.entries(i));  // a long batch must hear an interrupt here too
         }
+        if (options_.intercept == Intercept::subgradient)
+            b_ += std::min(eta, 1 / std::sqrt(static_cast<double>(t_))) * step_weight_ * b_slope;
         if (options_.project) w_.project(radius_);
         if (options_.count_idle_steps || !violators_.empty()) ++t_;
-        ++steps_;
         return true;
+    }
+
+    /// The rows of the batch with a slope, from their responses; false where the batch makes no step.
+    bool find_violators(std::span<const RowNumber> batch) {
+        violators_.clear();
+        const bool best = options_.intercept == Intercept::batch;
+        BestIntercept found;
+        if (best) {
+            kinks_.clear();
+            for (std::size_t p = 0; p < batch.size(); ++p) kinks_.push_back(kink(batch[p], responses_[p]));
+            found = best_intercept(kinks_);
+            if (!found.exists) return false;
+            b_ = found.b;
+        }
+        for (std::size_t p = 0; p < batch.size(); ++p) {
+            Visited& row = visited_[batch[p]];
+            const double slope = best ? found.slope(kink(batch[p], responses_[p]))
+                                      : slope_of(row.label() * (responses_[p] + b_));
+            ++row.visits;
+            row.slopes += static_cast<float>(slope);
+            if (slope != 0) violators_.push_back({batch[p], slope * row.signed_weight});
+        }
+        return true;
+    }
+
+    Kink kink(RowNumber i, double response) const {
+        return {visited_[i].label() - response, visited_[i].signed_weight};
+    }
+
+    /// w, and where it is kept beside w the intercept.
+    std::vector<double> iterate() const { return with_intercept(w_.value(), b_); }
+    std::vector<double> sum_of_iterates() const { return with_intercept(w_.sum_of_iterates(), sum_of_b_); }
+    std::vector<double> with_intercept(std::vector<double> w, double b) const {
+        if (options_.intercept != Intercept::in_w) w.back() = b;
+        return w;
+    }
+
+    /// The mean slope of each row since the last check, 0 for rows not met.
+    std::vector<double> mean_slopes() const {
+        std::vector<double> q;
+        q.reserve(visited_.size());
+        for (const Visited& row : visited_)
+            q.push_back(row.visits ? row.slopes / static_cast<double>(row.visits) : 0.0);
+        return q;
+    }
+
+    /// The derivative of C sum_i s_i loss_i in b by these slopes, divided by C sum(s).
+    double intercept_slope(const std::vector<double>& q) const {
+        Sum slope;
+        for (std::size_t i = 0; i < q.size(); ++i) slope.add(visited_[i].signed_weight * q[i]);
+        return -slope.value() / problem_.total_weight;
+    }
+
+    /// The bounds at w. At a fixed intercept balancing a dual point may cost much of it, so there it is also
+    /// mixed with one met beyond the best intercept, such that little is left to balance.
+    Bounds check(Solution& solution) {
+        if (options_.intercept != Intercept::fixed) return certifier_.check(solution.w, visited_);
+        solution.met = mean_slopes();
+        solution.intercept_slope = intercept_slope(solution.met);
+        Bounds bounds = certifier_.check(solution.w, visited_);
+        for (const auto& other : counterweights_) {
+            const double here = solution.intercept_slope, there = intercept_slope(other);
+            if (!(here * there < 0)) continue;
+            const double share = here / (here - there);
+            std::vector<double> mixed = solution.met;
+            for (std::size_t i = 0; i < mixed.size(); ++i) mixed[i] += share * (other[i] - mixed[i]);
+            bounds.dual = certifier_.include(mixed, solution.w);
+        }
+        return bounds;
+    }
+
+    /// The intercept that goes best with these weights, on all rows; the one there where there is none.
+    double best_intercept_of_all(const std::vector<double>& w) {
+        const Rows& rows = features_;
+        std::vector<Kink> kinks(rows.n_rows);
+        context_.team.run_ranges(rows.n_rows, [&](std::size_t k, std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last && !context_.team.failed(); ++i) {
+                kinks[i] = kink(static_cast<RowNumber>(i), rows.dot(i, w.data()));
+                if (k == 0) monitor_.worked(rows.entries(i));
+            }
+        });
+        const BestIntercept found = best_intercept(kinks);
+        return found.exists ? found.b : w.back();
     }
 
     /// The vector to check, or at the end to return.
     std::vector<double> output(bool last) {
+        std::vector<double> w = chosen_iterate(last);
+        if (options_.intercept == Intercept::batch) w.back() = best_intercept_of_all(w);
+        return w;
+    }
+
+    std::vector<double> chosen_iterate(bool last) const {
         if (options_.output == Output::random_stop && last && !best_stop_.empty()) return best_stop_;
         const bool mean_wanted = options_.output == Output::average || options_.output == Output::suffix;
-        if (!mean_wanted || steps_ == 0) return w_.value();
-        std::vector<double> mean = w_.sum_of_iterates();
+        if (!mean_wanted || steps_ == 0) return iterate();
+        std::vector<double> mean = sum_of_iterates();
         const Snapshot* from = nullptr;
         for (const auto& snapshot : snapshots_)
             if (snapshot.steps * 2 <= steps_) from = &snapshot;
@@ -211,7 +320,7 @@ private:
     std::uint64_t next_snapshot() const { return options_.output == Output::suffix ? snapshot_at_ : never; }
     void take_snapshot() {
         if (snapshots_.size() == 2) snapshots_.erase(snapshots_.begin());
-        snapshots_.push_back({steps_, w_.sum_of_iterates()});
+        snapshots_.push_back({steps_, sum_of_iterates()});
         snapshot_at_ *= 2;
     }
 
@@ -227,7 +336,7 @@ private:
     std::uint64_t next_stop() const { return stops_.empty() ? never : stops_.back(); }
     void try_stop() {
         stops_.pop_back();
-        std::vector<double> w = w_.value();
+        std::vector<double> w = iterate();
         const double primal = sampled_primal(w);
         if (primal < best_stop_primal_ || best_stop_.empty()) {
             best_stop_primal_ = primal;
@@ -245,7 +354,7 @@ private:
             monitor_.worked(rows.entries(i));
         }
         const double scale = static_cast<double>(rows.n_rows) / static_cast<double>(count);
-        return squared_norm(w) / 2 + problem_.C * loss.value() * scale;
+        return squared_norm(w, problem_.n_penalized()) / 2 + problem_.C * loss.value() * scale;
     }
 
     const Problem<Rows>& problem_;
@@ -255,11 +364,16 @@ private:
     Context& context_;
     Monitor& monitor_;
     const double radius_, step_weight_;
+    Rows features_;  // the rows; without the constant feature where the intercept is beside w
     ScaledVector w_;
+    double b_ = 0, sum_of_b_ = 0;
     std::vector<RowNumber> block_;
     std::vector<Visited> visited_;
+    std::vector<double> responses_;  // of the batch, <w, x_i>
+    std::vector<Kink> kinks_;
     std::vector<Violator> violators_;
     Certifier<Loss, Rows> certifier_;
+    std::vector<std::vector<double>> counterweights_;
     std::vector<Snapshot> snapshots_;
     std::vector<std::uint64_t> stops_;
     std::vector<double> best_stop_;

@@ -121,8 +121,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         Whether to have an intercept.
     intercept : {"penalized", "free"}, default="penalized"
         What kind of intercept. A penalised one, as in LIBLINEAR, is the weight of a constant feature of value
-        `intercept_scaling`. A free one is not in the norm, as in LIBSVM; the solvers "auto", "sdca"
-        and "interior-point" serve it.
+        `intercept_scaling`. A free one is not in the norm, as in LIBSVM; the solvers "auto", "interior-point",
+        "sdca" and "pegasos" serve it.
     intercept_scaling : float, default=1.0
         The value of the constant feature; larger penalises the intercept less. A free intercept has none.
     scale : {"auto"}, default=None

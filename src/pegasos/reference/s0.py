@@ -211,3 +211,190 @@ def random_stop(iterates: Sequence[Floats], stops: Sequence[int], f: Callable[[F
     array([4.])
     """
     return min((iterates[t - 1] for t in stops), key=f)
+
+
+def step_beside_intercept(
+    X: Floats, y: Floats, s: Floats, lam: float, w: Floats, A_t: RowNumbers, slope: Floats, t: int, project: bool
+) -> tuple[Floats, float]:
+    """w_{t+1} of Pegasos and minus the sub-gradient in b, given the slopes of the batch's rows."""
+    m, k = len(y), len(A_t)
+    weight = slope * (m * s / s.sum() * y)[A_t]
+    w = (1 - 1 / t) * w + 1 / (lam * t) * (weight @ X[A_t]) / k
+    return (onto_ball(w, lam) if project else w), float(weight.sum()) / k
+
+
+def pegasos_subgradient_intercept(
+    X: Floats,
+    y: Floats,
+    lam: float,
+    batches: RowNumbers,
+    *,
+    s: Floats | None = None,
+    project: bool = False,
+    w_1: Floats | None = None,
+    b_1: float = 0.0,
+    t_0: int = 0,
+) -> Iterator[tuple[Floats, float]]:
+    """Section 6, second approach (eq. 23): a sub-gradient step in b too, which nothing shrinks.
+
+    The step in b is min(1/(λ t), 1/sqrt(t)): f is not strongly convex in b, so the analysis of 1/(λ t) does not hold,
+    and at first it is far too long.
+
+    Parameters are those of :func:`descend`. Yields (w_1, b_1), ..., (w_{T+1}, b_{T+1}).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0], [3.0]]), np.array([-1.0, 1.0])
+    >>> for w, b in pegasos_subgradient_intercept(X, y, 0.5, np.array([[0], [1], [0]])):
+    ...     print(w, round(b, 3))
+    [0.] 0.0
+    [-2.] -1.0
+    [2.] -0.293
+    [0.66666667] -0.87
+    """
+    s = np.ones(len(y)) if s is None else s
+    w, b = np.zeros(X.shape[1]) if w_1 is None else w_1, b_1
+    yield w, b
+    for t, A_t in enumerate(batches, start=t_0 + 1):
+        slope = (y[A_t] * (X[A_t] @ w + b) < 1).astype(float)
+        w, down = step_beside_intercept(X, y, s, lam, w, A_t, slope, t, project)
+        b += min(1 / (lam * t), 1 / np.sqrt(t)) * down
+        yield w, b
+
+
+def best_intercept(z: Floats, y: Floats, s: Floats) -> tuple[float, Floats] | None:
+    """The b that minimises sum_i s_i max(0, 1 - y_i (z_i + b)), and the rows' slopes there (eq. 24).
+
+    The slope of the sum at b is the weight of the rows with ``r_i = y_i - z_i < b`` less that of the positive rows, so
+    b is the weighted quantile of r at the rank of the positives' weight; the middle where a stretch of b minimises.
+    Rows with r_i = b have a share of their slopes that makes those of the two classes equal. One class has no b: None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_intercept(np.array([-1.0, 0.0, 1.0]), np.array([-1.0, 1.0, 1.0]), np.ones(3))
+    (0.5, array([1., 1., 0.]))
+    >>> best_intercept(np.zeros(3), np.array([-1.0, 1.0, 1.0]), np.ones(3))
+    (1.0, array([1. , 0.5, 0.5]))
+    """
+    rank = s[y > 0].sum()
+    if rank == 0 or rank == s.sum():
+        return None
+    r = y - z
+    kinks = np.unique(r[s > 0])
+    reached = np.array([s[r <= kink].sum() for kink in kinks])
+    lower, upper = kinks[reached >= rank][0], kinks[reached > rank][0]
+    b = lower + (upper - lower) / 2
+    slope = ((r > b) == (y > 0)).astype(float)
+    if lower == upper:
+        share = (rank - s[r < b].sum()) / s[r == b].sum()
+        slope[r == b] = np.where(y > 0, 1 - share, share)[r == b]
+    return float(b), slope
+
+
+def pegasos_batch_intercept(
+    X: Floats,
+    y: Floats,
+    lam: float,
+    batches: RowNumbers,
+    *,
+    s: Floats | None = None,
+    project: bool = False,
+    w_1: Floats | None = None,
+    t_0: int = 0,
+) -> Iterator[Floats]:
+    """Section 6, third approach: descent on λ/2 ||w||^2 + g(w; A_t), where g is the batch's loss at its best b.
+
+    A batch of one class is passed over, and t does not advance. The b that belongs to a w is
+    :func:`best_intercept` on all rows. Parameters are those of :func:`descend`. Yields w_1, ..., w_{T+1}.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0], [3.0], [4.0]]), np.array([-1.0, 1.0, 1.0])
+    >>> for w in pegasos_batch_intercept(X, y, 0.5, np.array([[0, 1], [1, 2], [0, 2]])):
+    ...     print(w)
+    [0.]
+    [2.]
+    [2.]
+    [1.]
+    """
+    s = np.ones(len(y)) if s is None else s
+    w, t = np.zeros(X.shape[1]) if w_1 is None else w_1, t_0 + 1
+    yield w
+    for A_t in batches:
+        best = best_intercept(X[A_t] @ w, y[A_t], s[A_t])
+        if best is not None:
+            _, slope = best
+            w, _ = step_beside_intercept(X, y, s, lam, w, A_t, slope, t, project)
+            t += 1
+        yield w
+
+
+def pegasos_fixed_intercept(
+    X: Floats,
+    y: Floats,
+    lam: float,
+    b: float,
+    batches: RowNumbers,
+    *,
+    s: Floats | None = None,
+    project: bool = False,
+    w_1: Floats | None = None,
+    t_0: int = 0,
+) -> Iterator[Floats]:
+    """Pegasos on w alone, margins y_i (<w, x_i> + b): J(b; S) of eq. 25, with the regulariser it lacks there.
+
+    Parameters are those of :func:`descend`. Yields w_1, ..., w_{T+1}.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0], [3.0]]), np.array([-1.0, 1.0])
+    >>> for w in pegasos_fixed_intercept(X, y, 0.5, -2.0, np.array([[0], [1], [1]])):
+    ...     print(w)
+    [0.]
+    [0.]
+    [3.]
+    [2.]
+    """
+    s = np.ones(len(y)) if s is None else s
+    w = np.zeros(X.shape[1]) if w_1 is None else w_1
+    yield w
+    for t, A_t in enumerate(batches, start=t_0 + 1):
+        slope = (y[A_t] * (X[A_t] @ w + b) < 1).astype(float)
+        w, _ = step_beside_intercept(X, y, s, lam, w, A_t, slope, t, project)
+        yield w
+
+
+def search_intercept(
+    X: Floats, y: Floats, lam: float, rounds: Sequence[RowNumbers], low: float, high: float, *, s: Floats | None = None
+) -> tuple[Floats, float]:
+    """Section 6, last approach: bisection on b in [low, high], Pegasos on w inside, each from where the last one ended.
+
+    By the envelope theorem the derivative of J is that of the loss in b, ``-1/m sum_i y_i q_i`` with q_i the share of
+    row i's visits at which it had a loss. It rises with b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0], [3.0]]), np.array([-1.0, 1.0])
+    >>> batches = np.tile([[0, 1]], (1000, 1))
+    >>> w, b = search_intercept(X, y, 0.01, [batches] * 12, -4.0, 4.0)
+    >>> [round(float(value), 1) for value in (w[0], b)]
+    [1.0, -2.0]
+    """
+    s = np.ones(len(y)) if s is None else s
+    w, t = np.zeros(X.shape[1]), 0
+    b = (low + high) / 2
+    for batches in rounds:
+        b = (low + high) / 2
+        iterates = list(pegasos_fixed_intercept(X, y, lam, b, batches, s=s, w_1=w, t_0=t))
+        met = [(s * y)[A_t] * (y[A_t] * (X[A_t] @ w_t + b) < 1) for A_t, w_t in zip(batches, iterates, strict=False)]
+        if -np.sum(met) < 0:
+            low = b
+        else:
+            high = b
+        w, t = iterates[-1], t + len(batches)
+    return w, b

@@ -1,7 +1,7 @@
 """What the stochastic sub-gradient solvers share: everything but the step sizes."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -46,6 +46,7 @@ class SubgradientSolver(Solver):
     project: bool = False
     count_idle_steps: bool = True
     random_stops: int = 0
+    free_intercept: str = "subgradient"
 
     def step_parameter(self, problem: Problem, steps: int) -> float:
         """The number in the schedule, where it has one."""
@@ -60,7 +61,31 @@ class SubgradientSolver(Solver):
         steps = math.ceil(epoch_steps) if self.max_steps is None else int(self.max_steps)
         if start is None:
             start = WarmStart(w=self.first_w(problem, seed), t=0, q=None)
-        found = native.subgradient(
+        return self.run(problem, budget, seed, start, report, steps)
+
+    def run(
+        self, problem: Problem, budget: Budget, seed: int, start: WarmStart, report: Report | None, steps: int
+    ) -> Solution:
+        """At most so many steps from there."""
+        return self.solution(self.descend(problem, budget, seed, start, report, steps))
+
+    def solution(self, found: native.Solution) -> Solution:
+        """What the core found, under the name of this solver and its budget."""
+        return Solution.from_core(found, self.describe(), "max_iter" if self.max_steps is None else "max_steps")
+
+    def descend(
+        self,
+        problem: Problem,
+        budget: Budget,
+        seed: int,
+        start: WarmStart,
+        report: Report | None,
+        steps: int,
+        counterweights: Iterable[NDArray[np.float64]] = (),
+    ) -> native.Solution:
+        """One run of the core; `counterweights` are slopes met by others, at other fixed intercepts."""
+        intercept = {"search": "fixed"}.get(self.free_intercept, self.free_intercept)
+        return native.subgradient(
             problem.core,
             make_run(budget, report),
             schedule=self.schedule,
@@ -76,12 +101,13 @@ class SubgradientSolver(Solver):
             max_steps=steps,
             tol=budget.tol,
             seed=continued_seed(seed, start.t),
+            intercept=intercept if problem.free_intercept else "in_w",
             sequence=None,
             start_w=start.w,
             start_t=start.t,
             start_q=start.q,
+            counterweights=list(counterweights),
         )
-        return Solution.from_core(found, self.describe(), "max_iter" if self.max_steps is None else "max_steps")
 
     def first_w(self, problem: Problem, seed: int) -> NDArray[np.float64]:
         """Where a run that continues no other begins."""

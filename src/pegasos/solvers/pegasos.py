@@ -2,16 +2,37 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos.options import Choice, Flag, Integer, Option, names
-from pegasos.problem import Budget, Problem
+from pegasos.problem import Budget, Problem, Solution, WarmStart
+from pegasos.solvers._intercept_search import RootSearch
 from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
+from pegasos.solvers.base import Report
 
 __all__ = ["Pegasos"]
+
+
+#: Steps of a run of the search over the intercept, as a share of the steps behind it.
+GROWTH = 0.5
+
+
+class Shifted(Report):
+    """Tells another report of a run that began after some epochs."""
+
+    def __init__(self, report: Report, epochs: float) -> None:
+        self.report = report
+        self.epochs = epochs
+
+    def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
+        self.report.checked(seconds, epoch + self.epochs, primal, dual)
+
+    def progressed(self, epoch: float, seconds: float) -> None:
+        self.report.progressed(epoch + self.epochs, seconds)
 
 
 class Pegasos(SubgradientSolver):
@@ -43,6 +64,10 @@ class Pegasos(SubgradientSolver):
         decides which examples the first batch finds violated.
     count_idle_steps : bool, default=True
         If False, t does not advance on a step without a violation, so that steps shrink more slowly (S2 section 4.5).
+    free_intercept : {"subgradient", "batch", "search"}, default="subgradient"
+        How to find a free intercept, the estimator's ``intercept="free"`` (S0 section 6): by a sub-gradient step beside
+        that of the weights, of size at most ``1 / sqrt(t)``; as the best one of each batch, for large batches, since it
+        is biased for small ones; or by a search over the intercept, around runs at a fixed one.
     max_steps : int, default=None
         Budget in steps, in place of the estimator's ``max_iter`` epochs.
 
@@ -59,6 +84,7 @@ class Pegasos(SubgradientSolver):
 
     name = "pegasos"
     schedule = "pegasos"
+    intercepts = ("penalized", "free")
     options: ClassVar[Mapping[str, Option]] = {
         **SHARED_OPTIONS,
         "project": Flag(help="project onto the ball of radius 1/sqrt(alpha) after each step"),
@@ -70,6 +96,11 @@ class Pegasos(SubgradientSolver):
         ),
         "start": Choice(values=names("zero", "random"), help="first weights: zero, or random in the ball (S2)"),
         "count_idle_steps": Flag(help="advance t on steps without a violation too (S2 section 4.5 says no)"),
+        "free_intercept": Choice(
+            values=names("subgradient", "batch", "search"),
+            help="how to find a free intercept (S0 section 6): by its sub-gradient, as the best one of each batch, or "
+            "in a search around the descent",
+        ),
     }
 
     def __init__(
@@ -83,6 +114,7 @@ class Pegasos(SubgradientSolver):
         stop_evaluation: str = "exact",
         start: str = "zero",
         count_idle_steps: bool = True,
+        free_intercept: str = "subgradient",
         max_steps: int | None = None,
     ) -> None:
         self.batch_size = batch_size
@@ -93,6 +125,7 @@ class Pegasos(SubgradientSolver):
         self.stop_evaluation = stop_evaluation
         self.start = start
         self.count_idle_steps = count_idle_steps
+        self.free_intercept = free_intercept
         self.max_steps = max_steps
 
     def check(self) -> None:
@@ -103,12 +136,65 @@ class Pegasos(SubgradientSolver):
                 "not return; pass average=False with it"
             )
 
+    def check_ways(self) -> None:
+        """Raise a ValueError where another option does not go with `free_intercept`."""
+        if self.free_intercept == "batch" and self.batch_size == 1:
+            raise ValueError(
+                "free_intercept='batch' takes the best intercept of each batch, and batch_size=1 has none: an example "
+                "alone has no loss at some intercept; raise batch_size, or use free_intercept='subgradient'"
+            )
+        if self.free_intercept == "search" and self.random_stops:
+            raise ValueError(
+                f"random_stops={self.random_stops} ends a run at random, and free_intercept='search' makes many runs; "
+                "leave one of them out"
+            )
+
+    def run(
+        self,
+        problem: Problem,
+        budget: Budget,
+        seed: int,
+        start: WarmStart,
+        report: Report | None,
+        steps: int,
+    ) -> Solution:
+        if problem.free_intercept:
+            self.check_ways()
+        if not (problem.free_intercept and self.free_intercept == "search"):
+            return super().run(problem, budget, seed, start, report, steps)
+        # Runs at fixed intercepts, each from where the last one ended. One forgets what came before as its steps
+        # outnumber those behind it, so runs grow with t, but a continued fit makes several of them too. The last one
+        # takes what a short one would get. An intercept that an earlier fit found is near.
+        root = RootSearch(step=0.1 if start.t else 1.0)
+        made, epochs = 0, 0.0
+        slopes: dict[bool, NDArray[np.float64]] = {}  # met where the loss rises with the intercept, and where it falls
+        records: list[list[float]] = []
+        per_epoch = math.ceil(problem.n_rows / self.batch_size)
+        while True:
+            longest = max(GROWTH * made, steps / 4)
+            count = max(per_epoch, math.ceil(min(GROWTH * start.t, longest)))
+            if made + 1.5 * count > steps:
+                count = steps - made
+            shifted = Shifted(report or Report(), epochs)
+            found = self.descend(problem, budget, seed, start, shifted, count, slopes.values())
+            made += found.steps
+            records += [[seconds, epoch + epochs, *bounds] for seconds, epoch, *bounds in found.history]
+            epochs += found.epochs
+            if found.reason != "budget" or made >= steps:
+                break
+            slopes[found.intercept_slope > 0] = found.met
+            w = found.w.copy()
+            w[-1] = root.after(float(w[-1]), found.intercept_slope)
+            start = WarmStart(w, found.t, found.q)
+            budget = replace(budget, elapsed=found.seconds)
+        return replace(self.solution(found), epochs=epochs, records=records)
+
     def first_w(self, problem: Problem, seed: int) -> NDArray[np.float64]:
         if self.start == "zero":
             return super().first_w(problem, seed)
         random = np.random.default_rng(seed)
         direction = random.standard_normal(problem.dimension)
-        if not problem.has_intercept:
+        if problem.free_intercept or not problem.has_intercept:
             direction[-1] = 0
         radius = random.random() ** (1 / problem.dimension) / math.sqrt(problem.alpha)
         return direction * (radius / np.linalg.norm(direction))
