@@ -109,7 +109,6 @@ def find_optimum(problem: Problem, C: float, folder: Path, *, tol: float = 1e-6,
         model = LinearSVC(
             C=C,
             fit_intercept=False,
-            solver="sdca",
             tol=tol,
             max_iter=10**9,
             max_time=max_time,

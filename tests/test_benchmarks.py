@@ -18,6 +18,7 @@ def test_there_are_benchmarks():
         "import_time.py",
         "linear.py",
         "reproduce_s3.py",
+        "exact.py",
         "memory.py",
         "path.py",
         "scaling.py",

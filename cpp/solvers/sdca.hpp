@@ -91,7 +91,7 @@ public:
         const double n_rows = static_cast<double>(problem_.rows.n_rows);
         Solution solution;
         std::uint32_t next_record = options_.tol > 0 ? 8 : 1;
-        double gap_before = 0, factor = 0.9;
+        double gap_before = 0, factor = team_.size() > 1 ? 1.5 : 0.9;
         for (;;) {
             if (sequence.empty())
                 make_order(options_.max_epochs * n_rows - visits_);
@@ -120,7 +120,7 @@ public:
                     solution.reason = reached ? "tol" : out_of_time ? "max_time" : "budget";
                     break;
                 }
-                if (expected > 0) factor = std::clamp((now.primal - now.dual) / expected, 0.5, 10.0);
+                if (expected > 0) factor = std::clamp(1.1 * (now.primal - now.dual) / expected, 0.5, 10.0);
             }
         }
         solution.epochs = visits_ / n_rows;

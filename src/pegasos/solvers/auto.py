@@ -27,9 +27,9 @@ ROUNDING = 1e-13
 #: Iterations that InteriorPoint is expected to take.
 ITERATIONS = 30
 #: Epochs of SDCA after which it is decided whether to go on.
-TRIAL = 3
+TRIAL = 6
 #: Epochs that SDCA takes to 0.1%, about, for each unit of the gap after the trial, where that is large.
-EPOCHS_PER_GAP = 10
+EPOCHS_PER_GAP = 25
 
 
 class Auto(Solver):
