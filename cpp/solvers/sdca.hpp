@@ -207,7 +207,8 @@ private:
         if (rho == 0) {
             double sum = 0;
             for (const Coordinate& c : coordinates_) sum += c.square - bias * bias;
-            rho = std::clamp(10 / n_rows, 0.01, 1.0) * (sum > 0 ? sum / n_rows : 1);
+            rho = std::max(std::clamp(10 / n_rows, 0.01, 1.0) * (sum > 0 ? sum / n_rows : 1),
+                           4 / (problem_.C * problem_.total_weight));
         }
         kappa_ = problem_.free_intercept ? 1 : bias * bias / (bias * bias + rho);
         step_ = std::isinf(rho) ? bias * bias : kappa_ * rho;
