@@ -179,7 +179,7 @@ double evaluate(const Problem<Rows>& problem, const std::vector<double>& w, Team
         }
     });
     Sum loss;
-    double linear[2], alpha[2];
+    double linear[2] = {0, 0}, alpha[2] = {0, 0};
     std::vector<double> u[2];
     for (const Part& part : parts) loss.add(part.loss.value());
     for (int g = 0; g < n_groups; ++g) {

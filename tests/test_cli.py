@@ -57,7 +57,7 @@ def test_train_predict_inspect(folder, pegasos):
 
     code, out, err = pegasos("inspect --top 3 text.model")
     assert (code, err) == (0, "")
-    assert "LinearSVC (loss=hinge, alpha=0.01), classes -1 and 1" in out
+    assert "LinearSVC (loss=hinge, alpha=0.01, intercept=penalized), classes -1 and 1" in out
     assert "largest weights" in out
 
 

@@ -303,3 +303,13 @@ class TestCrossValidation:
         for n_jobs in (1, 2):
             with pytest.raises(RuntimeError, match="no score"):
                 fit_cv(scoring=fails, n_jobs=n_jobs)
+
+
+def test_a_scorer_may_ask_the_estimator_for_its_score():
+    clf = LinearSVCCV(Cs=2, cv=3, scoring=lambda model, rows, labels: model.score(rows, labels)).fit(X, Y)
+    assert clf.score(X, Y) == clf.best_estimator_.score(X, Y)
+
+
+def test_one_score_to_choose_by():
+    with pytest.raises(ValueError, match="scoring="):
+        LinearSVCCV(scoring=["accuracy", "f1"]).fit(X, Y)

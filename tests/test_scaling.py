@@ -50,7 +50,7 @@ def test_a_scaled_copy(storage, dtype):
     rows = storage((X * UNITS).astype(dtype))
     before = rows.copy()
     scaled, sizes = scale_columns(rows, np.ones(len(Y)))
-    assert scaled.dtype == dtype
+    assert scaled.dtype == np.float64
     assert type(scaled) is type(rows)
     np.testing.assert_allclose(column_sizes(scaled), 1, rtol=1e-6)
     assert abs(rows - before).max() == 0
@@ -156,3 +156,14 @@ def test_even_columns_are_not_named():
 
 def test_scaling_is_the_remedy():
     assert svc(scale="auto", max_iter=1000).fit(X * UNITS, Y).certificate_.converged
+
+
+def test_the_certificate_of_scaled_float32_is_true():
+    """Scaled values rounded to single precision would be another problem."""
+    rows = (X + 1e3).astype(np.float32)
+    C = 1e6
+    clf = svc(C=C, scale="auto", intercept="free", solver="interior-point", tol=1e-9).fit(rows, Y)
+    w = clf.coef_[0] * clf.scale_
+    signs = np.where(Y == clf.classes_[1], 1.0, -1.0)
+    margins = signs * (rows.astype(np.float64) @ clf.coef_[0] + clf.intercept_[0])
+    assert clf.certificate_.primal == pytest.approx(w @ w / 2 + C * np.maximum(0, 1 - margins).sum(), rel=1e-8)

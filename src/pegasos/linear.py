@@ -128,7 +128,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
     scale : {"auto"}, default=None
         "auto" divides each column of X by its size, the root mean square of its entries that are not zero, before the
         fit; `coef_` is for X as it was given, and the certificate is that of the problem in the scaled columns.
-        Nothing is centred, and a column of zeros stays. It takes a copy of the values of X, in their precision.
+        Nothing is centred, and a column of zeros stays. It takes a copy of the values of X, in double precision.
     class_weight : dict or "balanced", default=None
         Weights of the classes, which multiply the sample weights. "balanced" counts examples, not their weights, as in
         scikit-learn.

@@ -342,11 +342,13 @@ random_state, verbose
         """What `scoring` says of the predictions; the accuracy where it is None."""
         if self.scoring is None:
             return super().score(X, y, sample_weight)
-        return _call_scorer(self._scorer(), self, X, y, sample_weight)
+        return _call_scorer(self._scorer(), self.best_estimator_, X, y, sample_weight)
 
     def check_parameters(self) -> Solver:
         """Raise a ValueError where a parameter has a value it cannot have; return the solver. `fit` does this first."""
         make_grid(self.Cs)
+        if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
+            raise ValueError(f"scoring={self.scoring!r}: must be one score to choose by, a name or a callable, or None")
         return super().check_parameters()
 
     def _make_svc(self, **parameters: Any) -> LinearSVC:

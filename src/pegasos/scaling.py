@@ -56,16 +56,16 @@ def _squares(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def scale_columns(X: Any, s: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
-    """A copy of X, each column divided by its size, and the sizes. A column of zeros stays.
+    """A copy of X in double precision, each column divided by its size, and the sizes. A column of zeros stays.
 
     The size is the root mean square of the entries that are not zero. It makes columns alike that differ in their unit
     of measurement, leaves columns of zeros and ones alone however rare the ones are, and is the same for sparse and
     dense data. Nothing is centred: that would make sparse data dense. Rows count with their weights s, so that weight 2
     is the row twice. X is a CSR matrix without duplicates, or an array; a copy of a CSR matrix shares its structure.
+    Values rounded to single precision would state another problem than X does, and its certificate would be false.
     """
     sizes = column_sizes(X, s)
-    # What the data is divided by, exactly: it has the precision of the data.
-    sizes = np.where(sizes >= np.finfo(X.dtype).tiny, sizes, 1.0).astype(X.dtype)
+    sizes[sizes == 0] = 1.0
     if sp.issparse(X):
         columns = X.indices[: X.nnz]  # there may be room for more
         values = sizes[columns]
@@ -73,7 +73,7 @@ def scale_columns(X: Any, s: NDArray[np.float64]) -> tuple[Any, NDArray[np.float
         scaled = type(X)((values, columns, X.indptr), shape=X.shape)
     else:
         scaled = X / sizes
-    return scaled, sizes.astype(np.float64)
+    return scaled, sizes
 
 
 def describe_sizes(X: Any, names: NDArray[Any] | None) -> str:

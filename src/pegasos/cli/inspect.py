@@ -24,6 +24,7 @@ def inspect(model: str, top: int, as_json: bool) -> None:
         if weights[j] != 0
     ]
     problem = {"loss": fitted.loss, **({"C": fitted.C} if fitted.alpha is None else {"alpha": fitted.alpha})}
+    problem["intercept"] = fitted.intercept if fitted.fit_intercept else "none"
     facts = {
         "model": model,
         "estimator": type(fitted).__name__,
