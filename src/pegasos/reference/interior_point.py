@@ -56,28 +56,33 @@ def interior_point(
     p, xi = np.full(len(y), 0.5), np.full(len(y), 1.5)
     yield alpha, w
     for _ in range(iterations):
-        z = A @ w
-        D = 1 / (p / alpha + xi / beta)
-        M = np.diag(R) + A.T @ (D[:, None] * A)
-        scale = 1 / np.sqrt(np.diag(M))
-
-        def direction(to_p: Floats, to_xi: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-            """The Newton step for products ``alpha to_p`` and ``beta to_xi``."""
-            h = 1 - z + to_p - to_xi  # noqa: B023, used in this iteration only
-            right = A.T @ alpha - R * w + A.T @ (D * h)  # noqa: B023
-            dw = scale * np.linalg.solve(M * np.outer(scale, scale), scale * right)  # noqa: B023
-            dalpha = D * (h - A @ dw)  # noqa: B023
-            dp = to_p - p - p * dalpha / alpha  # noqa: B023
-            dxi = to_xi - xi + xi * dalpha / beta  # noqa: B023
-            return dw, dalpha, dp, dxi
-
-        _, dalpha, dp, dxi = direction(np.zeros(len(y)), np.zeros(len(y)))
-        t = min(1.0, 1 / max(np.max(-dalpha / alpha), np.max(dalpha / beta), np.max(-dp / p), np.max(-dxi / xi)))
+        _, dalpha, dp, dxi = newton_step(A, R, w, alpha, beta, p, xi, np.zeros(len(y)), np.zeros(len(y)))
+        t = min(1.0, way_to_bound(alpha, beta, p, xi, dalpha, dp, dxi))
         products = alpha @ p + beta @ xi
         left = (alpha + t * dalpha) @ (p + t * dp) + (beta - t * dalpha) @ (xi + t * dxi)
         target = (left / products) ** 3 * products / (2 * len(y))
-        dw, dalpha, dp, dxi = direction((target - dalpha * dp) / alpha, (target + dalpha * dxi) / beta)
-        t = min(1.0, 0.995 / max(np.max(-dalpha / alpha), np.max(dalpha / beta), np.max(-dp / p), np.max(-dxi / xi)))
+        to_p, to_xi = (target - dalpha * dp) / alpha, (target + dalpha * dxi) / beta
+        dw, dalpha, dp, dxi = newton_step(A, R, w, alpha, beta, p, xi, to_p, to_xi)
+        t = min(1.0, 0.995 * way_to_bound(alpha, beta, p, xi, dalpha, dp, dxi))
         w, alpha, beta = w + t * dw, alpha + t * dalpha, beta - t * dalpha
         p, xi = p + t * dp, xi + t * dxi
         yield alpha, w
+
+
+def newton_step(
+    A: Floats, R: Floats, w: Floats, alpha: Floats, beta: Floats, p: Floats, xi: Floats, to_p: Floats, to_xi: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """The changes of w, alpha, p and xi that aim at the products ``alpha to_p`` and ``beta to_xi``."""
+    D = 1 / (p / alpha + xi / beta)
+    M = np.diag(R) + A.T @ (D[:, None] * A)
+    h = 1 - A @ w + to_p - to_xi
+    right = A.T @ alpha - R * w + A.T @ (D * h)
+    scale = 1 / np.sqrt(np.diag(M))
+    dw = scale * np.linalg.solve(M * np.outer(scale, scale), scale * right)
+    dalpha = D * (h - A @ dw)
+    return dw, dalpha, to_p - p - p * dalpha / alpha, to_xi - xi + xi * dalpha / beta
+
+
+def way_to_bound(alpha: Floats, beta: Floats, p: Floats, xi: Floats, dalpha: Floats, dp: Floats, dxi: Floats) -> float:
+    """How many times the step until the first of alpha, beta, p and xi is zero; beta changes by -dalpha."""
+    return float(1 / max(np.max(-dalpha / alpha), np.max(dalpha / beta), np.max(-dp / p), np.max(-dxi / xi)))
