@@ -194,6 +194,7 @@ def run_sdca(problem, **options):
         "max_epochs": 1.0,
         "tol": 0.0,
         "rho": math.inf,
+        "joins": 1,
         "seed": 0,
         "sequence": None,
         "start_w": None,

@@ -39,7 +39,7 @@ several = pytest.mark.parametrize("n_jobs", [2, 3])
 @pytest.fixture(scope="module")
 def text():
     """Sparse data large enough for several rounds an epoch."""
-    rows, labels = make_text(4000, 1000, random_state=0)
+    rows, labels = make_text(20_000, 1000, random_state=0)
     return scipy.sparse.csr_array(rows), np.where(labels == labels.max(), 1, 0)
 
 

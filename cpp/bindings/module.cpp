@@ -163,11 +163,11 @@ Solution sgd(const BoundProblem& problem, const Run& run, bool complete_epochs, 
 }
 
 Solution sdca(const BoundProblem& problem, const Run& run, bool shrink, bool blocks, double max_epochs,
-              double tol, double rho, std::uint64_t seed, const std::optional<Vector<RowNumber>>& sequence,
-              const std::optional<Vector<double>>& start_w, std::uint64_t start_t,
-              const std::optional<Vector<double>>& start_q) {
+              double tol, double rho, std::size_t joins, std::uint64_t seed,
+              const std::optional<Vector<RowNumber>>& sequence, const std::optional<Vector<double>>& start_w,
+              std::uint64_t start_t, const std::optional<Vector<double>>& start_q) {
     const SdcaRequest request{
-        {shrink, blocks, tol, max_epochs, rho, seed},
+        {shrink, blocks, tol, max_epochs, rho, joins, seed},
         to_rows(sequence, problem.n_rows()),
         {to_vector(start_w, problem.dimension()), start_t, to_vector(start_q, problem.n_rows())}};
     const ProblemData data = problem.data();
@@ -282,7 +282,8 @@ NB_MODULE(PEGASOS_MODULE, m) {
           "burst"_a, "patience"_a, "tol"_a, "max_passes"_a, "max_steps"_a, "sampling"_a, "seed"_a,
           "sequence"_a.none(), "start_w"_a.none(), "start_t"_a);
     m.def("sdca", &sdca, "problem"_a, "run"_a, nb::kw_only(), "shrink"_a, "blocks"_a, "max_epochs"_a, "tol"_a,
-          "rho"_a, "seed"_a, "sequence"_a.none(), "start_w"_a.none(), "start_t"_a, "start_q"_a.none());
+          "rho"_a, "joins"_a, "seed"_a, "sequence"_a.none(), "start_w"_a.none(), "start_t"_a,
+          "start_q"_a.none());
 
     m.def("interior_point", &interior_point, "problem"_a, "run"_a, nb::kw_only(), "max_iterations"_a, "tol"_a,
           "start_w"_a.none(), "start_t"_a, "start_q"_a.none());

@@ -7,7 +7,7 @@
 // The duality gap is a sum over rows of terms >= 0,
 //   P(w) - D(alpha) = sum_i [ C s_i loss(z_i) - alpha_i + alpha_i z_i ],
 // so the margins met during an epoch estimate it for nothing. Only when that estimate promises `tol`, or
-// after epochs 8, 16, 32, ... (without tol 1, 2, 4, ...), is it computed in full, with w recomputed from
+// after epochs 16, 32, 64, ... (without tol 1, 2, 4, ...), is it computed in full, with w recomputed from
 // alpha: that pass is the certificate.
 //
 // Rest: most variables soon sit at a bound with a gradient that points out of the box, and a visit would
@@ -34,8 +34,9 @@
 // joined: with delta the sum of the copies' changes, w <- w + g delta and alpha accordingly, g in [0, 1]
 // maximising the dual along the common direction, in closed form. g = 1/K would never lower the dual
 // (concavity), so the best g does not. As in CoCoA+ each copy takes its own changes `caution` times, as if
-// the other threads made the same ones; caution is between 1 and K and follows the best g. The result depends
-// on the seed and the number of threads, not on timing.
+// the other threads made the same ones; caution is between 1 and K and follows the best g. To join costs as
+// much as some thousand visits, and less of it makes worse steps: an epoch of few rows is left to one thread.
+// The result depends on the seed and the number of threads, not on timing.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +58,8 @@ struct SdcaOptions {
     bool blocks = true;  // false: a plain permutation
     double tol = 0;
     double max_epochs = 1;
-    double rho = 0;  // of the intercept; 0: chosen, infinity: as any other weight
+    double rho = 0;         // of the intercept; 0: chosen, infinity: as any other weight
+    std::size_t joins = 0;  // of the threads in an epoch; 0: chosen, with epochs that one thread makes alone
     std::uint64_t seed = 0;
 };
 
@@ -90,15 +92,16 @@ public:
         if (!start.w.empty()) b_ = problem_.rows.bias * start.w.back();
         const double n_rows = static_cast<double>(problem_.rows.n_rows);
         Solution solution;
-        std::uint32_t next_record = options_.tol > 0 ? 8 : 1;
-        double gap_before = 0, factor = team_.size() > 1 ? 1.5 : 0.9;
+        std::uint32_t next_record = options_.tol > 0 ? 16 : 1;
+        double gap_before = 0, factor = 0;
         for (;;) {
             if (sequence.empty())
                 make_order(options_.max_epochs * n_rows - visits_);
             else
                 order_ = sequence;
             outward_.assign(order_.size(), 0.0f);
-            const Stats stats = make_epoch();
+            const std::size_t joins = choose_joins();
+            const Stats stats = make_epoch(joins);
             ++epoch_;
             visits_ += stats.visits;
             b_ = intercept();
@@ -110,7 +113,9 @@ public:
             const double expected =
                 stats.gap * (stats.gap < gap_before ? std::sqrt(stats.gap / gap_before) : 1);
             gap_before = stats.gap;
-            const bool promising = options_.tol > 0 && factor * expected <= options_.tol * dual;
+            const double usual = joins > 0 ? 2 : 0.9;  // of the gap over the one expected
+            const bool promising =
+                options_.tol > 0 && (factor > 0 ? factor : usual) * expected <= options_.tol * dual;
             if (last || promising || epoch_ == next_record) {
                 while (epoch_ >= next_record) next_record *= 2;
                 const Bounds now = check(solution);
@@ -245,10 +250,20 @@ private:
         }
     }
 
-    Stats make_epoch() {
+    /// How often the threads' changes are joined in this epoch; 0 where one thread makes it.
+    std::size_t choose_joins() const {
+        if (team_.size() == 1) return 0;
+        if (options_.joins > 0) return options_.joins;
+        const double entries = static_cast<double>(order_.size()) * mean_entries();
+        const double between = std::max(8.0 * static_cast<double>(w_.size()), 50'000.0);
+        const double joins = entries / (static_cast<double>(team_.size()) * between);
+        return joins < 12 ? 0 : static_cast<std::size_t>(std::min(joins, 32.0));
+    }
+
+    Stats make_epoch(std::size_t joins) {
         context_.monitor.at_epoch(visits_ / static_cast<double>(problem_.rows.n_rows));
         stop_ = context_.monitor.look();  // the calling thread may have no rows of its own
-        return team_.size() == 1 ? make_epoch_alone() : make_epoch_together();
+        return joins == 0 ? make_epoch_alone() : make_epoch_together(joins);
     }
 
     Stats make_epoch_alone() {
@@ -259,8 +274,8 @@ private:
         return worker.stats;
     }
 
-    Stats make_epoch_together() {
-        const std::size_t K = team_.size(), rounds = rounds_per_epoch(), n = order_.size(), d = w_.size();
+    Stats make_epoch_together(std::size_t rounds) {
+        const std::size_t K = team_.size(), n = order_.size(), d = w_.size();
         const double bias = problem_.rows.bias;
         delta_.assign(d, 0.0);
         for (Worker& worker : workers_) {
@@ -324,13 +339,6 @@ private:
         worker.changes.clear();
     }
 
-    /// As often as the joining stays a small part of the work.
-    std::size_t rounds_per_epoch() const {
-        const double entries = static_cast<double>(order_.size()) * static_cast<double>(mean_entries());
-        const double least = std::max(8.0 * static_cast<double>(w_.size()), 50'000.0);
-        return static_cast<std::size_t>(
-            std::clamp(entries / (static_cast<double>(team_.size()) * least), 1.0, 32.0));
-    }
     double mean_entries() const {
         double sum = 0;
         const std::size_t n = problem_.rows.n_rows, step = n / 100 + 1;

@@ -18,8 +18,8 @@ class SDCA(Solver):
     """Stochastic dual coordinate ascent (S0's "stochastic DCA", S3's "DCD"), with threads.
 
     Each visit of an example maximises the dual along its own variable, exactly. With ``n_jobs`` threads each works on
-    examples of its own with a copy of the weights of its own; the copies are joined once or several times an epoch by
-    the best common step. The result depends on the seed and `n_jobs`, not on timing. An epoch is as many visits as
+    examples of its own with a copy of the weights of its own; the copies are joined several times an epoch by the best
+    common step. Epochs of few examples, which threads would not make faster, are left to one. The result depends on the seed and `n_jobs`, not on timing. An epoch is as many visits as
     there are examples, so a pass over those that `shrink` leaves is a part of one.
 
     Parameters
@@ -67,6 +67,7 @@ class SDCA(Solver):
             max_epochs=float(budget.max_iter),
             tol=budget.tol,
             rho=0.0,
+            joins=0,
             seed=continued_seed(seed, start.t if start else 0),
             sequence=None,
             start_w=start.w if start else None,
