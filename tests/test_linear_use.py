@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pegasos import LinearSVC
 from pegasos.problem import make_rows
-from pegasos.solvers import SOLVERS, InteriorPoint, Pegasos
+from pegasos.solvers import SOLVERS, Pegasos
 
 X, Y = make_classification(300, 10, flip_y=0.1, random_state=0)
 
@@ -161,14 +160,6 @@ def test_verbose_reports_on_standard_error(capfd):
     assert capfd.readouterr() == ("", "")  # not a word without it
 
 
-class Stuck(InteriorPoint):
-    """Makes nothing of a warm start."""
-
-    def solve(self, problem, budget, seed, start=None, report=None):
-        found = super().solve(problem, budget, seed, None, report)
-        return found if start is None else replace(found, reason="precision", dual=found.dual / 2)
-
-
 class TestWarmStart:
     def test_continues(self):
         clf = svc(warm_start=True, max_iter=5)
@@ -230,11 +221,6 @@ class TestWarmStart:
         with pytest.warns(ConvergenceWarning):
             clf.set_params(scale="auto", solver__max_steps=1).fit(X, Y)
         np.testing.assert_allclose(clf.coef_, before, rtol=0.1, atol=0.01)
-
-    def test_a_start_that_gets_stuck_is_given_up(self):
-        clf = LinearSVC(solver=Stuck(), warm_start=True).fit(X, Y).set_params(C=2.0).fit(X, Y)
-        assert clf.certificate_.converged
-        assert clf.certificate_.primal == LinearSVC(C=2.0, solver=InteriorPoint()).fit(X, Y).certificate_.primal
 
     def test_changes_of_the_problem_are_certified(self):
         clf = svc(warm_start=True).fit(X, Y)

@@ -28,6 +28,12 @@
 //
 // Start: w = 0, alpha = c/2, p = 1/2, xi = 3/2: exact in z, far from every bound, and whatever the scale of C
 // and of the features, nothing is large that will not stay so (alpha a = w would be).
+//
+// Start near the optimum, where another solver has been: most rows are on their side of the margin, and far
+// from it. These are left out, with alpha = 0 or alpha = c and a loss that is linear in w; the others are few
+// and the method starts afresh on them, which takes a third of the iterations and each a tenth of the time.
+// The certificate is that of all rows. Rows that turn out to be on the other side come in, and if that does
+// not end, all do.
 #pragma once
 
 #include <algorithm>
@@ -68,9 +74,9 @@ public:
           corrected_(d_),
           best_w_(d_),
           best_q_(problem.rows.n_rows),
+          margins_(problem.rows.n_rows),
           parts_(team_.size()) {
-        choose_rows();
-        for (auto* vector : {&alpha_, &beta_, &p_, &xi_, &D_, &g_, &dalpha_, &dp_, &dxi_}) vector->resize(n_);
+        look_at_rows();
         // One copy of the matrix for each thread that adds to it, in 4 GB at most.
         const std::size_t size = solver_.stride() * solver_.stride();
         adders_ = std::clamp<std::size_t>(static_cast<std::size_t>(5e8) / size, 1, team_.size());
@@ -83,21 +89,18 @@ public:
 
     Solution run(const Start& start) {
         Solution solution;
-        best_ = {problem_.C * problem_.total_weight, 0};  // of w = 0 and alpha = 0
+        solution.bounds = {problem_.C * problem_.total_weight, 0};  // of w = 0 and alpha = 0
+        solution.w.resize(d_);
+        solution.q.resize(problem_.rows.n_rows);
         if (problem_.free_intercept && (negative_ == 0 || positive_ == 0)) {
             // The intercept alone gives every row its margin, and no alpha > 0 satisfies sum y alpha = 0.
             best_w_.back() = (positive_ > 0 ? 1 : -1) / problem_.rows.bias;
             finish(solution, "tol");
-        } else {
-            if (start.q.empty())
-                begin();
-            else
-                begin_at(start);
-            const bool there = options_.tol > 0 && best_.gap() <= options_.tol;
-            if (!there || !finish(solution, "tol")) iterate(solution);
+        } else if (start.q.empty() || !run_from(start, solution)) {
+            take_rows([](std::size_t) { return true; });
+            begin();
+            iterate(solution);
         }
-        solution.w = std::move(best_w_);
-        solution.q = std::move(best_q_);
         solution.epochs = passes_;
         solution.steps = iterations_;
         solution.t = start.t + iterations_;
@@ -124,25 +127,86 @@ private:
     static constexpr double nearly = 0.995;       // of the way to the nearest bound
     static constexpr int patience = 12;           // iterations without progress
     static constexpr double sparse_below = 0.25;  // the density from which packing is faster
+    static constexpr double near = 0.02;      // the gap at which most rows are on their side of the margin
+    static constexpr double undecided = 0.5;  // from the margin: rows that may yet change sides
 
-    /// The rows that have a weight; the others have alpha = 0.
-    void choose_rows() {
-        const std::size_t all = problem_.rows.n_rows;
+    void look_at_rows() {
         double entries = 0;
+        const std::size_t all = problem_.rows.n_rows;
         for (std::size_t i = 0; i < all; ++i) {
             entries += static_cast<double>(problem_.rows.entries(i));
-            const double s = problem_.weights[i];
-            if (s == 0) continue;
-            (problem_.labels[i] > 0 ? positive_ : negative_) += s;
-            numbers_.push_back(static_cast<RowNumber>(i));
-            c_.push_back(problem_.C * s);
-            y_.push_back(problem_.labels[i]);
+            (problem_.labels[i] > 0 ? positive_ : negative_) += problem_.weights[i];
         }
-        n_ = numbers_.size();
         packs_ = entries > sparse_below * static_cast<double>(all) * static_cast<double>(d_ - 1);
     }
 
+    /// The rows of the next run: those chosen that have a weight. The others keep the alpha that best_q_
+    /// says.
+    template <class Chosen>
+    void take_rows(Chosen chosen) {
+        numbers_.clear();
+        c_.clear();
+        y_.clear();
+        kept_cost_ = kept_balance_ = 0;
+        bool left_out = false;
+        for (auto& sum : kept_) sum.assign(d_, 0.0);
+        for (std::size_t i = 0; i < problem_.rows.n_rows; ++i) {
+            const double c = problem_.C * problem_.weights[i], y = problem_.labels[i];
+            if (c == 0) continue;
+            if (chosen(i)) {
+                numbers_.push_back(static_cast<RowNumber>(i));
+                c_.push_back(c);
+                y_.push_back(y);
+                continue;
+            }
+            left_out = true;
+            if (best_q_[i] > 0) {
+                kept_cost_ += c;
+                kept_balance_ += y * c;
+                problem_.rows.add(i, y * c, kept_[problem_.free_intercept && y > 0].data());
+            }
+        }
+        n_ = numbers_.size();
+        for (auto* vector : {&alpha_, &beta_, &p_, &xi_, &D_, &g_, &dalpha_, &dp_, &dxi_}) vector->resize(n_);
+        some_left_out_ = left_out;
+        best_ = {std::numeric_limits<double>::infinity(), 0};
+        products_ = gap_now_ = step_ = taken_ = 0;
+    }
+
+    /// Starts from the end of another run, by whatever solver. False where that led nowhere.
+    bool run_from(const Start& start, Solution& solution) {
+        best_w_ = start.w;
+        best_q_ = start.q;
+        for (double& q : best_q_) q = std::clamp(q, 0.0, 1.0);
+        if (finish(solution, "start")) return true;
+        if (solution.bounds.gap() > near) {
+            take_rows([](std::size_t) { return true; });
+            begin_at(start.w);
+            iterate(solution);
+            return solution.reason != "precision";
+        }
+        std::vector<bool> open(problem_.rows.n_rows);
+        for (int round = 0; round < 4; ++round) {
+            std::size_t count = 0;
+            for (std::size_t i = 0; i < open.size(); ++i) {
+                const double beyond = margins_[i] - 1;
+                const bool right = round == 0 || (best_q_[i] > 0 ? beyond <= 0 : beyond >= 0);
+                open[i] = open[i] || std::abs(beyond) < undecided || !right;
+                count += open[i];
+                if (!open[i]) best_q_[i] = beyond < 0;
+            }
+            if (static_cast<double>(count) > 0.7 * static_cast<double>(open.size())) return false;
+            take_rows([&](std::size_t i) { return open[i]; });
+            if (n_ == 0) return false;
+            begin();
+            iterate(solution);
+            if (solution.reason != "precision" && solution.reason != "missed") return true;
+        }
+        return false;
+    }
+
     void begin() {
+        std::fill(w_.begin(), w_.end(), 0.0);
         for (std::size_t i = 0; i < n_; ++i) {
             alpha_[i] = beta_[i] = c_[i] / 2;
             p_[i] = 0.5;
@@ -150,26 +214,13 @@ private:
         }
     }
 
-    /// Starts from the end of another run, pushed away from the bounds. Nothing worse than it is returned.
-    void begin_at(const Start& start) {
+    /// The point that finish() looked at last, pushed away from the bounds.
+    void begin_at(const std::vector<double>& w) {
         constexpr double inside = 0.1;
-        std::vector<double> margins(start.q.size());
-        DualPoint point;
-        const double primal =
-            evaluate<Hinge>(problem_, start.w, team_, context_.monitor, point, [&](std::size_t i, double z) {
-                margins[i] = z;
-                return std::clamp(start.q[i], 0.0, 1.0);
-            });
-        passes_ += 1;
-        if (point.value() > 0) {
-            best_.dual = point.value();
-            best_q_ = point.q;
-        }
-        best_.primal = primal;
-        best_w_ = w_ = start.w;
+        w_ = w;
         double gap = 0, cost = 0;
         for (std::size_t i = 0; i < n_; ++i) {
-            const double q = std::clamp(point.q[numbers_[i]], inside, 1 - inside), z = margins[numbers_[i]];
+            const double q = std::clamp(best_q_[numbers_[i]], inside, 1 - inside), z = margins_[numbers_[i]];
             alpha_[i] = q * c_[i];
             beta_[i] = (1 - q) * c_[i];
             p_[i] = std::max(z - 1, 0.0);
@@ -202,8 +253,8 @@ private:
                 else if (iterations_ >= options_.max_iterations)
                     reason = "budget";
             }
-            if (!reason.empty() && finish(solution, reason)) return;
-            record(solution, best_);
+            if (!reason.empty() && (finish(solution, reason) || some_left_out_)) return;
+            if (!some_left_out_) solution.record(context_, passes_, best_of(solution.bounds, best_));
             if (!make_step()) {
                 finish(solution, stop_ ? "max_time" : "precision");
                 return;
@@ -318,8 +369,12 @@ private:
     /// The bounds at w and alpha, and the right-hand side.
     void take_bounds() {
         Sum loss, alphas, balanced, products;
-        std::vector<double> u[2] = {std::vector<double>(d_), std::vector<double>(d_)};
+        std::vector<double> u[2] = {kept_[0], kept_[1]};
         std::fill(right_.begin(), right_.end(), 0.0);
+        loss.add(kept_cost_);
+        for (std::size_t j = 0; j < d_; ++j) loss.add(-(kept_[0][j] + kept_[1][j]) * w_[j]);
+        alphas.add(kept_cost_);
+        balanced.add(kept_balance_);
         for (const Part& part : parts_) {
             loss.add(part.loss.value());
             alphas.add(part.alpha.value());
@@ -458,36 +513,45 @@ private:
         part.nearest = nearest;
     }
 
-    /// The certificate of the best w and alpha; false where rounding made it miss the tol it should have met.
+    /// Adds the certificate of the best w and alpha to the solution; false where `tol` is not met though
+    /// there is nothing else to stop for.
     bool finish(Solution& solution, const std::string& reason) {
         DualPoint point;
-        const auto given = [&](std::size_t i, double) { return best_q_[i]; };
-        const double primal = evaluate<Hinge>(problem_, best_w_, team_, context_.monitor, point, given);
+        const auto given = [&](std::size_t i, double z) {
+            margins_[i] = z;
+            return best_q_[i];
+        };
+        Bounds found{0, 0};
+        found.primal = evaluate<Hinge>(problem_, best_w_, team_, context_.monitor, point, given);
+        found.dual = point.value();
         passes_ += 1;
-        Bounds bounds{primal, point.value()};
-        if (options_.tol > 0 && bounds.gap() > options_.tol) {
-            if (reason == "tol") return false;
+        const auto improve = [&](double primal, const std::vector<double>& w) {
+            if (primal >= solution.bounds.primal) return;
+            solution.bounds.primal = primal;
+            solution.w = w;
+        };
+        improve(found.primal, best_w_);
+        if (found.dual > solution.bounds.dual) {
+            solution.bounds.dual = found.dual;
+            solution.q = point.q;
+        }
+        const auto reached = [&] { return options_.tol > 0 && solution.bounds.gap() <= options_.tol; };
+        if (options_.tol > 0 && !reached() && reason != "tol" && reason != "start") {
             // Cut short, the weights that belong to alpha may be the better ones.
             std::vector<double> other = point.u;
             if (problem_.free_intercept) other.back() = best_w_.back();
             DualPoint same;
-            const double value = evaluate<Hinge>(problem_, other, team_, context_.monitor, same, given);
+            const auto slopes = [&](std::size_t i, double) { return best_q_[i]; };
+            improve(evaluate<Hinge>(problem_, other, team_, context_.monitor, same, slopes), other);
             passes_ += 1;
-            if (value < bounds.primal) {
-                bounds.primal = value;
-                best_w_ = other;
-            }
         }
-        best_q_ = std::move(point.q);
-        solution.bounds = bounds;
-        solution.reason = options_.tol > 0 && bounds.gap() <= options_.tol ? "tol" : reason;
-        record(solution, bounds);
-        return true;
+        solution.record(context_, passes_, solution.bounds);
+        solution.reason = reached() ? "tol" : reason == "tol" ? "missed" : reason;
+        return solution.reason != "missed" && solution.reason != "start";
     }
 
-    void record(Solution& solution, const Bounds& bounds) {
-        solution.history.push_back({context_.monitor.seconds(), passes_, bounds.primal, bounds.dual});
-        if (context_.report) context_.report(solution.history.back());
+    static Bounds best_of(const Bounds& a, const Bounds& b) {
+        return {std::min(a.primal, b.primal), std::max(a.dual, b.dual)};
     }
 
     const Problem<Rows>& problem_;
@@ -497,11 +561,13 @@ private:
     const std::size_t d_;
     SymmetricSolver solver_;
     std::size_t n_ = 0, adders_ = 1;
-    bool packs_ = false;
+    bool packs_ = false, some_left_out_ = false;
     double positive_ = 0, negative_ = 0;  // weights of the classes
     std::vector<RowNumber> numbers_;
     std::vector<double> c_, y_, alpha_, beta_, p_, xi_, D_, g_, dalpha_, dp_, dxi_;
-    std::vector<double> w_, dw_, right_, corrected_, best_w_, best_q_;
+    std::vector<double> w_, dw_, right_, corrected_, best_w_, best_q_, margins_;
+    std::vector<double> kept_[2];              // sums of the rows left out with alpha = c, by class
+    double kept_cost_ = 0, kept_balance_ = 0;  // and of their c and y c
     std::vector<Part> parts_;
     Bounds best_{};
     double products_ = 0, gap_now_ = 0, step_ = 0, taken_ = 0, passes_ = 0;

@@ -5,7 +5,6 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -427,10 +426,6 @@ class LinearSVC(ClassifierMixin, BaseEstimator):
         """What the solver finds within the budget, which is finite."""
         budget = Budget(self.tol, self.max_iter, self.max_time, elapsed, self._threads())
         solution = solver.solve(problem, budget, seed, start, report)
-        if start is not None and solution.reason == "precision" and not self._certificate(solution).converged:
-            # An interior-point run can get stuck at a start close to the bounds.
-            budget = replace(budget, elapsed=max(elapsed, solution.seconds))
-            solution = solver.solve(problem, budget, seed, None, report)
         if not (np.isfinite(solution.w).all() and math.isfinite(solution.primal) and math.isfinite(solution.dual)):
             raise ValueError(
                 f"the numbers overflowed: C={problem.C:.3g}, weights that sum to {problem.total_weight:.3g} and an "

@@ -28,6 +28,10 @@ ROUNDING = 1e-13
 ITERATIONS = 30
 #: Epochs of SDCA after which it is decided whether to go on.
 TRIAL = 6
+#: The gap at which InteriorPoint can leave most rows out.
+NEAR = 1e-2
+#: The tolerance from which on InteriorPoint is the faster one to get there from NEAR.
+EXACT = 1e-5
 #: Epochs that SDCA takes to 0.1%, about, for each unit of the gap after the trial, where that is large.
 EPOCHS_PER_GAP = 25
 
@@ -55,22 +59,22 @@ class Auto(Solver):
             found = _finish(problem, replace(budget, tol=min(budget.tol, ROUNDING)), seed, start, report)
             gap = relative_gap(found.primal, found.dual)
             return replace(found, reason="tol") if gap <= budget.tol and found.reason == "precision" else found
-        if budget.tol < 1e-5 and exact < 400 * epoch:
-            return _finish(problem, budget, seed, start, report)
 
         # A trial of coordinate ascent; if that promises to be done in half the time of the exact method, that long.
+        goal = budget.tol if budget.tol > EXACT else NEAR
         worth = int(exact / epoch / 2)
-        trial = min(TRIAL, budget.max_iter)
-        found = _ascend(problem, replace(budget, max_iter=trial), seed, start, report)
-        if _is_over(found, budget, trial):
+        trial = min(TRIAL if goal == budget.tol else TRIAL // 2, budget.max_iter)
+        found = _ascend(problem, replace(budget, tol=goal, max_iter=trial), seed, start, report)
+        if found.reason == "max_iter" and EPOCHS_PER_GAP * relative_gap(found.primal, found.dual) < worth:
+            more = replace(budget, tol=goal, max_iter=min(worth, budget.max_iter - trial), elapsed=found.seconds)
+            if more.max_iter > 0:
+                found = _joined(found, _ascend(problem, more, seed, WarmStart(found.w, found.t, found.q), report))
+        gap, epochs = relative_gap(found.primal, found.dual), round(found.epochs)
+        if gap <= budget.tol or found.reason == "max_time" or epochs >= budget.max_iter:
             return found
-        if EPOCHS_PER_GAP * relative_gap(found.primal, found.dual) < worth:
-            more = replace(budget, max_iter=min(worth, budget.max_iter - trial), elapsed=found.seconds)
-            found = _joined(found, _ascend(problem, more, seed, WarmStart(found.w, found.t, found.q), report))
-            if _is_over(found, budget, trial + more.max_iter):
-                return found
-        rest = replace(budget, max_iter=max(budget.max_iter - round(found.epochs), 1), elapsed=found.seconds)
-        return _joined(found, _finish(problem, rest, seed, None, report))
+        rest = replace(budget, max_iter=budget.max_iter - epochs, elapsed=found.seconds)
+        near = WarmStart(found.w, found.t, found.q) if gap <= NEAR else None
+        return _joined(found, _finish(problem, rest, seed, near, report))
 
 
 def _costs(problem: Problem) -> tuple[float, float]:
@@ -105,11 +109,6 @@ def _finish(problem: Problem, budget: Budget, seed: int, start: WarmStart | None
 
 def _told(found: Solution, budget: Budget) -> Solution:
     return replace(found, solver=f"{found.solver} with n_jobs={budget.n_jobs}, chosen by auto")
-
-
-def _is_over(found: Solution, budget: Budget, epochs: int) -> bool:
-    """Whether the whole fit has ended, and not only the part of it that `epochs` allowed."""
-    return found.reason != "max_iter" or epochs >= budget.max_iter
 
 
 def _joined(first: Solution, second: Solution) -> Solution:

@@ -19,8 +19,9 @@ class SDCA(Solver):
 
     Each visit of an example maximises the dual along its own variable, exactly. With ``n_jobs`` threads each works on
     examples of its own with a copy of the weights of its own; the copies are joined several times an epoch by the best
-    common step. Epochs of few examples, which threads would not make faster, are left to one. The result depends on the seed and `n_jobs`, not on timing. An epoch is as many visits as
-    there are examples, so a pass over those that `shrink` leaves is a part of one.
+    common step. Epochs of few examples, which threads would not make faster, are left to one. The result depends on the
+    seed and `n_jobs`, not on timing. An epoch is as many visits as there are examples, so a pass over those that
+    `shrink` leaves is a part of one.
 
     Parameters
     ----------
