@@ -10,7 +10,7 @@ from pegasos.options import Option
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 from pegasos.solvers.base import Report, Solver
 from pegasos.solvers.interior_point import InteriorPoint
-from pegasos.solvers.sdca import SDCA
+from pegasos.solvers.sdca import LARGE, SDCA
 
 __all__ = ["Auto"]
 
@@ -52,13 +52,16 @@ class Auto(Solver):
         self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
     ) -> Solution:
         epoch, iteration = _costs(problem)
-        exact = ITERATIONS * iteration  # seconds that InteriorPoint would take, about
+        exact = ITERATIONS * iteration  # seconds that InteriorPoint would take, about, with one thread
         if problem.dimension - 1 > MOST_FEATURES or budget.tol == 0:
             return _ascend(problem, budget, seed, start, report)
         if exact < TINY:
             found = _finish(problem, replace(budget, tol=min(budget.tol, ROUNDING)), seed, start, report)
             gap = relative_gap(found.primal, found.dual)
             return replace(found, reason="tol") if gap <= budget.tol and found.reason == "precision" else found
+        exact /= _exact_threads(problem, budget)
+        if budget.tol < EXACT and TRIAL / 2 * epoch > 0.1 * exact:
+            return _finish(problem, budget, seed, start, report)
 
         # A trial of coordinate ascent; if that promises to be done in half the time of the exact method, that long.
         goal = budget.tol if budget.tol > EXACT else NEAR
@@ -87,6 +90,8 @@ def _costs(problem: Problem) -> tuple[float, float]:
         epoch, iteration = 50 + 4 * k, 120 + 4 * k + 0.6 * k * k
     else:
         epoch, iteration = 40 + 0.4 * d, 150 + 2.5 * d + 0.03 * d * d
+    if problem.entries * 12 > LARGE:  # beyond the caches, each visit waits for memory
+        epoch += 100
     return 1e-9 * problem.n_rows * epoch, 1e-9 * (problem.n_rows * iteration + 0.07 * d**3)
 
 
@@ -101,10 +106,12 @@ def _ascend(problem: Problem, budget: Budget, seed: int, start: WarmStart | None
 
 def _finish(problem: Problem, budget: Budget, seed: int, start: WarmStart | None, report: Report | None) -> Solution:
     """The exact method, with all the threads that have something to do."""
-    if budget.n_jobs is None:
-        threads = min(usable_threads(), int(problem.n_rows / 5_000))
-        budget = replace(budget, n_jobs=max(threads, 1))
+    budget = replace(budget, n_jobs=_exact_threads(problem, budget))
     return _told(InteriorPoint().solve(problem, budget, seed, start, report), budget)
+
+
+def _exact_threads(problem: Problem, budget: Budget) -> int:
+    return max(min(usable_threads(), int(problem.n_rows / 5_000)), 1) if budget.n_jobs is None else budget.n_jobs
 
 
 def _told(found: Solution, budget: Budget) -> Solution:
