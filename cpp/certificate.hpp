@@ -2,21 +2,21 @@
 //
 // The dual of 1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>) is, with alpha_i = C s_i q_i,
 //     D(q) = C sum_i s_i dual(q_i) - 1/2 ||u||^2,    u = sum_i alpha_i y_i x_i,
-// for hinge 0 <= q_i <= 1 and dual(q) = q. Any such q gives D <= optimum <= P. A stochastic run yields one
-// whatever its step sizes, batches, projections and order of visits: q_i is the mean slope met at the visits
-// of row i (for hinge the fraction of its visits at which it was a margin error). A mean of slopes is a
-// feasible point for every convex loss (Jensen), and for whole epochs of plain Pegasos it is S3's dual point,
-// eq. 11. A check reads every row once for the primal; for rows not drawn since the last check that reading
-// is the visit.
+// for hinge 0 <= q_i <= 1 and dual(q) = q; for regression the signs y_i are 1 (losses.hpp). Any such q gives
+// D <= optimum <= P. A stochastic run yields one whatever its step sizes, batches, projections and order of
+// visits: q_i is the mean slope met at the visits of row i (for hinge the fraction of its visits at which it
+// was a margin error). A mean of slopes is a feasible point for every convex loss (Jensen), and for whole
+// epochs of plain Pegasos it is S3's dual point, eq. 11. A check reads every row once for the primal; for
+// rows not drawn since the last check that reading is the visit.
 //
 // Each check starts a new count. The point it yields is joined with the best one so far by the convex
 // combination of largest dual value, so that the bound can only rise, and early visits, made when w was still
 // far off, fade out.
 //
 // With a free intercept dual points also satisfy sum_i alpha_i y_i = 0, without which the intercept could
-// make the Lagrangian as small as one likes. `evaluate` makes any q so: it multiplies the q of the class of
-// larger sum by the quotient of the sums. The last entry of u is then zero, and so it stays when points are
-// joined.
+// make the Lagrangian as small as one likes. `evaluate` makes any q so: of the alpha_i y_i
+// above zero and those below (the two classes), it multiplies those of larger sum by the quotient of the
+// sums. The last entry of u is then zero, and so it stays when points are joined.
 //
 // All sums are double; the long ones are compensated.
 #pragma once
@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "losses.hpp"
 #include "monitor.hpp"
 #include "problem.hpp"
 #include "threads.hpp"
@@ -148,8 +149,8 @@ inline std::pair<double, double> lighten(const double linear[2], const std::vect
 /// ran out of time is still certified), an interrupt does. Each thread of the team takes a range of rows and
 /// sums into vectors of its own.
 template <class Loss, class Rows, class Slope>
-double evaluate(const Problem<Rows>& problem, const std::vector<double>& w, Team& team, Monitor& monitor,
-                DualPoint& point, Slope slope, bool balanced = false) {
+double evaluate(const Loss& loss, const Problem<Rows>& problem, const std::vector<double>& w, Team& team,
+                Monitor& monitor, DualPoint& point, Slope slope, bool balanced = false) {
     const auto& rows = problem.rows;
     const int n_groups =
         problem.free_intercept || (balanced && rows.bias > 0) ? 2 : 1;  // the two classes apart
@@ -159,7 +160,7 @@ double evaluate(const Problem<Rows>& problem, const std::vector<double>& w, Team
         std::vector<double> u;
     };
     struct Part {
-        Sum loss;
+        Sum losses;
         Group groups[2];
     };
     std::vector<Part> parts(team.size());
@@ -167,21 +168,21 @@ double evaluate(const Problem<Rows>& problem, const std::vector<double>& w, Team
         Part& part = parts[k];
         for (int g = 0; g < n_groups; ++g) part.groups[g].u.assign(problem.dimension(), 0.0);
         for (std::size_t i = first; i < last && !team.failed(); ++i) {
-            const double y = problem.labels[i], s = problem.weights[i];
-            const double z = y * rows.dot(i, w.data());
-            part.loss.add(s * Loss::value(z));
+            const double y = problem.labels[i], sign = loss.sign(y), s = problem.weights[i];
+            const double z = sign * rows.dot(i, w.data());
+            part.losses.add(s * loss.value(z, y));
             const double q = point.q[i] = slope(i, z);
-            Group& mine = part.groups[n_groups == 2 && y > 0];
-            mine.linear.add(s * Loss::dual(q));
-            if (problem.free_intercept) mine.alpha.add(s * q);
-            if (q != 0) rows.add(i, problem.C * s * q * y, mine.u.data());
+            Group& mine = part.groups[n_groups == 2 && sign * q > 0];
+            mine.linear.add(s * loss.dual(q, 1, y));
+            if (problem.free_intercept) mine.alpha.add(s * std::abs(q));
+            if (q != 0) rows.add(i, problem.C * s * q * sign, mine.u.data());
             if (k == 0) monitor.worked(rows.entries(i));
         }
     });
-    Sum loss;
+    Sum losses;
     double linear[2] = {0, 0}, alpha[2] = {0, 0};
     std::vector<double> u[2];
-    for (const Part& part : parts) loss.add(part.loss.value());
+    for (const Part& part : parts) losses.add(part.losses.value());
     for (int g = 0; g < n_groups; ++g) {
         Sum sum, alphas;
         u[g].assign(problem.dimension(), 0.0);
@@ -200,20 +201,20 @@ double evaluate(const Problem<Rows>& problem, const std::vector<double>& w, Team
         for (std::size_t j = 0; j < u[0].size(); ++j) u[0][j] = negative * u[0][j] + positive * u[1][j];
         if (negative != positive)
             for (std::size_t i = 0; i < rows.n_rows; ++i)
-                point.q[i] *= problem.labels[i] > 0 ? positive : negative;
+                point.q[i] *= loss.sign(problem.labels[i]) * point.q[i] > 0 ? positive : negative;
         if (problem.free_intercept) u[0].back() = 0;
     }
     point.linear = linear[0];
     point.u = std::move(u[0]);
-    return squared_norm(w, problem.n_penalized()) / 2 + problem.C * loss.value();
+    return squared_norm(w, problem.n_penalized()) / 2 + problem.C * losses.value();
 }
 
 /// Follows a run: bounds at every check, and the best dual point so far.
 template <class Loss, class Rows>
 class Certifier {
 public:
-    Certifier(const Problem<Rows>& problem, Team& team, Monitor& monitor)
-        : problem_(problem), team_(team), monitor_(monitor) {}
+    Certifier(const Loss& loss, const Problem<Rows>& problem, Team& team, Monitor& monitor)
+        : loss_(loss), problem_(problem), team_(team), monitor_(monitor) {}
 
     /// Starts from the dual point of an earlier fit of the same rows, if there was one.
     void resume(std::vector<double> q) { best_.q = std::move(q); }
@@ -224,14 +225,15 @@ public:
     Bounds check(const std::vector<double>& w, std::vector<Visited>& visited) {
         if (!best_.q.empty() && best_.u.empty()) {
             const std::vector<double> q = best_.q;
-            evaluate<Loss>(problem_, w, team_, monitor_, best_, [&](std::size_t i, double) { return q[i]; });
+            evaluate(loss_, problem_, w, team_, monitor_, best_, [&](std::size_t i, double) { return q[i]; });
         }
         const bool first = best_.q.empty();
         DualPoint fresh;
         const double primal =
-            evaluate<Loss>(problem_, w, team_, monitor_, fresh, [&](std::size_t i, double z) {
+            evaluate(loss_, problem_, w, team_, monitor_, fresh, [&](std::size_t i, double z) {
                 Visited& row = visited[i];
-                const double q = row.visits ? row.slopes / static_cast<double>(row.visits) : Loss::slope(z);
+                const double q = row.visits ? loss_.clip(row.slopes / static_cast<double>(row.visits))
+                                            : loss_.slope(z, problem_.labels[i]);
                 row.visits = 0;
                 row.slopes = 0;
                 return q;
@@ -249,7 +251,7 @@ public:
     /// Joins another dual point, given by its q; the bound with it.
     double include(const std::vector<double>& q, const std::vector<double>& w) {
         DualPoint point;
-        evaluate<Loss>(problem_, w, team_, monitor_, point, [&](std::size_t i, double) { return q[i]; });
+        evaluate(loss_, problem_, w, team_, monitor_, point, [&](std::size_t i, double) { return q[i]; });
         point.rescale();
         best_.join(point);
         best_.rescale();
@@ -259,6 +261,7 @@ public:
     std::vector<double> take_dual() { return std::move(best_.q); }
 
 private:
+    const Loss loss_;
     const Problem<Rows>& problem_;
     Team& team_;
     Monitor& monitor_;

@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -31,11 +32,12 @@ using AnyRows =
     std::variant<DenseRows<float>, DenseRows<double>, CsrRows<float, std::int32_t>,
                  CsrRows<double, std::int32_t>, CsrRows<float, std::int64_t>, CsrRows<double, std::int64_t>>;
 
-/// Labels, weights, C and loss: the problem less its rows.
+/// Labels or targets, weights, C and loss: the problem less its rows.
 struct ProblemData {
     std::span<const double> labels, weights;
     double C;
     std::string loss;
+    double epsilon = 0;  // of the losses for regression
     bool free_intercept = false;
 };
 
@@ -67,22 +69,34 @@ struct SgdRequest {
     Start start;
 };
 
-/// f(Loss{}) for the loss of that name.
+/// f(loss) for the loss of that name.
 template <class F>
-auto with_loss(const std::string& name, F f) {
-    if (name == "hinge") return f(Hinge{});
-    throw std::invalid_argument("unknown loss '" + name + "'");
+auto with_loss(const ProblemData& data, F f) {
+    if (data.loss == "hinge") return f(Hinge{});
+    if (data.loss == "squared_hinge") return f(SquaredHinge{});
+    if (data.loss == "log_loss") return f(LogLoss{});
+    if (data.loss == "epsilon_insensitive") return f(EpsilonInsensitive{{}, data.epsilon});
+    if (data.loss == "squared_epsilon_insensitive") return f(SquaredEpsilonInsensitive{{}, data.epsilon});
+    throw std::invalid_argument("unknown loss '" + data.loss + "'");
 }
 
-/// f(schedule) for the step sizes of that name.
 template <class F>
-auto with_schedule(const SubgradientRequest& request, double lambda, F f) {
-    if (request.schedule == "pegasos") return f(PegasosSteps{lambda});
+auto with_schedule_for_hinge(const SubgradientRequest& request, double lambda, F f) {
     if (request.schedule == "norma") return f(NormaSteps{lambda, request.step_parameter});
     if (request.schedule == "constant") return f(ConstantSteps{lambda, request.step_parameter});
     if (request.schedule == "perceptron") return f(PerceptronSteps{request.step_parameter});
     if (request.schedule == "norm_ball") return f(NormBallSteps{request.step_parameter});
     throw std::invalid_argument("unknown schedule '" + request.schedule + "'");
+}
+
+/// f(schedule) for the step sizes of that name. Losses other than hinge have those of Pegasos alone.
+template <class Loss, class F>
+auto with_schedule(const SubgradientRequest& request, double lambda, F f) {
+    if (request.schedule == "pegasos") return f(PegasosSteps{lambda});
+    if constexpr (!std::is_same_v<Loss, Hinge>)
+        throw std::invalid_argument("the schedule '" + request.schedule + "' serves the hinge loss alone");
+    else
+        return with_schedule_for_hinge(request, lambda, f);
 }
 
 inline std::unique_ptr<Sampler> make_sampler(const std::string& sampling,

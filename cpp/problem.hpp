@@ -1,6 +1,6 @@
-// The problem: 1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>), over rows x_i with labels y_i = +-1 and weights
-// s_i >= 0. Where the intercept is free, the norm leaves out the last entry of w, the weight of the constant
-// feature.
+// The problem: 1/2 ||w||^2 + C sum_i s_i loss_i, over rows x_i with weights s_i >= 0 and labels y_i = +-1, or
+// targets (losses.hpp). Where the intercept is free, the norm leaves out the last entry of w, the weight of
+// the constant feature.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace pegasos {
 template <class Rows>
 struct Problem {
     const Rows& rows;
-    std::span<const double> labels;   // +1 or -1
+    std::span<const double> labels;   // +1 or -1; for regression the targets
     std::span<const double> weights;  // s
     double C;
     double total_weight;  // sum of s

@@ -129,9 +129,9 @@ def make_run(core=native, **options):
     return core.Run(**options)
 
 
-def solve(solver, problem, *, core=native, storage=STORAGES[1], loss="hinge", **options):
+def solve(solver, problem, *, core=native, storage=STORAGES[1], loss="hinge", epsilon=0.0, **options):
     """The core's solver of that name on the problem. `options` are those of native.Run and the solver's own."""
-    bound = core.Problem(problem.rows(storage, core), problem.y, problem.s, problem.C, loss, problem.free)
+    bound = core.Problem(problem.rows(storage, core), problem.y, problem.s, problem.C, loss, problem.free, epsilon)
     settings = make_run(core, **{name: options.pop(name) for name in RUN_OPTIONS if name in options})
     return getattr(core, solver)(bound, settings, **options)
 

@@ -52,15 +52,17 @@ struct BoundProblem {
     double C;
     std::string loss;
     bool free_intercept;
+    double epsilon;
 
     BoundProblem(const Rows& rows, Vector<double> y, Vector<double> s, double C, std::string loss,
-                 bool free_intercept)
+                 bool free_intercept, double epsilon)
         : rows(rows),
           y(std::move(y)),
           s(std::move(s)),
           C(C),
           loss(std::move(loss)),
-          free_intercept(free_intercept) {
+          free_intercept(free_intercept),
+          epsilon(epsilon) {
         if (this->y.shape(0) != n_rows() || this->s.shape(0) != n_rows())
             throw std::invalid_argument("lengths differ");
     }
@@ -71,7 +73,9 @@ struct BoundProblem {
     std::size_t dimension() const {
         return std::visit([](const auto& r) { return r.n_features + 1; }, rows.rows);
     }
-    ProblemData data() const { return {{y.data(), n_rows()}, {s.data(), n_rows()}, C, loss, free_intercept}; }
+    ProblemData data() const {
+        return {{y.data(), n_rows()}, {s.data(), n_rows()}, C, loss, epsilon, free_intercept};
+    }
 };
 
 /// What every solver is given besides problem and options.
@@ -217,9 +221,10 @@ NB_MODULE(PEGASOS_MODULE, m) {
     def_csr(float{}, std::int64_t{});
     def_csr(double{}, std::int64_t{});
 
-    nb::class_<BoundProblem>(m, "Problem", "Rows, labels, weights, C and loss.")
-        .def(nb::init<const Rows&, Vector<double>, Vector<double>, double, std::string, bool>(), "rows"_a,
-             "y"_a, "s"_a, "C"_a, "loss"_a, "free_intercept"_a = false, nb::keep_alive<1, 2>());
+    nb::class_<BoundProblem>(m, "Problem", "Rows, labels or targets, weights, C and loss.")
+        .def(nb::init<const Rows&, Vector<double>, Vector<double>, double, std::string, bool, double>(),
+             "rows"_a, "y"_a, "s"_a, "C"_a, "loss"_a, "free_intercept"_a = false, "epsilon"_a = 0.0,
+             nb::keep_alive<1, 2>());
     nb::class_<Run>(m, "Run", "Threads, time limit and callbacks of a run.")
         .def(
             nb::init<std::size_t, double, double, std::optional<nb::callable>, std::optional<nb::callable>>(),

@@ -27,9 +27,12 @@ Solution solve_subgradient(const Rows& rows, const ProblemData& data, const Subg
     const auto problem = make_problem(rows, data);
     const auto sampler = make_sampler(request.sampling, request.sequence, rows.n_rows, request.options.batch,
                                       request.options.seed);
-    return with_loss(data.loss, [&]<class Loss>(Loss) {
-        return with_schedule(request, problem.lambda(), [&]<class Schedule>(const Schedule& schedule) {
-            Subgradient<Loss, Rows, Schedule> solver(problem, schedule, request.options, *sampler, context);
+    if (data.loss != "hinge" && request.options.intercept == Intercept::batch)
+        throw std::invalid_argument("the best intercept of a batch is known for the hinge loss alone");
+    return with_loss(data, [&]<class Loss>(const Loss& loss) {
+        return with_schedule<Loss>(request, problem.lambda(), [&]<class Schedule>(const Schedule& schedule) {
+            Subgradient<Loss, Rows, Schedule> solver(loss, problem, schedule, request.options, *sampler,
+                                                     context);
             return solver.run(request.start);
         });
     });
@@ -37,18 +40,21 @@ Solution solve_subgradient(const Rows& rows, const ProblemData& data, const Subg
 
 template <class Rows>
 Solution solve_sgd(const Rows& rows, const ProblemData& data, const SgdRequest& request, Context& context) {
-    if (data.loss != "hinge") throw std::invalid_argument("unknown loss '" + data.loss + "'");
+    if (data.loss != "hinge" && request.options.multiplicity > 1)
+        throw std::invalid_argument("multiple updates are known for the hinge loss alone");
     refuse_free_intercept(data);
     const auto problem = make_problem(rows, data);
     const auto sampler = make_sampler(request.sampling, request.sequence, rows.n_rows, 1, request.seed);
-    return Sgd<Rows>(problem, request.options, *sampler, context).run(request.start);
+    return with_loss(data, [&]<class Loss>(const Loss& loss) {
+        return Sgd<Loss, Rows>(loss, problem, request.options, *sampler, context).run(request.start);
+    });
 }
 
 template <class Rows>
 Solution solve_sdca(const Rows& rows, const ProblemData& data, const SdcaRequest& request, Context& context) {
     const auto problem = make_problem(rows, data);
-    return with_loss(data.loss, [&]<class Loss>(Loss) {
-        Sdca<Loss, Rows> solver(problem, request.options, context);
+    return with_loss(data, [&]<class Loss>(const Loss& loss) {
+        Sdca<Loss, Rows> solver(loss, problem, request.options, context);
         return solver.run(request.start, request.sequence);
     });
 }
@@ -56,7 +62,7 @@ Solution solve_sdca(const Rows& rows, const ProblemData& data, const SdcaRequest
 template <class Rows>
 Solution solve_interior_point(const Rows& rows, const ProblemData& data, const InteriorPointRequest& request,
                               Context& context) {
-    if (data.loss != "hinge") throw std::invalid_argument("unknown loss '" + data.loss + "'");
+    if (data.loss != "hinge") throw std::invalid_argument("interior-point serves the hinge loss alone");
     const auto problem = make_problem(rows, data);
     return InteriorPoint<Rows>(problem, request.options, context).run(request.start);
 }
@@ -65,10 +71,10 @@ template <class Rows>
 Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<double>& w,
                const std::vector<double>& q, Context& context) {
     const auto problem = make_problem(rows, data);
-    return with_loss(data.loss, [&]<class Loss>(Loss) {
+    return with_loss(data, [&](const auto& loss) {
         DualPoint point;
-        const double primal = evaluate<Loss>(problem, w, context.team, context.monitor, point,
-                                             [&](std::size_t i, double) { return q[i]; });
+        const double primal = evaluate(loss, problem, w, context.team, context.monitor, point,
+                                       [&](std::size_t i, double) { return q[i]; });
         return Bounds{primal, point.value()};
     });
 }

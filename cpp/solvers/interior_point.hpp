@@ -47,6 +47,7 @@
 
 #include "certificate.hpp"
 #include "losses.hpp"
+#include "random.hpp"
 #include "sampling.hpp"
 #include "solution.hpp"
 #include "symmetric.hpp"
@@ -96,7 +97,7 @@ public:
             // The intercept alone gives every row its margin, and no alpha > 0 satisfies sum y alpha = 0.
             best_w_.back() = (positive_ > 0 ? 1 : -1) / problem_.rows.bias;
             finish(solution, "tol");
-        } else if (start.q.empty() || !run_from(start, solution)) {
+        } else if (start.q.empty() ? !run_from_sample(solution) : !run_from(start, solution)) {
             take_rows([](std::size_t) { return true; });
             begin();
             iterate(solution);
@@ -185,6 +186,34 @@ private:
             iterate(solution);
             return solution.reason != "precision";
         }
+        return run_on_undecided(solution);
+    }
+
+    /// Starts from the weights that a tenth of the rows would have. False where that led nowhere.
+    bool run_from_sample(Solution& solution) {
+        constexpr std::size_t share = 10;
+        const std::size_t all = problem_.rows.n_rows;
+        if (options_.tol <= 0 || all < 100'000 || all < 20 * share * d_) return false;
+        Random random(0);
+        take_rows([&](std::size_t) { return random.below(share) == 1; });
+        Sum cost;
+        for (const double c : c_) cost.add(c);
+        for (double& c : c_) c *= problem_.C * problem_.total_weight / cost.value();
+        begin();
+        approach(1e-3);
+        if (stop_) return false;
+        DualPoint point;
+        evaluate(Hinge{}, problem_, best_w_, team_, context_.monitor, point, [&](std::size_t i, double z) {
+            margins_[i] = z;
+            return 0.0;
+        });
+        passes_ += 1;
+        return run_on_undecided(solution);
+    }
+
+    /// Leaves out the rows whose margins say where they belong. False where too many do not, or it led
+    /// nowhere.
+    bool run_on_undecided(Solution& solution) {
         std::vector<bool> open(problem_.rows.n_rows);
         for (int round = 0; round < 4; ++round) {
             std::size_t count = 0;
@@ -236,29 +265,34 @@ private:
         }
     }
 
+    /// To `tol` or as far as it gets, with a certificate.
     void iterate(Solution& solution) {
-        double smallest = std::numeric_limits<double>::infinity();
-        for (int idle = 0;; ++iterations_) {
-            std::string reason;
-            if (!read_rows()) {
-                reason = "max_time";
-            } else {
-                const double gap = best_.primal - best_.dual;
-                idle = gap < 0.99 * smallest || best_.dual <= 0 ? 0 : idle + 1;
-                smallest = std::min(smallest, gap);
-                if (options_.tol > 0 && best_.gap() <= options_.tol)
-                    reason = "tol";
-                else if (idle > patience || gap <= 0)
-                    reason = "precision";
-                else if (iterations_ >= options_.max_iterations)
-                    reason = "budget";
-            }
-            if (!reason.empty() && (finish(solution, reason) || some_left_out_)) return;
-            if (!some_left_out_) solution.record(context_, passes_, best_of(solution.bounds, best_));
+        for (;;) {
+            const std::string reason = approach(options_.tol, &solution);
+            if (finish(solution, reason) || some_left_out_) return;
             if (!make_step()) {
                 finish(solution, stop_ ? "max_time" : "precision");
                 return;
             }
+            ++iterations_;
+        }
+    }
+
+    /// Iterations until the gap of the rows taken is at most `tol`, or there is another reason to stop.
+    std::string approach(double tol, Solution* solution = nullptr) {
+        goal_ = tol;
+        double smallest = std::numeric_limits<double>::infinity();
+        for (int idle = 0;; ++iterations_) {
+            if (!read_rows()) return "max_time";
+            const double gap = best_.primal - best_.dual;
+            idle = gap < 0.99 * smallest || best_.dual <= 0 ? 0 : idle + 1;
+            smallest = std::min(smallest, gap);
+            if (tol > 0 && best_.gap() <= tol) return "tol";
+            if (idle > patience || gap <= 0) return "precision";
+            if (iterations_ >= options_.max_iterations) return "budget";
+            if (solution && !some_left_out_)
+                solution->record(context_, passes_, best_of(solution->bounds, best_));
+            if (!make_step()) return stop_ ? "max_time" : "precision";
         }
     }
 
@@ -429,7 +463,7 @@ private:
         const double free = std::min(1.0, 1 / nearest());
         const double left = ((1 - free) * products_ + free * free * cross.value()) / products_;
         // Products smaller than tol asks for would only cost digits: D grows as they fall.
-        const double least = std::max(0.5 * options_.tol, 1e-15) * best_.primal;
+        const double least = std::max(0.5 * goal_, 1e-15) * best_.primal;
         double sum = std::max(left * left * left * products_, std::min(least, products_));
         // What the gap has beyond the products is the error in R w = sum alpha a. Where full steps leave one,
         // it is rounding, of the order D^2, 1 / sum^2: the best sum balances both.
@@ -522,7 +556,7 @@ private:
             return best_q_[i];
         };
         Bounds found{0, 0};
-        found.primal = evaluate<Hinge>(problem_, best_w_, team_, context_.monitor, point, given);
+        found.primal = evaluate(Hinge{}, problem_, best_w_, team_, context_.monitor, point, given);
         found.dual = point.value();
         passes_ += 1;
         const auto improve = [&](double primal, const std::vector<double>& w) {
@@ -542,7 +576,7 @@ private:
             if (problem_.free_intercept) other.back() = best_w_.back();
             DualPoint same;
             const auto slopes = [&](std::size_t i, double) { return best_q_[i]; };
-            improve(evaluate<Hinge>(problem_, other, team_, context_.monitor, same, slopes), other);
+            improve(evaluate(Hinge{}, problem_, other, team_, context_.monitor, same, slopes), other);
             passes_ += 1;
         }
         solution.record(context_, passes_, solution.bounds);
@@ -570,7 +604,7 @@ private:
     double kept_cost_ = 0, kept_balance_ = 0;  // and of their c and y c
     std::vector<Part> parts_;
     Bounds best_{};
-    double products_ = 0, gap_now_ = 0, step_ = 0, taken_ = 0, passes_ = 0;
+    double products_ = 0, gap_now_ = 0, step_ = 0, taken_ = 0, passes_ = 0, goal_ = 0;
     std::uint64_t iterations_ = 0;
     std::atomic<bool> stop_ = false;
 };

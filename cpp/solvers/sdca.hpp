@@ -1,11 +1,12 @@
 // SDCA: dual coordinate ascent (S0's "stochastic DCA", S3's "DCD"; Hsieh and others 2008).
 //
-//   maximise D(alpha) = sum_i alpha_i - 1/2 ||w||^2,   w = sum_i alpha_i y_i x_i,   0 <= alpha_i <= C s_i
-//   (hinge) visit row i:  z = y_i <w, x_i>,   alpha_i <- clamp(alpha_i + (1 - z) / ||x_i||^2),   w <- w +
-//   (change) y_i x_i
+//   maximise D(alpha) = sum_i dual(alpha_i, c_i) - 1/2 ||w||^2,   w = sum_i alpha_i y_i x_i,   c_i = C s_i
+//   (losses.hpp; hinge: dual = alpha_i in [0, c_i])
+//   visit row i:  z = y_i <w, x_i>,   alpha_i <- the best one,   w <- w + (change) y_i x_i
+//   (hinge: alpha_i <- clamp(alpha_i + (1 - z) / ||x_i||^2); regression has 1 in place of the signs y_i)
 //
 // The duality gap is a sum over rows of terms >= 0,
-//   P(w) - D(alpha) = sum_i [ C s_i loss(z_i) - alpha_i + alpha_i z_i ],
+//   P(w) - D(alpha) = sum_i [ c_i loss(z_i) - dual(alpha_i, c_i) + alpha_i z_i ],
 // so the margins met during an epoch estimate it for nothing. Only when that estimate promises `tol`, or
 // after epochs 16, 32, 64, ... (without tol 1, 2, 4, ...), is it computed in full, with w recomputed from
 // alpha: that pass is the certificate.
@@ -32,11 +33,12 @@
 //
 // Threads: each works on rows of its own, with a copy of w of its own. Several times an epoch the changes are
 // joined: with delta the sum of the copies' changes, w <- w + g delta and alpha accordingly, g in [0, 1]
-// maximising the dual along the common direction, in closed form. g = 1/K would never lower the dual
-// (concavity), so the best g does not. As in CoCoA+ each copy takes its own changes `caution` times, as if
-// the other threads made the same ones; caution is between 1 and K and follows the best g. To join costs as
-// much as some thousand visits, and less of it makes worse steps: an epoch of few rows is left to one thread.
-// The result depends on the seed and the number of threads, not on timing.
+// maximising the dual along the common direction, in closed form, with (1 - g) sum dual(before) +
+// g sum dual(after) for its first part, which is no more than that (for hinge equal). g = 1/K would never
+// lower the dual (concavity), so the best g does not. As in CoCoA+ each copy takes its own changes `caution`
+// times, as if the other threads made the same ones; caution is between 1 and K and follows the best g. To
+// join costs as much as some thousand visits, and less of it makes worse steps: an epoch of few rows is left
+// to one thread. The result depends on the seed and the number of threads, not on timing.
 #pragma once
 
 #include <algorithm>
@@ -66,8 +68,9 @@ struct SdcaOptions {
 template <class Loss, class Rows>
 class Sdca {
 public:
-    Sdca(const Problem<Rows>& problem, const SdcaOptions& options, Context& context)
-        : problem_(problem),
+    Sdca(const Loss& loss, const Problem<Rows>& problem, const SdcaOptions& options, Context& context)
+        : loss_(loss),
+          problem_(problem),
           options_(options),
           context_(context),
           team_(context.team),
@@ -79,11 +82,11 @@ public:
         coordinates_.resize(n_rows);
         team_.run_ranges(n_rows, [&](std::size_t, std::size_t first, std::size_t last) {
             for (std::size_t i = first; i < last; ++i)
-                coordinates_[i] = {0, problem.labels[i] * problem.C * problem.weights[i],
+                coordinates_[i] = {0, loss.sign(problem.labels[i]) * problem.C * problem.weights[i],
                                    problem.rows.squared_norm(i)};
         });
         for (std::size_t i = 0; i < n_rows; ++i)
-            if (coordinates_[i].signed_bound == 0) next_visit_[i] = never;
+            if (coordinates_[i].signed_cost == 0) next_visit_[i] = never;
         if (problem.rows.bias > 0) set_up_intercept();
     }
 
@@ -138,8 +141,8 @@ public:
 private:
     struct Coordinate {
         double alpha;
-        double signed_bound;  // y_i C s_i
-        double square;        // ||x_i||^2
+        double signed_cost;  // y_i C s_i
+        double square;       // ||x_i||^2
     };
     struct Change {
         RowNumber row;
@@ -147,7 +150,7 @@ private:
     };
     struct Stats {
         double gap = 0;     // estimate, from the margins met
-        double linear = 0;  // change of sum alpha
+        double linear = 0;  // change of sum dual(alpha)
         double visits = 0;
         double violation = 0;  // sum of squared projected gradients
 
@@ -199,9 +202,11 @@ private:
         Sum linear;
         for (std::size_t i = 0; i < q.size(); ++i) {
             Coordinate& c = coordinates_[i];
-            c.alpha = std::clamp(q[i], 0.0, 1.0) * std::abs(c.signed_bound);
-            if (c.alpha != 0) problem_.rows.add(i, std::copysign(c.alpha, c.signed_bound), w_.data());
-            linear.add(c.alpha);
+            const double cost = std::abs(c.signed_cost);
+            if (cost == 0) continue;
+            c.alpha = loss_.clip(q[i]) * cost;
+            if (c.alpha != 0) problem_.rows.add(i, std::copysign(1.0, c.signed_cost) * c.alpha, w_.data());
+            linear.add(loss_.dual(c.alpha, cost, problem_.labels[i]));
         }
         linear_ = linear.value();
     }
@@ -363,24 +368,20 @@ private:
             if (p + near < end) rows.prefetch_row(order_[p + near]);
             const RowNumber i = order_[p];
             Coordinate& c = coordinates_[i];
-            const double y = std::copysign(1.0, c.signed_bound), bound = std::abs(c.signed_bound),
-                         alpha = c.alpha;
-            const double z = y * (rows.dot(i, w) + shift + slope_ * w[sigma]), gradient = z - 1;
-            stats.gap += bound * Loss::value(z) - alpha + alpha * z;
-            double projected = gradient;
-            if (alpha == 0)
-                projected = std::min(gradient, 0.0);
-            else if (alpha == bound)
-                projected = std::max(gradient, 0.0);
-            outward_[p] = static_cast<float>(std::abs(gradient - projected));
+            const double sign = std::copysign(1.0, c.signed_cost), cost = std::abs(c.signed_cost),
+                         alpha = c.alpha, y = Loss::regression ? problem_.labels[i] : sign;
+            const double z = sign * (rows.dot(i, w) + shift + slope_ * w[sigma]);
+            stats.gap += cost * loss_.value(z, y) - loss_.dual(alpha, cost, y) + alpha * z;
+            const auto [projected, outward] = loss_.pull(alpha, cost, z, y);
+            outward_[p] = static_cast<float>(outward);
             stats.violation += projected * projected;
             if (std::abs(projected) > 1e-14) {
-                const double next = Loss::ascend(alpha, bound, z, caution * c.square);
+                const double next = loss_.ascend(alpha, cost, z, caution * c.square, y);
                 if (next != alpha) {
                     if constexpr (Log) worker.changes.push_back({i, alpha});
                     c.alpha = next;
-                    stats.linear += next - alpha;
-                    rows.add(i, caution * y * (next - alpha), w);
+                    stats.linear += loss_.dual(next, cost, y) - loss_.dual(alpha, cost, y);
+                    rows.add(i, caution * sign * (next - alpha), w);
                 }
             }
             stats.visits += 1;
@@ -399,12 +400,13 @@ private:
         if (problem_.rows.bias > 0) w.back() = b_ / problem_.rows.bias;
         const auto slope = [&](std::size_t i, double z) {
             const Coordinate& c = coordinates_[i];
-            if (c.signed_bound == 0) return 0.0;
-            const double q = std::min(c.alpha / std::abs(c.signed_bound), 1.0);
-            if (q == 0 ? z < 1 : z > 1) next_visit_[i] = epoch_;  // its rest was too long
-            return q;
+            if (c.signed_cost == 0) return 0.0;
+            const double cost = std::abs(c.signed_cost);
+            if (loss_.pull(c.alpha, cost, z, problem_.labels[i]).projected != 0)
+                next_visit_[i] = epoch_;  // its rest was too long
+            return loss_.clip(c.alpha / cost);
         };
-        const double primal = evaluate<Loss>(problem_, w, team_, context_.monitor, point, slope, true);
+        const double primal = evaluate(loss_, problem_, w, team_, context_.monitor, point, slope, true);
         const Bounds now{primal, point.value()};
         const bool first = solution.history.empty();
         if (first || now.primal < solution.bounds.primal) {
@@ -419,6 +421,7 @@ private:
         return now;
     }
 
+    const Loss loss_;
     const Problem<Rows>& problem_;
     const SdcaOptions options_;
     Context& context_;

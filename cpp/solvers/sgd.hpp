@@ -1,5 +1,5 @@
 // clang-format off
-// SGD-r, SGD-s, SGD-m (S3): sub-gradient descent for the hinge loss with step size 1/(t + 1), in the variable a = lambda t w.
+// SGD-r, SGD-s, SGD-m (S3): sub-gradient descent with step size 1/(t + 1), in the variable a = lambda t w.
 // Rows are reflected: y_k stands for label times row. lambda = 1/(C m).
 //
 //   a_{t+1} = a_t + y_k   if a_t . y_k <= lambda t,  else a_t                                  (S3 eq. 5 to 7)
@@ -20,6 +20,10 @@
 // Stopping (footnote 5): the losses met during an epoch estimate the objective for nothing; only where that estimate J
 // has J - L <= f tol L is the objective computed in full. That pass makes the certificate.
 //
+// Other losses (SGD-r and SGD-s): the errors of a visit are its slope q, a_{t+1} = a_t + q y_k, and it adds
+// dual(q) = loss(z) + q z to M, which for hinge is 1 at an error. The bound is that of the mean slopes (Jensen). Where
+// slopes have no bound, t begins late, as in subgradient.hpp; the bound has mean slopes and so C/T a in place of w.
+//
 // Weights: row k enters as s_k y_k, M grows by s_k, and s_k ||x_k||^2 takes the place of ||y_k||^2 in eq. 13.
 // clang-format on
 #pragma once
@@ -27,6 +31,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "certificate.hpp"
@@ -46,11 +51,13 @@ struct SgdOptions {
     std::uint64_t max_steps = 0;  // ends within a pass; 0: no such limit
 };
 
-template <class Rows>
+template <class Loss, class Rows>
 class Sgd {
 public:
-    Sgd(const Problem<Rows>& problem, const SgdOptions& options, Sampler& sampler, Context& context)
-        : problem_(problem),
+    Sgd(const Loss& loss, const Problem<Rows>& problem, const SgdOptions& options, Sampler& sampler,
+        Context& context)
+        : loss_(loss),
+          problem_(problem),
           options_(options),
           sampler_(sampler),
           context_(context),
@@ -59,7 +66,7 @@ public:
           block_(1024) {
         visited_.reserve(problem.rows.n_rows);
         for (std::size_t i = 0; i < problem.rows.n_rows; ++i)
-            visited_.push_back({problem.labels[i] * problem.weights[i]});
+            visited_.push_back({loss.sign(problem.labels[i]) * problem.weights[i]});
     }
 
     Solution run(const Start& start) {
@@ -101,7 +108,10 @@ private:
 
     /// Continues at a = lambda t w. The counts start anew: the bound then speaks of the new visits alone.
     void resume(const Start& start) {
-        t_ = static_cast<double>(start.t);
+        for (std::size_t i = 0; Loss::curvature > 0 && i < problem_.rows.n_rows; ++i)
+            late_ = std::max(late_, std::ceil(Loss::curvature * problem_.weights[i] *
+                                              problem_.rows.squared_norm(i) / lambda_));
+        t_ = std::max(static_cast<double>(start.t), late_);
         for (std::size_t j = 0; j < start.w.size(); ++j) a_[j] = lambda_ * t_ * start.w[j];
         square_ = squared_norm(a_);
     }
@@ -138,18 +148,28 @@ private:
     double present(RowNumber k, double l) {
         const Rows& rows = problem_.rows;
         Visited& row = visited_[k];
-        const double y = row.label(), s = row.weight(), p = y * rows.dot(k, a_.data()), theta = lambda_ * t_;
-        const double loss = t_ > 0 ? std::max(0.0, 1 - p / theta) : 1;
-        double errors = 0;
-        if (const double slack = (l - 1) * lambda_ - (p - theta); slack >= 0) {
-            errors = 1;
-            if (l > 1) {
-                const double square = rows.squared_norm(k);
-                errors = std::min(l, std::floor(slack / std::max(s * square, lambda_)) + 1);
+        const double sign = row.label(), s = row.weight(), p = sign * rows.dot(k, a_.data()),
+                     theta = lambda_ * t_;
+        double loss = 0, errors = 0;
+        if constexpr (std::is_same_v<Loss, Hinge>) {
+            loss = t_ > 0 ? std::max(0.0, 1 - p / theta) : 1;
+            if (const double slack = (l - 1) * lambda_ - (p - theta); slack >= 0) {
+                errors = 1;
+                if (l > 1) {
+                    const double square = rows.squared_norm(k);
+                    errors = std::min(l, std::floor(slack / std::max(s * square, lambda_)) + 1);
+                }
             }
-            const auto [dot, square] = rows.add_tracked(k, errors * row.signed_weight, a_.data());
-            square_ += errors * s * (2 * y * dot + errors * s * square);
             errors_ += errors * s;
+        } else {
+            const double z = t_ > 0 ? p / theta : 0, y = problem_.labels[k];
+            loss = loss_.value(z, y);
+            errors = loss_.slope(z, y);
+            errors_ += s * loss_.dual(errors, 1, y);
+        }
+        if (errors != 0) {
+            const auto [dot, square] = rows.add_tracked(k, errors * row.signed_weight, a_.data());
+            square_ += errors * s * (2 * sign * dot + errors * s * square);
         }
         row.visits += static_cast<std::uint32_t>(l);
         row.slopes += static_cast<float>(errors);
@@ -161,7 +181,9 @@ private:
     bool promising(double losses) const {
         if (!options_.complete_epochs || options_.tol <= 0) return false;
         const double theta = lambda_ * t_, half_square = square_ / (2 * theta * theta);
-        const double bound = problem_.C * errors_ / T_ - half_square;
+        const double mean = problem_.C / T_;
+        const double bound =
+            problem_.C * errors_ / T_ - (late_ > 0 ? mean * mean * square_ / 2 : half_square);
         return half_square + problem_.C * losses - bound <= options_.patience * options_.tol * bound;
     }
 
@@ -170,12 +192,12 @@ private:
         const double scale = t_ > 0 ? 1 / (lambda_ * t_) : 0;
         for (double& x : solution.w) x *= scale;
         DualPoint point;
-        const double primal = evaluate<Hinge>(
-            problem_, solution.w, context_.team, context_.monitor, point, [&](std::size_t i, double z) {
-                const Visited& row = visited_[i];
-                if (row.visits == 0) return Hinge::slope(z);
-                return std::min(row.slopes / static_cast<double>(row.visits), 1.0);
-            });
+        const double primal = evaluate(loss_, problem_, solution.w, context_.team, context_.monitor, point,
+                                       [&](std::size_t i, double z) {
+                                           const Visited& row = visited_[i];
+                                           if (row.visits == 0) return loss_.slope(z, problem_.labels[i]);
+                                           return loss_.clip(row.slopes / static_cast<double>(row.visits));
+                                       });
         if (!options_.complete_epochs || steps_ % problem_.rows.n_rows != 0) point.rescale();
         const Bounds bounds{primal, point.value()};
         solution.q = std::move(point.q);
@@ -183,6 +205,7 @@ private:
         return bounds;
     }
 
+    const Loss loss_;
     const Problem<Rows>& problem_;
     const SgdOptions options_;
     Sampler& sampler_;
@@ -192,6 +215,7 @@ private:
     std::vector<RowNumber> block_;
     std::vector<Visited> visited_;
     double t_ = 0, T_ = 0, square_ = 0, errors_ = 0;  // square: ||a||^2; errors: M
+    double late_ = 0;                                 // where t begins
     std::uint64_t steps_ = 0;
 };
 

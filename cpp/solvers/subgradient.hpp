@@ -1,10 +1,13 @@
 // clang-format off
-// Stochastic sub-gradient descent on f(w) = lambda/2 ||w||^2 + 1/m sum_i loss(y_i <w, x_i>)   (S0 eq. 1)
+// Stochastic sub-gradient descent on f(w) = lambda/2 ||w||^2 + 1/m sum_i loss(y_i <w, x_i>)   (S0 eq. 1; losses.hpp)
 //
 //   A_t        a batch of k rows
 //   v_t      = 1/k sum_{i in A_t} slope_i y_i x_i         minus a sub-gradient of the batch's loss (S0 eq. 8)
 //   w_{t+1}  = (1 - eta_t lambda) w_t + eta_t v_t         (S0 Fig. 2)
 //   w_{t+1} <- min(1, r / ||w_{t+1}||) w_{t+1}            optional, r^2 = C sum_i s_i loss(0) >= ||w*||^2 (S0 eq. 6)
+//
+// Losses whose slopes have no bound (the squared ones) would make the first steps, of size 1/lambda, overshoot ever
+// further. For them t begins at max_i m s_i / sum(s) curvature ||x_i||^2 / lambda, from where on a step is a descent.
 //
 // The step sizes eta_t make the algorithm: pegasos.hpp, norma.hpp, constant_step.hpp. With weights s_i the slope of
 // row i counts m s_i / sum(s) times, so that v_t stays unbiased.
@@ -63,32 +66,32 @@ struct SubgradientOptions {
 template <class Loss, class Rows, class Schedule>
 class Subgradient {
 public:
-    Subgradient(const Problem<Rows>& problem, const Schedule& schedule, const SubgradientOptions& options,
-                Sampler& sampler, Context& context)
-        : problem_(problem),
+    Subgradient(const Loss& loss, const Problem<Rows>& problem, const Schedule& schedule,
+                const SubgradientOptions& options, Sampler& sampler, Context& context)
+        : loss_(loss),
+          problem_(problem),
           schedule_(schedule),
           options_(options),
           sampler_(sampler),
           context_(context),
           monitor_(context.monitor),
-          radius_(options.radius > 0 ? options.radius
-                                     : std::sqrt(problem.C * problem.total_weight * Loss::value(0))),
+          radius_(options.radius > 0 ? options.radius : std::sqrt(loss_at_zero())),
           step_weight_(static_cast<double>(problem.rows.n_rows) /
                        (static_cast<double>(options.batch) * problem.total_weight)),
           features_(problem.rows),
           w_(problem.dimension(), options.output == Output::average || options.output == Output::suffix),
           block_(options.batch * std::max<std::uint64_t>(1, 1024 / options.batch)),
-          certifier_(problem, context.team, context.monitor) {
+          certifier_(loss, problem, context.team, context.monitor) {
         visited_.reserve(problem.rows.n_rows);
         for (std::size_t i = 0; i < problem.rows.n_rows; ++i)
-            visited_.push_back({problem.labels[i] * problem.weights[i]});
+            visited_.push_back({loss.sign(problem.labels[i]) * problem.weights[i]});
         violators_.reserve(options.batch);
         responses_.resize(options.batch);
         if (options.intercept != Intercept::in_w) features_.bias = 0;
     }
 
     Solution run(Start start) {
-        t_ = start.t + 1;
+        t_ = std::max(start.t, first_t()) + 1;
         if (!start.w.empty()) {
             if (options_.intercept != Intercept::in_w) b_ = std::exchange(start.w.back(), 0.0);
             w_.assign(start.w);
@@ -171,12 +174,31 @@ private:
         return true;
     }
 
-    /// Minus a sub-gradient at the margin z: the loss's, unless the algorithm has a rule of its own.
-    static double slope_of(double z) {
+    /// The loss of w = 0: no less than half the squared norm of the optimum.
+    double loss_at_zero() const {
+        Sum sum;
+        for (std::size_t i = 0; i < problem_.rows.n_rows; ++i)
+            sum.add(problem_.weights[i] * loss_.value(0, problem_.labels[i]));
+        return problem_.C * sum.value();
+    }
+
+    /// The steps to leave out, because they would overshoot.
+    std::uint64_t first_t() const {
+        if (Loss::curvature == 0) return 0;
+        double largest = 0;
+        for (std::size_t i = 0; i < problem_.rows.n_rows; ++i)
+            largest = std::max(largest, problem_.weights[i] * problem_.rows.squared_norm(i));
+        const double scale = static_cast<double>(problem_.rows.n_rows) / problem_.total_weight;
+        const double t = std::ceil(Loss::curvature * scale * largest / problem_.lambda());
+        return static_cast<std::uint64_t>(std::min(t, 1e18));
+    }
+
+    /// Minus a sub-gradient: the loss's, unless the algorithm has a rule of its own.
+    double slope_of(double z, RowNumber i) const {
         if constexpr (requires { Schedule::slope(z); })
             return Schedule::slope(z);
         else
-            return Loss::slope(z);
+            return loss_.slope(z, problem_.labels[i]);
     }
 
     /// One step on the batch at block[at], block[at + 1], ...; false, and no step, when the time is up.
@@ -226,7 +248,7 @@ private:
         for (std::size_t p = 0; p < batch.size(); ++p) {
             Visited& row = visited_[batch[p]];
             const double slope = best ? found.slope(kink(batch[p], responses_[p]))
-                                      : slope_of(row.label() * (responses_[p] + b_));
+                                      : slope_of(row.label() * (responses_[p] + b_), batch[p]);
             ++row.visits;
             row.slopes += static_cast<float>(slope);
             if (slope != 0) violators_.push_back({batch[p], slope * row.signed_weight});
@@ -350,13 +372,15 @@ private:
         Sum loss;
         for (std::size_t r = 0; r < count; ++r) {
             const std::size_t i = options_.stop_sample ? random.below(rows.n_rows) : r;
-            loss.add(problem_.weights[i] * Loss::value(problem_.labels[i] * rows.dot(i, w.data())));
+            const double y = problem_.labels[i];
+            loss.add(problem_.weights[i] * loss_.value(loss_.sign(y) * rows.dot(i, w.data()), y));
             monitor_.worked(rows.entries(i));
         }
         const double scale = static_cast<double>(rows.n_rows) / static_cast<double>(count);
         return squared_norm(w, problem_.n_penalized()) / 2 + problem_.C * loss.value() * scale;
     }
 
+    const Loss loss_;
     const Problem<Rows>& problem_;
     const Schedule schedule_;
     const SubgradientOptions options_;

@@ -15,7 +15,7 @@ __all__ = ["Budget", "Examples", "Problem", "Solution", "WarmStart", "check_rows
 
 @dataclass(frozen=True)
 class Problem:
-    """Minimise ``1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>)``."""
+    """Minimise ``1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>)``, or with targets y_i ``loss(<w, x_i>, y_i)``."""
 
     core: native.Problem
     n_rows: int
@@ -40,13 +40,14 @@ class Examples:
 
     rows: native.Rows
     report: native.RowsReport
-    y: NDArray[np.float64]  # -1 or 1
+    y: NDArray[np.float64]  # -1 or 1; for regression the targets
     s: NDArray[np.float64]
     dimension: int  # of w
     bias: float  # 0: no intercept
     free_intercept: bool
     loss: str
     scale: NDArray[np.float64] | None = None  # what the columns were divided by
+    epsilon: float = 0.0  # of the losses for regression
 
     @property
     def total_weight(self) -> float:
@@ -55,7 +56,7 @@ class Examples:
     def problem(self, C: float) -> Problem:
         """The problem at this C."""
         return Problem(
-            core=native.Problem(self.rows, self.y, self.s, C, self.loss, self.free_intercept),
+            core=native.Problem(self.rows, self.y, self.s, C, self.loss, self.free_intercept, self.epsilon),
             n_rows=len(self.y),
             dimension=self.dimension,
             has_intercept=self.bias > 0,

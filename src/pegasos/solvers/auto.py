@@ -8,7 +8,7 @@ from pegasos._config import usable_threads
 from pegasos.certificate import relative_gap
 from pegasos.options import Option
 from pegasos.problem import Budget, Problem, Solution, WarmStart
-from pegasos.solvers.base import Report, Solver
+from pegasos.solvers.base import LOSSES, Report, Solver
 from pegasos.solvers.interior_point import InteriorPoint
 from pegasos.solvers.sdca import LARGE, SDCA
 
@@ -39,12 +39,14 @@ EPOCHS_PER_GAP = 25
 class Auto(Solver):
     """Chooses a solver and the number of threads for the problem; its page in the docs says how and why.
 
-    Tiny problems are solved to rounding by `InteriorPoint`. Others begin with `SDCA` and, where that turns out to take
-    longer than `InteriorPoint` would, and the features are not too many, end with that. Threads, where ``n_jobs`` is
-    None, are chosen too. `tol` means the same whatever is chosen, and ``certificate_.solver`` tells what was.
+    Tiny problems are solved to rounding by `InteriorPoint`, which knows the hinge loss. Others begin with `SDCA` and,
+    where that turns out to take longer than `InteriorPoint` would, and the features are not too many, end with that.
+    Other losses are left to `SDCA`. Threads, where ``n_jobs`` is None, are chosen too. `tol` means the same whatever is
+    chosen, and ``certificate_.solver`` tells what was.
     """
 
     name = "auto"
+    losses = LOSSES
     options: ClassVar[Mapping[str, Option]] = {}
     intercepts = ("penalized", "free")
 
@@ -53,7 +55,7 @@ class Auto(Solver):
     ) -> Solution:
         epoch, iteration = _costs(problem)
         exact = ITERATIONS * iteration  # seconds that InteriorPoint would take, about, with one thread
-        if problem.dimension - 1 > MOST_FEATURES or budget.tol == 0:
+        if problem.loss != "hinge" or problem.dimension - 1 > MOST_FEATURES or budget.tol == 0:
             return _ascend(problem, budget, seed, start, report)
         if exact < TINY:
             found = _finish(problem, replace(budget, tol=min(budget.tol, ROUNDING)), seed, start, report)

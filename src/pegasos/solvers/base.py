@@ -11,7 +11,10 @@ from pegasos._core import native
 from pegasos.options import Option, check_options
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 
-__all__ = ["Report", "Solver", "continued_seed", "make_run"]
+__all__ = ["LOSSES", "Report", "Solver", "continued_seed", "make_run"]
+
+#: Every loss of one score.
+LOSSES = ("hinge", "squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive")
 
 
 class Report:

@@ -12,7 +12,7 @@ from pegasos.options import Choice, Flag, Integer, Option, names
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 from pegasos.solvers._intercept_search import RootSearch
 from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
-from pegasos.solvers.base import Report
+from pegasos.solvers.base import LOSSES, Report
 
 __all__ = ["Pegasos"]
 
@@ -49,7 +49,8 @@ class Pegasos(SubgradientSolver):
         replacement, as S0's analysis has it; or, for mini-batches, a random subset without repetition for each batch.
         S0 section 7.5 compares them.
     project : bool, default=False
-        Project onto the ball that must contain the optimum, of radius ``1 / sqrt(alpha)``, after each step.
+        Project onto the ball that must contain the optimum, for the hinge loss of radius ``1 / sqrt(alpha)``, after
+        each step.
     average : bool or "suffix", default="suffix"
         What to return: the last iterate (False, as in S0's experiments), the mean of all (True, as in its analysis), or
         the mean of the last half to three quarters of them, which is the most accurate in practice.
@@ -67,7 +68,7 @@ class Pegasos(SubgradientSolver):
     free_intercept : {"subgradient", "batch", "search"}, default="subgradient"
         How to find a free intercept, the estimator's ``intercept="free"`` (S0 section 6): by a sub-gradient step beside
         that of the weights, of size at most ``1 / sqrt(t)``; as the best one of each batch, for large batches, since it
-        is biased for small ones; or by a search over the intercept, around runs at a fixed one.
+        is biased for small ones (hinge loss only); or by a search over the intercept, around runs at a fixed one.
     max_steps : int, default=None
         Budget in steps, in place of the estimator's ``max_iter`` epochs.
 
@@ -83,6 +84,7 @@ class Pegasos(SubgradientSolver):
     """
 
     name = "pegasos"
+    losses = LOSSES
     schedule = "pegasos"
     intercepts = ("penalized", "free")
     options: ClassVar[Mapping[str, Option]] = {
@@ -136,8 +138,13 @@ class Pegasos(SubgradientSolver):
                 "not return; pass average=False with it"
             )
 
-    def check_ways(self) -> None:
-        """Raise a ValueError where another option does not go with `free_intercept`."""
+    def check_ways(self, loss: str) -> None:
+        """Raise a ValueError where the loss or another option does not go with `free_intercept`."""
+        if self.free_intercept == "batch" and loss != "hinge":
+            raise ValueError(
+                "free_intercept='batch' takes the best intercept of each batch, which is known for loss='hinge' and "
+                f"not for loss={loss!r}; use free_intercept='subgradient' or 'search'"
+            )
         if self.free_intercept == "batch" and self.batch_size == 1:
             raise ValueError(
                 "free_intercept='batch' takes the best intercept of each batch, and batch_size=1 has none: an example "
@@ -159,7 +166,7 @@ class Pegasos(SubgradientSolver):
         steps: int,
     ) -> Solution:
         if problem.free_intercept:
-            self.check_ways()
+            self.check_ways(problem.loss)
         if not (problem.free_intercept and self.free_intercept == "search"):
             return super().run(problem, budget, seed, start, report, steps)
         # Runs at fixed intercepts, each from where the last one ended. One forgets what came before as its steps

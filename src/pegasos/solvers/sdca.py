@@ -6,7 +6,7 @@ from typing import ClassVar
 from pegasos._core import native
 from pegasos.options import Choice, Flag, Option, names
 from pegasos.problem import Budget, Problem, Solution, WarmStart
-from pegasos.solvers.base import Report, Solver, continued_seed, make_run
+from pegasos.solvers.base import LOSSES, Report, Solver, continued_seed, make_run
 
 __all__ = ["SDCA"]
 
@@ -43,6 +43,7 @@ class SDCA(Solver):
     """
 
     name = "sdca"
+    losses = LOSSES
     intercepts = ("penalized", "free")
     options: ClassVar[Mapping[str, Option]] = {
         "shrink": Flag(help="leave out examples whose dual variable stays at a bound"),

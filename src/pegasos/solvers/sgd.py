@@ -6,7 +6,7 @@ from typing import ClassVar
 from pegasos._core import native
 from pegasos.options import Integer, Number, Option
 from pegasos.problem import Budget, Problem, Solution, WarmStart
-from pegasos.solvers.base import Report, Solver, continued_seed, make_run
+from pegasos.solvers.base import LOSSES, Report, Solver, continued_seed, make_run
 
 __all__ = ["SGDM", "SGDR", "SGDS"]
 
@@ -69,6 +69,7 @@ class SGDR(_SGD):
     """
 
     name = "sgd-r"
+    losses = LOSSES
     complete_epochs = False
     options: ClassVar[Mapping[str, Option]] = {
         "max_steps": Integer(low=1, optional=True, help="budget in steps, in place of max_iter epochs"),
@@ -97,6 +98,7 @@ class SGDS(_SGD):
     """
 
     name = "sgd-s"
+    losses = LOSSES
     options: ClassVar[Mapping[str, Option]] = {"f": PATIENCE}
 
     def __init__(self, *, f: float = 1.2) -> None:
