@@ -89,6 +89,17 @@ auto with_schedule_for_hinge(const SubgradientRequest& request, double lambda, F
     throw std::invalid_argument("unknown schedule '" + request.schedule + "'");
 }
 
+/// The same, with the losses other than hinge as one.
+template <class F>
+auto with_hinge_or_other(const ProblemData& data, F f) {
+    return with_loss(data, [&]<class Loss>(const Loss& loss) {
+        if constexpr (std::is_same_v<Loss, Hinge>)
+            return f(loss);
+        else
+            return f(AnyLoss(loss));
+    });
+}
+
 /// f(schedule) for the step sizes of that name. Losses other than hinge have those of Pegasos alone.
 template <class Loss, class F>
 auto with_schedule(const SubgradientRequest& request, double lambda, F f) {

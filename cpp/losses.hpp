@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
 namespace pegasos {
 
@@ -164,6 +165,35 @@ struct SquaredEpsilonInsensitive : Regression {
         }
         return {error + std::copysign(epsilon, alpha) + alpha / (2 * c), 0};
     }
+};
+
+/// Any of the losses, chosen at run time: for solvers whose visits cost more than the choice, so that not
+/// every one of them is compiled for every loss.
+class AnyLoss {
+public:
+    template <class Loss>
+    explicit AnyLoss(const Loss& loss) : curvature(Loss::curvature), loss_(loss) {}
+
+    const double curvature;
+
+    double sign(double y) const {
+        return std::visit([&](const auto& loss) { return loss.sign(y); }, loss_);
+    }
+    double value(double z, double y) const {
+        return std::visit([&](const auto& loss) { return loss.value(z, y); }, loss_);
+    }
+    double slope(double z, double y) const {
+        return std::visit([&](const auto& loss) { return loss.slope(z, y); }, loss_);
+    }
+    double dual(double alpha, double c, double y) const {
+        return std::visit([&](const auto& loss) { return loss.dual(alpha, c, y); }, loss_);
+    }
+    double clip(double q) const {
+        return std::visit([&](const auto& loss) { return loss.clip(q); }, loss_);
+    }
+
+private:
+    std::variant<SquaredHinge, LogLoss, EpsilonInsensitive, SquaredEpsilonInsensitive> loss_;
 };
 
 }  // namespace pegasos

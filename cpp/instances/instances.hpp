@@ -29,7 +29,7 @@ Solution solve_subgradient(const Rows& rows, const ProblemData& data, const Subg
                                       request.options.seed);
     if (data.loss != "hinge" && request.options.intercept == Intercept::batch)
         throw std::invalid_argument("the best intercept of a batch is known for the hinge loss alone");
-    return with_loss(data, [&]<class Loss>(const Loss& loss) {
+    return with_hinge_or_other(data, [&]<class Loss>(const Loss& loss) {
         return with_schedule<Loss>(request, problem.lambda(), [&]<class Schedule>(const Schedule& schedule) {
             Subgradient<Loss, Rows, Schedule> solver(loss, problem, schedule, request.options, *sampler,
                                                      context);
@@ -45,7 +45,7 @@ Solution solve_sgd(const Rows& rows, const ProblemData& data, const SgdRequest& 
     refuse_free_intercept(data);
     const auto problem = make_problem(rows, data);
     const auto sampler = make_sampler(request.sampling, request.sequence, rows.n_rows, 1, request.seed);
-    return with_loss(data, [&]<class Loss>(const Loss& loss) {
+    return with_hinge_or_other(data, [&]<class Loss>(const Loss& loss) {
         return Sgd<Loss, Rows>(loss, problem, request.options, *sampler, context).run(request.start);
     });
 }
@@ -71,7 +71,7 @@ template <class Rows>
 Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<double>& w,
                const std::vector<double>& q, Context& context) {
     const auto problem = make_problem(rows, data);
-    return with_loss(data, [&](const auto& loss) {
+    return with_hinge_or_other(data, [&](const auto& loss) {
         DualPoint point;
         const double primal = evaluate(loss, problem, w, context.team, context.monitor, point,
                                        [&](std::size_t i, double) { return q[i]; });

@@ -108,8 +108,8 @@ private:
 
     /// Continues at a = lambda t w. The counts start anew: the bound then speaks of the new visits alone.
     void resume(const Start& start) {
-        for (std::size_t i = 0; Loss::curvature > 0 && i < problem_.rows.n_rows; ++i)
-            late_ = std::max(late_, std::ceil(Loss::curvature * problem_.weights[i] *
+        for (std::size_t i = 0; loss_.curvature > 0 && i < problem_.rows.n_rows; ++i)
+            late_ = std::max(late_, std::ceil(loss_.curvature * problem_.weights[i] *
                                               problem_.rows.squared_norm(i) / lambda_));
         t_ = std::max(static_cast<double>(start.t), late_);
         for (std::size_t j = 0; j < start.w.size(); ++j) a_[j] = lambda_ * t_ * start.w[j];

@@ -184,12 +184,12 @@ private:
 
     /// The steps to leave out, because they would overshoot.
     std::uint64_t first_t() const {
-        if (Loss::curvature == 0) return 0;
+        if (loss_.curvature == 0) return 0;
         double largest = 0;
         for (std::size_t i = 0; i < problem_.rows.n_rows; ++i)
             largest = std::max(largest, problem_.weights[i] * problem_.rows.squared_norm(i));
         const double scale = static_cast<double>(problem_.rows.n_rows) / problem_.total_weight;
-        const double t = std::ceil(Loss::curvature * scale * largest / problem_.lambda());
+        const double t = std::ceil(loss_.curvature * scale * largest / problem_.lambda());
         return static_cast<std::uint64_t>(std::min(t, 1e18));
     }
 
