@@ -403,6 +403,8 @@ def test_threads_share_the_checks(loss):
 @any_problem
 @pytest.mark.parametrize("project", [False, True])
 def test_every_step_of_pegasos_is_the_twins(problem, storage, loss, project):
+    unlike = np.sqrt(1 + np.arange(problem.K**2).reshape(problem.cost.shape) / problem.K**2)
+    problem = replace(problem, cost=problem.cost * unlike)  # no two classes have the same score and cost
     for k in (1, 3):
         batches = draw_batches(problem, 12, k)
         iterates = list(
@@ -422,6 +424,15 @@ def test_every_step_of_pegasos_is_the_twins(problem, storage, loss, project):
             solution = run_pegasos(problem, loss, batches, storage=storage, output=output, project=project)
             assert_same(solution.w, W.ravel(), rtol=1e-9)
             assert solution.steps == len(batches)
+
+
+@any_problem
+def test_of_equal_classes_pegasos_takes_the_first(problem):
+    batches = np.array([[2]], dtype=np.uint32)
+    *_, W = multiclass.joint_pegasos(
+        problem.augmented, problem.y, problem.lam, batches, loss="hinge", cost=problem.cost, s=problem.s
+    )
+    assert_same(run_pegasos(problem, "hinge", batches).w, W.ravel())
 
 
 @any_loss
