@@ -64,7 +64,7 @@ struct JointRow {
 struct Visit {
     double gap;            // its term of the duality gap, over C s_i
     double violation = 0;  // how far its gradient is from that of a maximum
-    double outward = 0;    // at a vertex that is the maximum: by how much
+    double calm = 0;       // above 0: the row may rest for `rest(calm, usual violation)` epochs
     bool changed = false;  // p has moved,
     bool all = false;      // in all classes, by `change()`, or in those of `changes()`
 };
@@ -131,6 +131,9 @@ public:
         if (found.violation <= tiny * (1 + std::abs(top))) return found;
         return move(found, row, p, top, a);
     }
+
+    /// At a vertex that is the maximum, the distance from where it is not one tells how long.
+    static double rest(double calm, double usual) { return std::min(2 * calm / usual, 255.0); }
 
     std::span<const ClassChange> changes() const { return changes_; }
     const double* change() const { return v_.data(); }
@@ -245,7 +248,8 @@ public:
         double mean = 0;
         for (std::size_t k = 0; k < K_; ++k) mean += p[k] * (f[k] - top_);
         const double gap = std::max(log_sum - mean - row.dual, 0.0);
-        Visit found{gap, gap};
+        const double violation = std::sqrt(gap);
+        Visit found{gap, violation, std::max(violation, 1e-30)};
         if (gap < 1e-15) return found;
         a = std::max(a, 1e-100);
         solve(f, p, a, log_sum);
@@ -267,6 +271,10 @@ public:
         found.changed = found.all = true;
         return found;
     }
+
+    /// The gap of a row grows about with the square of the epochs it rests, all else being equal: let it not
+    /// grow beyond a part of the others'.
+    static double rest(double calm, double usual) { return std::min(usual / (2 * calm), 15.0); }
 
     std::span<const ClassChange> changes() const { return {}; }
     const double* change() const { return change_.data(); }

@@ -9,8 +9,8 @@
 // nothing. When that estimate promises `tol`, or after epochs 16, 32, 64, ... (without tol 1, 2, 4, ...), it is
 // computed in full, with U computed afresh: that pass is the certificate.
 //
-// Rest, order and intercept are as in sdca.hpp: a row whose p is a vertex and stays there is left out for a number of
-// epochs, by how far it is from changing over how far the others are from a maximum (root mean square); the intercepts
+// Rest, order and intercept are as in sdca.hpp: a row that would change nothing, or next to nothing, is left out for a
+// number of epochs, which the loss chooses by how far the others are from a maximum (root mean square); the intercepts
 // are found by the method of multipliers, with a b for each class.
 //
 // Unless tol is small, W is of floats, which halves what a visit reads: it is U only up to rounding, until a check
@@ -82,7 +82,7 @@ public:
                 make_order(options_.max_epochs * n_rows - visits_);
             else
                 order_ = sequence;
-            outward_.assign(order_.size(), 0.0f);
+            calm_.assign(order_.size(), 0.0f);
             const Stats stats = make_epoch();
             ++epoch_;
             visits_ += stats.visits;
@@ -121,7 +121,7 @@ private:
     };
     static constexpr std::size_t run_length = 64;
     static constexpr std::size_t far = 16, near = 8;  // prefetch distances, in rows
-    static constexpr std::uint32_t longest_rest = 255, never = UINT32_MAX;
+    static constexpr std::uint32_t never = UINT32_MAX;
 
     double* p(std::size_t i) { return &p_[i * stride_]; }
 
@@ -191,9 +191,8 @@ private:
     void send_to_rest(const Stats& stats) {
         const double usual = std::sqrt(stats.violation / stats.visits);
         for (std::size_t at = 0; at < order_.size(); ++at) {
-            if (!(outward_[at] > 0)) continue;
-            const double rest = std::min(2 * outward_[at] / usual, static_cast<double>(longest_rest));
-            next_visit_[order_[at]] = epoch_ + static_cast<std::uint32_t>(rest);
+            if (!(calm_[at] > 0)) continue;
+            next_visit_[order_[at]] = epoch_ + static_cast<std::uint32_t>(Loss::rest(calm_[at], usual));
         }
     }
 
@@ -250,7 +249,7 @@ private:
             stats.gap += row.bound * visit.gap;
             stats.violation += visit.violation * visit.violation;
             stats.visits += 1;
-            outward_[at] = static_cast<float>(visit.outward);
+            calm_[at] = static_cast<float>(visit.calm);
             if (visit.changed) {
                 if (visit.all)
                     W_.add(rows, i, -row.bound, loss.change());
@@ -285,7 +284,7 @@ private:
         const auto slope = [&](std::size_t i, Loss& loss, const double* f, double* out) {
             const JointRow& row = rows_[i];
             std::copy_n(p(i), stride_, out);
-            if (next_visit_[i] == never || next_visit_[i] <= epoch_) return;
+            if (row.vertex == JointRow::none || next_visit_[i] == never || next_visit_[i] <= epoch_) return;
             const double top = loss.value(f, row.label) + f[row.label];
             if (top > f[row.vertex] + row.dual) next_visit_[i] = epoch_;  // its rest was too long
         };
@@ -318,7 +317,7 @@ private:
     Random random_;
     std::uint32_t epoch_ = 0;
     std::vector<std::uint32_t> next_visit_;  // the epoch from which a row is visited again
-    std::vector<float> outward_;             // by how much a row at a vertex is from leaving it
+    std::vector<float> calm_;                // of the rows visited
     std::vector<double> b_;                  // intercepts
     double kappa_ = 0, step_ = 0, slope_ = 0;
     double visits_ = 0;

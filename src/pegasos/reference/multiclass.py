@@ -109,7 +109,7 @@ def best_p(p: Floats, f: Floats, y: int, a: float, loss: str, cost: Floats) -> F
     >>> best_p(np.array([1.0, 0.0]), np.zeros(2), 0, 4.0, "hinge", zero_one(2))
     array([0.875, 0.125])
     >>> best_p(np.array([1.0, 0.0]), np.zeros(2), 0, 4.0, "log_loss", zero_one(2)).round(3)
-    array([0.827, 0.173])
+    array([0.815, 0.185])
     """
     if loss == "hinge":
         g = cost[y] + f
