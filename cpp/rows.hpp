@@ -75,6 +75,15 @@ struct DenseRows {
         return {dot, square};
     }
 
+    /// f(column, value) of the entries, the constant feature included.
+    template <class F>
+    void for_each(std::size_t i, F f) const {
+        const T* x = row(i);
+        for (std::size_t j = 0; j < n_features; ++j)
+            if (x[j] != 0) f(j, static_cast<double>(x[j]));
+        if (bias != 0) f(n_features, bias);
+    }
+
     double squared_norm(std::size_t i) const {
         const T* x = row(i);
         double sum = 0;
@@ -157,6 +166,14 @@ struct CsrRows {
         }
         if (k < end) one(k, 0);
         return {dot[0] + dot[1], square[0] + square[1]};
+    }
+
+    template <class F>
+    void for_each(std::size_t i, F f) const {
+        const Index end = starts[i + 1];
+        for (Index k = starts[i]; k < end; ++k)
+            f(static_cast<std::size_t>(columns[k]), static_cast<double>(values[k]));
+        if (bias != 0) f(n_features, bias);
     }
 
     double squared_norm(std::size_t i) const {

@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "dispatch.hpp"
+#include "run.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -19,13 +20,6 @@ namespace {
 
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-
-/// A view of the caller's matrix. It holds the Python arrays, so that they outlive it.
-struct Rows {
-    AnyRows rows;
-    std::size_t n_stored;
-    std::vector<nb::object> owners;
-};
 
 template <class T>
 Rows dense_rows(const Matrix<T>& X, double bias) {
@@ -77,45 +71,6 @@ struct BoundProblem {
         return {{y.data(), n_rows()}, {s.data(), n_rows()}, C, loss, epsilon, free_intercept};
     }
 };
-
-/// What every solver is given besides problem and options.
-struct Run {
-    std::size_t n_jobs;
-    double elapsed, max_seconds;
-    std::optional<nb::callable> report, progress;
-};
-
-std::vector<double> to_vector(const std::optional<Vector<double>>& array, std::size_t size) {
-    if (!array) return {};
-    if (array->shape(0) != size) throw std::invalid_argument("lengths differ");
-    return {array->data(), array->data() + array->shape(0)};
-}
-
-std::vector<RowNumber> to_rows(const std::optional<Vector<RowNumber>>& array, std::size_t n_rows) {
-    if (!array) return {};
-    std::vector<RowNumber> rows(array->data(), array->data() + array->shape(0));
-    for (const auto i : rows)
-        if (i >= n_rows) throw std::invalid_argument("row number out of range");
-    return rows;
-}
-
-/// Calls f(rows, context) without the GIL; what the core calls back takes it, and lets Ctrl-C through.
-template <class F>
-auto solve(const Rows& rows, const Run& run, F f) {
-    Monitor monitor(run.elapsed, run.max_seconds, [&](double epoch, double seconds) {
-        nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (run.progress) (*run.progress)(epoch, seconds);
-    });
-    const auto report = [&](const Record& record) {
-        nb::gil_scoped_acquire gil;
-        if (run.report) (*run.report)(record.seconds, record.epoch, record.primal, record.dual);
-    };
-    nb::gil_scoped_release release;
-    Team team(std::clamp<std::size_t>(run.n_jobs, 1, Team::most));
-    Context context{team, monitor, report};
-    return std::visit([&](const auto& r) { return f(r, context); }, rows.rows);
-}
 
 Solution subgradient(const BoundProblem& problem, const Run& run, const std::string& schedule,
                      double step_parameter, std::uint64_t batch, const std::string& sampling, bool project,
@@ -202,6 +157,7 @@ Bounds certify_point(const BoundProblem& problem, const Run& run, const Vector<d
 
 }  // namespace
 
+void bind_joint(nb::module_& m);     // joint.cpp
 void bind_probes(nb::module_& m);    // probes.cpp
 void bind_svmlight(nb::module_& m);  // svmlight.cpp
 
@@ -293,6 +249,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.def("interior_point", &interior_point, "problem"_a, "run"_a, nb::kw_only(), "max_iterations"_a, "tol"_a,
           "start_w"_a.none(), "start_t"_a, "start_q"_a.none());
 
+    bind_joint(m);
     bind_probes(m);
     bind_svmlight(m);
 }

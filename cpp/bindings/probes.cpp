@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "dispatch.hpp"
+#include "joint_dispatch.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -67,6 +68,23 @@ std::pair<double, std::vector<double>> best_intercept_of(const std::vector<doubl
     return {found.b, slopes};
 }
 
+/// The p that a visit of a row leads to, and its term of the gap before.
+std::pair<std::vector<double>, double> joint_step(const std::string& loss, const std::vector<double>& cost,
+                                                  std::uint32_t y, const std::vector<double>& scores,
+                                                  const std::vector<double>& from, double a) {
+    const std::size_t K = scores.size();
+    AlignedVector<double> f(padded(K)), p(padded(K));
+    std::copy(scores.begin(), scores.end(), f.begin());
+    std::copy(from.begin(), from.end(), p.begin());
+    return with_joint_loss(loss, [&]<class Loss>() {
+        Loss each(cost, K);
+        JointRow row{1, a, each.dual(p.data(), y), y, JointRow::none};
+        const Visit visit = each.visit(f.data(), row, p.data(), a);
+        return std::pair{std::vector<double>(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(K)),
+                         visit.gap};
+    });
+}
+
 }  // namespace
 
 void bind_probes(nb::module_& m) {
@@ -74,4 +92,5 @@ void bind_probes(nb::module_& m) {
     m.def("probe_draws", &draws, "seed"_a, "bound"_a, "count"_a);
     m.def("probe_best_intercept", &best_intercept_of, "responses"_a, "labels"_a, "weights"_a);
     m.def("probe_sample", &sample, "sampling"_a, "n_rows"_a, "batch"_a, "seed"_a, "count"_a);
+    m.def("probe_joint_step", &joint_step, "loss"_a, "cost"_a, "y"_a, "scores"_a, "p"_a, "a"_a);
 }

@@ -8,11 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos._core import native
+from pegasos.joint import JointProblem
 from pegasos.options import Choice, Flag, Integer, Option, names
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 from pegasos.solvers._intercept_search import RootSearch
-from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
-from pegasos.solvers.base import LOSSES, Report
+from pegasos.solvers._subgradient import OUTPUTS, SHARED_OPTIONS, SubgradientSolver
+from pegasos.solvers.base import LOSSES, Report, continued_seed, make_run
 
 __all__ = ["Pegasos"]
 
@@ -211,3 +213,45 @@ class Pegasos(SubgradientSolver):
             return 0
         size = math.ceil(1 / (problem.alpha * (budget.tol or 1e-3)))
         return size if size < problem.n_rows else 0
+
+    def solve_joint(
+        self,
+        problem: JointProblem,
+        budget: Budget,
+        seed: int,
+        start: WarmStart | None = None,
+        report: Report | None = None,
+    ) -> Solution:
+        """Solve the problem of all classes jointly; w and q of start and solution are matrices laid out flat."""
+        self.check_joint(problem)
+        epoch_steps = budget.max_iter * problem.n_rows / self.batch_size
+        found = native.joint_subgradient(
+            problem.core,
+            make_run(budget, report),
+            batch=int(self.batch_size),
+            sampling=self.sampling,
+            project=bool(self.project),
+            output=OUTPUTS[self.average],
+            max_steps=math.ceil(epoch_steps) if self.max_steps is None else int(self.max_steps),
+            tol=budget.tol,
+            seed=continued_seed(seed, start.t if start else 0),
+            sequence=None,
+            start_w=start.w if start else None,
+            start_t=start.t if start else 0,
+        )
+        return self.solution(found)
+
+    def check_joint(self, problem: JointProblem) -> None:
+        """Raise a ValueError where an option does not go with all classes in one problem."""
+        wrong = {
+            "random_stops": self.random_stops != 0,
+            "count_idle_steps": not self.count_idle_steps,
+            "start": self.start != "zero",
+        }
+        for name in (name for name, is_wrong in wrong.items() if is_wrong):
+            raise ValueError(
+                f"Pegasos({name}={getattr(self, name)!r}) does not serve all classes in one problem; leave {name} out, "
+                "or use multi_class='ovr'"
+            )
+        if self.batch_size > problem.n_rows:
+            raise ValueError(f"batch_size={self.batch_size} is more than the {problem.n_rows} examples; lower it")

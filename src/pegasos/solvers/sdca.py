@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
+from pegasos.joint import JointProblem
 from pegasos.options import Choice, Flag, Option, names
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 from pegasos.solvers.base import LOSSES, Report, Solver, continued_seed, make_run
@@ -70,6 +71,32 @@ class SDCA(Solver):
             tol=budget.tol,
             rho=0.0,
             joins=0,
+            seed=continued_seed(seed, start.t if start else 0),
+            sequence=None,
+            start_w=start.w if start else None,
+            start_t=start.t if start else 0,
+            start_q=start.q if start else None,
+        )
+        return Solution.from_core(found, SDCA(shrink=self.shrink, order=order).describe())
+
+    def solve_joint(
+        self,
+        problem: JointProblem,
+        budget: Budget,
+        seed: int,
+        start: WarmStart | None = None,
+        report: Report | None = None,
+    ) -> Solution:
+        """Solve the problem of all classes jointly; w and q of start and solution are matrices laid out flat."""
+        # A visit reads the weights of all classes of each entry, so that runs of neighbours hardly make it faster.
+        order = "permute" if self.order == "auto" else self.order
+        found = native.joint_sdca(
+            problem.core,
+            make_run(budget, report),
+            shrink=bool(self.shrink),
+            blocks=order == "blocks",
+            max_epochs=float(budget.max_iter),
+            tol=budget.tol,
             seed=continued_seed(seed, start.t if start else 0),
             sequence=None,
             start_w=start.w if start else None,

@@ -1,0 +1,146 @@
+// The weights of all classes: a matrix W with a row per feature (the constant one last) and a column per
+// class. The numbers of a feature lie side by side, on cache lines of their own, so that an entry of an
+// example meets a few whole lines and the work on them is vector instructions over the classes.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "rows.hpp"
+
+namespace pegasos {
+
+/// Memory on cache lines of its own; a lot of it on huge pages, as most entries of a sparse row would
+/// otherwise miss the table of pages.
+template <class T>
+struct Aligned {
+    using value_type = T;
+
+    T* allocate(std::size_t count) {
+        void* memory = ::operator new(count * sizeof(T), alignment(count));
+#ifdef MADV_HUGEPAGE
+        if (count * sizeof(T) >= huge) madvise(memory, count * sizeof(T), MADV_HUGEPAGE);
+#endif
+        return static_cast<T*>(memory);
+    }
+    void deallocate(T* memory, std::size_t count) { ::operator delete(memory, alignment(count)); }
+    bool operator==(const Aligned&) const { return true; }
+
+private:
+    static constexpr std::size_t huge = std::size_t{1} << 21;
+    static std::align_val_t alignment(std::size_t count) {
+        return std::align_val_t{count * sizeof(T) >= huge ? huge : 64};
+    }
+};
+
+template <class T>
+using AlignedVector = std::vector<T, Aligned<T>>;
+
+/// One number per class, as far apart as everywhere here: to a multiple of 16, in whole cache lines.
+inline std::size_t padded(std::size_t n_classes) { return (n_classes + 15) / 16 * 16; }
+
+/// A change of one class.
+struct ClassChange {
+    std::uint32_t k;
+    double change;
+};
+
+template <class Real>
+class ClassMatrix {
+public:
+    ClassMatrix(std::size_t n_rows, std::size_t n_classes)
+        : n_rows_(n_rows), n_classes_(n_classes), stride_(padded(n_classes)), values_(n_rows * stride_) {}
+
+    std::size_t stride() const { return stride_; }
+    AlignedVector<Real>& values() { return values_; }
+    const AlignedVector<Real>& values() const { return values_; }
+    Real* row(std::size_t j) { return values_.data() + j * stride_; }
+    const Real* row(std::size_t j) const { return values_.data() + j * stride_; }
+
+    /// f = x_i W, of padded length.
+    template <class Rows>
+    void scores(const Rows& rows, std::size_t i, double* f) const {
+        for (std::size_t at = 0; at < stride_; at += most * width) {
+            const std::size_t left = (stride_ - at) / width;
+            if (left >= most)
+                score_block<most>(rows, i, at, f);
+            else
+                score_rest<1>(rows, i, at, left, f);
+        }
+    }
+
+    /// W <- W + c x_i' change, of all classes.
+    template <class Rows>
+    void add(const Rows& rows, std::size_t i, double c, const double* change) {
+        rows.for_each(i, [&](std::size_t j, double x) {
+            Real* w = row(j);
+            const Real cx = static_cast<Real>(c * x);
+#pragma omp simd
+            for (std::size_t k = 0; k < stride_; ++k) w[k] += cx * static_cast<Real>(change[k]);
+        });
+    }
+
+    /// The same of a few classes.
+    template <class Rows>
+    void add(const Rows& rows, std::size_t i, double c, std::span<const ClassChange> changes) {
+        rows.for_each(i, [&](std::size_t j, double x) {
+            Real* w = row(j);
+            const double cx = c * x;
+            for (const auto& [k, change] : changes) w[k] += static_cast<Real>(cx * change);
+        });
+    }
+
+    /// Without the padding.
+    std::vector<double> flat() const {
+        std::vector<double> all;
+        all.reserve(n_rows_ * n_classes_);
+        for (std::size_t j = 0; j < n_rows_; ++j) all.insert(all.end(), row(j), row(j) + n_classes_);
+        return all;
+    }
+    void assign(const std::vector<double>& flat) {
+        for (std::size_t j = 0; j < n_rows_; ++j)
+            std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(j * n_classes_), n_classes_, row(j));
+    }
+
+private:
+    typedef Real Lanes __attribute__((vector_size(64), may_alias));
+    static constexpr std::size_t width = 64 / sizeof(Real), most = 8;
+
+    template <std::size_t Count, class Rows>
+    void score_rest(const Rows& rows, std::size_t i, std::size_t at, std::size_t left, double* f) const {
+        if constexpr (Count < most) {
+            if (left == Count)
+                score_block<Count>(rows, i, at, f);
+            else
+                score_rest<Count + 1>(rows, i, at, left, f);
+        }
+    }
+
+    /// The scores of Count * width classes, in registers until the row ends.
+    template <std::size_t Count, class Rows>
+    void score_block(const Rows& rows, std::size_t i, std::size_t at, double* f) const {
+        Lanes sum[Count] = {};
+        const Real* start = values_.data() + at;
+        rows.for_each(i, [&](std::size_t j, double x) __attribute__((always_inline)) {
+            const Lanes* w = reinterpret_cast<const Lanes*>(start + j * stride_);
+            const Real value = static_cast<Real>(x);
+#pragma GCC unroll 8
+            for (std::size_t v = 0; v < Count; ++v) sum[v] += value * w[v];
+        });
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < Count; ++v)
+            for (std::size_t lane = 0; lane < width; ++lane)
+                f[at + v * width + lane] = static_cast<double>(sum[v][lane]);
+    }
+
+    std::size_t n_rows_, n_classes_, stride_;
+    AlignedVector<Real> values_;
+};
+
+}  // namespace pegasos

@@ -1,0 +1,345 @@
+// clang-format off
+// All classes in one problem, and its two losses. Nothing else in the core knows them.
+//
+//   minimise P(W) = 1/2 ||W||^2 + C sum_i s_i l(f_i, y_i),    f_i = x_i W: K scores, y_i in 0, ..., K - 1
+//   maximise D(p) = C sum_i s_i g(p_i) - 1/2 ||U||^2,         U = sum_i C s_i x_i' (e_{y_i} - p_i)
+//
+// over p_i in the simplex: p_i >= 0, sum_k p_ik = 1. D <= optimum <= P, and at W = U
+//
+//   P - D = sum_i C s_i [ l(f_i, y_i) + f_i,y_i - <f_i, p_i> - g(p_i) ]
+//
+// is a sum of terms >= 0 (Fenchel and Young). With row i alone free, D is C s_i times
+//
+//   g(p) + <f, p> - a/2 ||p - p_i||^2,    a = C s_i ||x_i||^2,
+//
+// whose maximiser over the simplex is the step of dual coordinate ascent.
+//
+//   hinge      l = max_k (cost_yk + f_k) - f_y   g = <cost_y, p>      cost_yk >= 0, cost_yy = 0: what calling y k costs.
+//                                                                     (Crammer and Singer: 1 unless k = y)
+//   log_loss   l = log sum_k exp(f_k) - f_y      g = -sum_k p_k log p_k
+//
+// Both have g(e_y) = 0 and g concave, so p -> e_y + c (p - e_y) multiplies U by c and g at least by c.
+// clang-format on
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "class_matrix.hpp"
+#include "vector_math.hpp"
+
+namespace pegasos {
+
+template <class Rows>
+struct JointProblem {
+    const Rows& rows;
+    std::span<const std::uint32_t> labels;
+    std::span<const double> weights;  // s
+    double C;
+    double total_weight;  // sum of s
+    std::span<const double> cost;
+    std::size_t n_classes;
+
+    std::size_t dimension() const { return rows.n_features + 1; }
+    double lambda() const { return 1 / (C * total_weight); }
+};
+
+/// What dual coordinate ascent keeps of a row besides p.
+struct JointRow {
+    static constexpr std::uint32_t none = UINT32_MAX;
+
+    double bound;   // C s_i
+    double square;  // ||x_i||^2
+    double dual;    // g(p_i)
+    std::uint32_t label;
+    std::uint32_t vertex;  // the k with p = e_k, or none
+};
+
+/// What a visit found at the row's old p.
+struct Visit {
+    double gap;            // its term of the duality gap, over C s_i
+    double violation = 0;  // how far its gradient is from that of a maximum
+    double calm = 0;       // above 0: the row may rest for `rest(calm, usual violation)` epochs
+    bool changed = false;  // p has moved,
+    bool all = false;      // in all classes, by `change()`, or in those of `changes()`
+};
+
+/// The loss at given scores, with the arrays it computes in: each thread has its own. Scores and p have
+/// padded length; p is zero in the padding, scores are anything.
+class JointHinge {
+public:
+    JointHinge(std::span<const double> cost, std::size_t n_classes)
+        : K_(n_classes),
+          stride_(padded(n_classes)),
+          cost_(K_ * stride_, -infinity),
+          g_(stride_),
+          v_(stride_) {
+        for (std::size_t y = 0; y < K_; ++y)
+            std::copy_n(cost.data() + y * K_, K_, cost_.data() + y * stride_);
+    }
+
+    /// At zero scores: the best that is known before any step.
+    double at_zero(std::uint32_t y) const {
+        const double* cost = &cost_[y * stride_];
+        return *std::max_element(cost, cost + K_);
+    }
+
+    double value(const double* f, std::uint32_t y) { return highest(f, y) - f[y]; }
+
+    /// p with l'(f) = p - e_y: the first of the classes that attain the maximum, y before all others.
+    double slope(const double* f, std::uint32_t y, double* p) {
+        const double top = highest(f, y);
+        std::fill(p, p + stride_, 0.0);
+        p[top > f[y] ? first(top) : y] = 1;
+        return top - f[y];
+    }
+
+    double dual(const double* p, std::uint32_t y) const {
+        const double* cost = &cost_[y * stride_];
+        double sum = 0;
+        for (std::size_t k = 0; k < K_; ++k) sum += cost[k] * p[k];
+        return sum;
+    }
+
+    Visit visit(const double* f, JointRow& row, double* p, double a) {
+        const double top = highest(f, row.label);
+        if (row.vertex != JointRow::none) {
+            const double here = g_[row.vertex];
+            if (top - here <= tiny * (1 + std::abs(top))) {
+                g_[row.vertex] = -infinity;
+                const double next = *std::max_element(g_.begin(), g_.end());
+                return {top - here, 0, here - next};
+            }
+            Visit found{top - here, top - here};
+            support_.assign(1, row.vertex);
+            return move(found, row, p, top, a);
+        }
+        support_.clear();
+        double mean = 0, low = top;
+        for (std::size_t k = 0; k < K_; ++k)
+            if (p[k] > 0) {
+                support_.push_back(static_cast<std::uint32_t>(k));
+                mean += p[k] * (top - g_[k]);
+                low = std::min(low, g_[k]);
+            }
+        Visit found{mean, top - low};
+        if (found.violation <= tiny * (1 + std::abs(top))) return found;
+        return move(found, row, p, top, a);
+    }
+
+    /// At a vertex that is the maximum, the distance from where it is not one tells how long.
+    static double rest(double calm, double usual) { return std::min(2 * calm / usual, 255.0); }
+
+    std::span<const ClassChange> changes() const { return changes_; }
+    const double* change() const { return v_.data(); }
+
+private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity(), tiny = 1e-14;
+
+    /// g_ = cost + f, whose maximum is the answer.
+    double highest(const double* f, std::uint32_t y) {
+        const double* cost = &cost_[y * stride_];
+        double* g = g_.data();
+        double top = -infinity;
+#pragma omp simd reduction(max : top)
+        for (std::size_t k = 0; k < stride_; ++k) {
+            g[k] = cost[k] + f[k];
+            top = std::max(top, g[k]);
+        }
+        return top;
+    }
+    std::uint32_t first(double top) const {
+        return static_cast<std::uint32_t>(std::find(g_.begin(), g_.end(), top) - g_.begin());
+    }
+
+    // p <- the projection of v = p + g / a onto the simplex: max(v - tau, 0), of sum 1. Taking the highest g
+    // from all of them changes tau only, and keeps what matters exact however small a is. As tau >= max v -
+    // 1, few classes come into question; those below tau are dropped until none is (Michelot, 1986).
+    Visit move(Visit found, JointRow& row, double* p, double top, double a) {
+        const double inverse = 1 / std::max(a, 1e-300);
+        double* v = v_.data();
+        const double* g = g_.data();
+#pragma omp simd
+        for (std::size_t k = 0; k < stride_; ++k) v[k] = (g[k] - top) * inverse;
+        double highest = 0;
+        for (const std::uint32_t k : support_) {
+            v[k] += p[k];
+            highest = std::max(highest, v[k]);
+        }
+        candidates_.clear();
+        double sum = 0;
+        for (std::size_t k = 0; k < K_; ++k)
+            if (v[k] > highest - 1) {
+                candidates_.push_back(static_cast<std::uint32_t>(k));
+                sum += v[k];
+            }
+        double tau = highest - 1;
+        for (;;) {
+            tau = (sum - 1) / static_cast<double>(candidates_.size());
+            const auto kept = std::partition(candidates_.begin(), candidates_.end(),
+                                             [&](std::uint32_t k) { return v[k] > tau; });
+            if (kept == candidates_.end()) break;
+            for (auto k = kept; k != candidates_.end(); ++k) sum -= v[*k];
+            candidates_.erase(kept, candidates_.end());
+        }
+        changes_.clear();
+        const double* cost = &cost_[row.label * stride_];
+        for (const std::uint32_t k : support_) {
+            const double next = std::max(v[k] - tau, 0.0);
+            set(k, next, row, p, cost);
+            v[k] = -infinity;
+        }
+        for (const std::uint32_t k : candidates_)
+            if (v[k] > tau) set(k, v[k] - tau, row, p, cost);
+        row.vertex = candidates_.size() == 1 ? candidates_[0] : JointRow::none;
+        found.changed = !changes_.empty();
+        return found;
+    }
+    void set(std::uint32_t k, double next, JointRow& row, double* p, const double* cost) {
+        if (next == p[k]) return;
+        changes_.push_back({k, next - p[k]});
+        row.dual += cost[k] * (next - p[k]);
+        p[k] = next;
+    }
+
+    std::size_t K_, stride_;
+    AlignedVector<double> cost_, g_, v_;
+    std::vector<std::uint32_t> support_, candidates_;
+    std::vector<ClassChange> changes_;
+};
+
+class Softmax {
+public:
+    Softmax(std::span<const double>, std::size_t n_classes)
+        : K_(n_classes),
+          stride_(padded(n_classes)),
+          e_(stride_),
+          z_(stride_),
+          omega_(stride_),
+          change_(stride_) {}
+
+    double at_zero(std::uint32_t) const { return std::log(static_cast<double>(K_)); }
+
+    double value(const double* f, std::uint32_t y) { return log_sum(f) + top_ - f[y]; }
+
+    double slope(const double* f, std::uint32_t y, double* p) {
+        const double log_sum = this->log_sum(f), inverse = 1 / sum_;
+        for (std::size_t k = 0; k < stride_; ++k) p[k] = k < K_ ? e_[k] * inverse : 0;
+        return log_sum + top_ - f[y];
+    }
+
+    double dual(const double* p, std::uint32_t) const {
+        double sum = 0;
+        for (std::size_t k = 0; k < K_; ++k)
+            if (p[k] > 0) sum -= p[k] * std::log(p[k]);
+        return sum;
+    }
+
+    // The maximiser has log p_k + a p_k = f_k + a p0_k - mu, which is a p_k = omega(f_k + a p0_k - mu +
+    // log a) with Wright's omega function, and mu such that the p_k sum to 1. Newton's method on mu, on the
+    // sum or, where p falls about as exp(-mu), on its logarithm; bisection where a step leaves the bracket.
+    Visit visit(const double* f, JointRow& row, double* p, double a) {
+        const double log_sum = this->log_sum(f);
+        double mean = 0;
+        for (std::size_t k = 0; k < K_; ++k) mean += p[k] * (f[k] - top_);
+        const double gap = std::max(log_sum - mean - row.dual, 0.0);
+        const double violation = std::sqrt(gap);
+        Visit found{gap, violation, std::max(violation, 1e-30)};
+        if (gap < 1e-15) return found;
+        a = std::max(a, 1e-100);
+        solve(f, p, a, log_sum);
+        double sum = 0, dual = 0;
+        double *omega = omega_.data(), *change = change_.data();
+#pragma omp simd reduction(+ : sum)
+        for (std::size_t k = 0; k < stride_; ++k) sum += omega[k];
+        const double inverse = 1 / sum;
+#pragma omp simd reduction(+ : dual)
+        for (std::size_t k = 0; k < stride_; ++k) {
+            const double next = omega[k] * inverse;
+            dual -= next * fast_log(next);
+            change[k] = next - p[k];
+            p[k] = next;
+        }
+        for (std::size_t k = K_; k < stride_; ++k) p[k] = change[k] = 0;
+        row.dual = dual;
+        row.vertex = JointRow::none;
+        found.changed = found.all = true;
+        return found;
+    }
+
+    /// The gap of a row grows about with the square of the epochs it rests, all else being equal: let it not
+    /// grow beyond a part of the others'.
+    static double rest(double calm, double usual) { return std::min(usual / (2 * calm), 15.0); }
+
+    std::span<const ClassChange> changes() const { return {}; }
+    const double* change() const { return change_.data(); }
+
+private:
+    /// log sum_k exp(f_k - top), leaving the terms in e_.
+    double log_sum(const double* f) {
+        top_ = *std::max_element(f, f + K_);
+        double* e = e_.data();
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::size_t k = 0; k < K_; ++k) {
+            e[k] = fast_exp(f[k] - top_);
+            sum += e[k];
+        }
+        sum_ = sum;
+        return std::log(sum);
+    }
+
+    /// omega_ = a p at the maximiser.
+    void solve(const double* f, const double* p, double a, double log_sum) {
+        double *z = z_.data(), *omega = omega_.data();
+        double mu = log_sum, low = -infinity, high = infinity;
+        const double shift = std::log(a) - top_;
+        for (std::size_t k = 0; k < K_; ++k) z[k] = f[k] + a * p[k] + shift;
+        std::fill(z + K_, z + stride_, -1e300);
+#pragma omp simd
+        for (std::size_t k = 0; k < stride_; ++k) omega[k] = wright_omega(z[k] - mu);
+        for (int iteration = 0; iteration < 100; ++iteration) {
+            double sum = 0, slope = 0;
+#pragma omp simd reduction(+ : sum, slope)
+            for (std::size_t k = 0; k < stride_; ++k) {
+                sum += omega[k];
+                slope += omega[k] / (1 + omega[k]);
+            }
+            const double excess = sum / a - 1;
+            if (std::abs(excess) <= 1e-13) return;
+            (excess > 0 ? low : high) = mu;
+            double step =
+                slope > sum / 2 || excess < 0 ? std::log(sum / a) * sum / slope : excess * a / slope;
+            if (!(mu + step > low && mu + step < high)) {
+                if (std::isinf(low) || std::isinf(high))
+                    step = std::copysign(std::max(std::abs(mu), 1.0), excess);
+                else
+                    step = (low + high) / 2 - mu;
+            }
+            if (mu + step == mu) return;
+            mu += step;
+            if (std::abs(step) < 0.25) {
+#pragma omp simd
+                for (std::size_t k = 0; k < stride_; ++k) {
+                    const double guess = omega[k] * (1 - step / (1 + omega[k]));
+                    omega[k] = refine_omega(guess, std::max(z[k] - mu, -600.0));
+                }
+            } else {
+#pragma omp simd
+                for (std::size_t k = 0; k < stride_; ++k) omega[k] = wright_omega(z[k] - mu);
+            }
+        }
+    }
+
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    std::size_t K_, stride_;
+    AlignedVector<double> e_, z_, omega_, change_;
+    double top_ = 0, sum_ = 0;
+};
+
+}  // namespace pegasos
