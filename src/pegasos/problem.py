@@ -1,5 +1,6 @@
 """The problem handed to a solver: examples in the core's hands, labels, weights, C and loss."""
 
+import importlib
 import math
 from dataclasses import dataclass
 from typing import Any, NoReturn, Self
@@ -15,7 +16,7 @@ __all__ = ["Budget", "Examples", "Problem", "Solution", "WarmStart", "check_rows
 
 @dataclass(frozen=True)
 class Problem:
-    """Minimise ``1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>)``."""
+    """Minimise ``1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>)``, or of a regression ``loss(<w, x_i> - y_i)``."""
 
     core: native.Problem
     n_rows: int
@@ -27,6 +28,7 @@ class Problem:
     loss: str
     largest_norm: float  # of a row
     entries: float  # in all rows together
+    epsilon: float = 0.0  # of the losses of regression
 
     @property
     def alpha(self) -> float:
@@ -40,13 +42,14 @@ class Examples:
 
     rows: native.Rows
     report: native.RowsReport
-    y: NDArray[np.float64]  # -1 or 1
+    y: NDArray[np.float64]  # -1 or 1; of a regression the targets
     s: NDArray[np.float64]
     dimension: int  # of w
     bias: float  # 0: no intercept
     free_intercept: bool
     loss: str
     scale: NDArray[np.float64] | None = None  # what the columns were divided by
+    epsilon: float = 0.0  # of the losses of regression
 
     @property
     def total_weight(self) -> float:
@@ -54,8 +57,14 @@ class Examples:
 
     def problem(self, C: float) -> Problem:
         """The problem at this C."""
+        core: Any = native.Problem
+        arguments = (self.rows, self.y, self.s, C, self.loss, self.free_intercept)
+        try:
+            bound = core(*arguments, self.epsilon)
+        except TypeError:  # until the core takes epsilon
+            bound = core(*arguments)
         return Problem(
-            core=native.Problem(self.rows, self.y, self.s, C, self.loss, self.free_intercept),
+            core=bound,
             n_rows=len(self.y),
             dimension=self.dimension,
             has_intercept=self.bias > 0,
@@ -65,7 +74,40 @@ class Examples:
             loss=self.loss,
             largest_norm=math.sqrt(self.report.largest_squared_norm),
             entries=self.report.entries,
+            epsilon=self.epsilon,
         )
+
+    def joint_problem(self, C: float, classes: NDArray[np.intp], cost: NDArray[np.float64]) -> Any:
+        """The problem of all classes together at this C; `classes` has the number of each example's class."""
+        joint = importlib.import_module("pegasos.joint")  # until it is there to import on top
+        core: Any = native
+        return joint.JointProblem(
+            core=core.JointProblem(self.rows, classes.astype(np.uint32), self.s, C, self.loss, cost),
+            n_rows=len(classes),
+            n_classes=len(cost),
+            dimension=self.dimension,
+            has_intercept=self.bias > 0,
+            total_weight=self.total_weight,
+            C=C,
+            loss=self.loss,
+            largest_norm=math.sqrt(self.report.largest_squared_norm),
+            entries=self.report.entries,
+        )
+
+    def joint_weights(self, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """As `weights`, of all classes: a row for each, and their intercepts."""
+        table = w.reshape(self.dimension, -1)
+        coef = table[:-1] if self.scale is None else table[:-1] / self.scale[:, None]
+        return np.ascontiguousarray(coef.T), table[-1] * self.bias
+
+    def joint_start(
+        self, coef: NDArray[np.float64], intercept: NDArray[np.float64], t: int, q: NDArray[np.float64] | None
+    ) -> "WarmStart":
+        """As `start`, of all classes; the dual point is of use for the same number of examples only."""
+        table = np.empty((self.dimension, len(coef)))
+        table[:-1] = coef.T if self.scale is None else coef.T * self.scale[:, None]
+        table[-1] = intercept / self.bias if self.bias else 0.0
+        return WarmStart(table.ravel(), t, q if q is not None and len(q) == len(self.s) * len(coef) else None)
 
     def weights(self, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         """Weights of the features as they were given, and the intercept, from the w of a solution."""
