@@ -32,7 +32,7 @@ def test_it_stops_early_and_does_not_warn(solver, classes):
     assert not found.converged
     assert clf.n_iter_ < 200
     assert "examples held out no longer improved" in str(found)
-    assert clf.score(X, y) > 0.5
+    assert clf.score(X, y) > 1.2 / classes
     np.testing.assert_array_equal(fit(y=y, solver=solver, C=10.0).coef_, clf.coef_)
 
 

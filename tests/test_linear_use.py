@@ -104,7 +104,7 @@ def test_metadata_routing():
         search = GridSearchCV(weighted, {"C": [0.01]}, cv=3).fit(X, Y, sample_weight=s)
         np.testing.assert_array_equal(search.best_estimator_.coef_, svc(C=0.01).fit(X, Y, s).coef_)
         found = cross_validate(weighted, X, Y, cv=3, params={"sample_weight": s}, return_estimator=True)
-        plain = svc(C=0.01).set_fit_request(sample_weight=False).set_score_request(sample_weight=False)
+        plain = svc(C=0.01).set_fit_request(sample_weight=False).set_score_request(sample_weight=True)
         ignored = cross_validate(plain, X, Y, cv=3, params={"sample_weight": s}, return_estimator=True)
         assert not np.allclose(found["estimator"][0].coef_, ignored["estimator"][0].coef_)
         with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):

@@ -99,8 +99,9 @@ def _is_joint(model: Model) -> bool:
 def _dual_point(model: Model) -> dict[str, NDArray[Any]]:
     """The dual point, where there is one; a row for each class against the rest."""
     last = model._last
-    points = [state.q for state in last.parts or (last,)]
-    if any(q is None for q in points):
+    states = last.parts or (last,)
+    points = [state.q for state in states if state.q is not None]
+    if len(points) < len(states):
         return {}
     if _is_joint(model):
         return {"dual_point": points[0]}  # several numbers of an example have a sum, which rounding would change
