@@ -14,6 +14,9 @@ NOT_SCALED = (
     "class weights of 1000 and 0.0001 on features that are not scaled: Norma's steps 1/(alpha sqrt(t)) are still far "
     "too long after the whole budget"
 )
+FEW_HELD_OUT = (
+    "class weights of 1000 and 0.0001: the 15 examples held out, of three classes, are soon as right as can be"
+)
 SOLVERS = [
     SDCA(),
     SGDS(),
@@ -36,6 +39,8 @@ def expected(estimator):
     failures = dict.fromkeys(EQUIVALENCE, ROUGH if exact else STOCHASTIC)
     if isinstance(estimator.solver, Norma):
         failures["check_class_weight_classifiers"] = NOT_SCALED
+    if getattr(estimator, "early_stopping", False):
+        failures["check_class_weight_classifiers"] = FEW_HELD_OUT
     return failures
 
 

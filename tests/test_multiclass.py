@@ -290,7 +290,7 @@ class TestJointByAnotherSolver:
             scaled = X if examples.scale is None else X / examples.scale
             rows = np.column_stack([scaled, np.full(len(X), examples.bias)])
             core = (rows, classes, examples.s, C, len(cost), seen)
-            return SimpleNamespace(core=core, C=C, total_weight=examples.total_weight, largest_norm=1.0)
+            return SimpleNamespace(core=core)
 
         monkeypatch.setattr(Examples, "joint_problem", joint_problem)
         return seen

@@ -91,6 +91,10 @@ class Task(NamedTuple):
     def elapsed(self) -> float:
         return time.perf_counter() - self.started
 
+    def check_finite(self, solution: Solution) -> Solution:
+        """The solution; a ValueError where its numbers are not finite."""
+        return check_finite(solution, self.C, self.examples.total_weight, self.examples.largest_norm)
+
 
 def _text_columns(X: Any) -> str:
     """The columns of a data frame that may hold something other than numbers, for an error message."""
@@ -183,7 +187,7 @@ class LinearMachine(BaseEstimator):
         short = [part for part in found.parts or (found,) if not part.converged and part.reason != "early_stopping"]
         if short:
             worst = max(short, key=lambda part: part.gap)
-            advice = self._advice(worst, C, math.sqrt(examples.report.largest_squared_norm), data.X)
+            advice = self._advice(worst, C, examples.largest_norm, data.X)
             if found.parts:
                 advice = f"{len(short)} of {len(found.parts)} classes fell short. The worst: {advice}"
             warnings.warn(advice, ConvergenceWarning, stacklevel=3)
@@ -323,7 +327,8 @@ class LinearMachine(BaseEstimator):
         self, solver: Solver, problem: Problem, seed: int, start: WarmStart | None, report: Report, elapsed: float = 0.0
     ) -> Solution:
         """What the solver finds within the budget, which is finite."""
-        return check_finite(solver.solve(problem, self._budget(elapsed), seed, start, report), problem)
+        solution = solver.solve(problem, self._budget(elapsed), seed, start, report)
+        return check_finite(solution, problem.C, problem.total_weight, problem.largest_norm)
 
     def _run(self, task: Task, report: Report) -> None:
         """Solve, and store what was found."""
@@ -415,12 +420,11 @@ class LinearMachine(BaseEstimator):
         return tags
 
 
-def check_finite(solution: Solution, problem: Any) -> Solution:
+def check_finite(solution: Solution, C: float, total_weight: float, largest_norm: float) -> Solution:
     """The solution; a ValueError where its numbers are not finite."""
     if not (np.isfinite(solution.w).all() and math.isfinite(solution.primal) and math.isfinite(solution.dual)):
         raise ValueError(
-            f"the numbers overflowed: C={problem.C:.3g}, weights that sum to {problem.total_weight:.3g} and an "
-            f"example of norm {problem.largest_norm:.3g} are too much together; lower C, or scale weights and "
-            "features"
+            f"the numbers overflowed: C={C:.3g}, weights that sum to {total_weight:.3g} and an example of norm "
+            f"{largest_norm:.3g} are too much together; lower C, or scale weights and features"
         )
     return solution

@@ -15,7 +15,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 
 from pegasos._config import usable_threads
-from pegasos._linear import Data, LinearMachine, State, Task, check_finite, explains_habits
+from pegasos._linear import Data, LinearMachine, State, Task, explains_habits
 from pegasos._parallel import run_all
 from pegasos.certificate import history_from_records, join_parts
 from pegasos.early_stopping import split, stop_early
@@ -293,7 +293,12 @@ class LinearSVC(ClassifierMixin, LinearMachine):
             return data, None
         check_rows(data.X)  # while rows have the numbers that the user knows them by
         train, test = split(data.encoded, float(self.validation_fraction), seed)
-        return data.take(train), data.take(test)
+        held_out = data.take(test)
+        if self.class_weight is not None:  # errors count as much as in the loss
+            weights = np.ones(len(test)) if held_out.sample_weight is None else held_out.sample_weight
+            self._weigh_classes(held_out, weights)
+            held_out = held_out._replace(sample_weight=weights)
+        return data.take(train), held_out
 
     def _run(self, task: Task, report: Report) -> None:
         """Solve the one problem or several, and store what was found."""
@@ -317,7 +322,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         problem = examples.problem(task.C)
 
         def solve(budget: Budget, start: WarmStart | None, report: Report) -> Solution:
-            return check_finite(task.solver.solve(problem, budget, task.seed, start, report), problem)
+            return task.check_finite(task.solver.solve(problem, budget, task.seed, start, report))
 
         def score(held_out: Data, w: NDArray[np.float64]) -> float:
             coef, intercept = examples.weights(w)
@@ -389,7 +394,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
             start = examples.joint_start(self.coef_, self.intercept_, last.t, q)
 
         def solve(budget: Budget, start: WarmStart | None, report: Report) -> Solution:
-            return check_finite(solver.solve_joint(problem, budget, task.seed, start, report), problem)
+            return task.check_finite(solver.solve_joint(problem, budget, task.seed, start, report))
 
         def score(held_out: Data, w: NDArray[np.float64]) -> float:
             coef, intercepts = examples.joint_weights(w)

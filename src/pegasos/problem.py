@@ -55,6 +55,11 @@ class Examples:
     def total_weight(self) -> float:
         return float(self.s.sum())
 
+    @property
+    def largest_norm(self) -> float:
+        """Of a row."""
+        return math.sqrt(self.report.largest_squared_norm)
+
     def problem(self, C: float) -> Problem:
         """The problem at this C."""
         core: Any = native.Problem
@@ -72,7 +77,7 @@ class Examples:
             total_weight=self.total_weight,
             C=C,
             loss=self.loss,
-            largest_norm=math.sqrt(self.report.largest_squared_norm),
+            largest_norm=self.largest_norm,
             entries=self.report.entries,
             epsilon=self.epsilon,
         )
@@ -84,14 +89,11 @@ class Examples:
         return joint.JointProblem(
             core=core.JointProblem(self.rows, classes.astype(np.uint32), self.s, C, self.loss, cost),
             n_rows=len(classes),
-            n_classes=len(cost),
             dimension=self.dimension,
-            has_intercept=self.bias > 0,
-            total_weight=self.total_weight,
-            C=C,
-            loss=self.loss,
-            largest_norm=math.sqrt(self.report.largest_squared_norm),
+            n_classes=len(cost),
             entries=self.report.entries,
+            C=C,
+            total_weight=self.total_weight,
         )
 
     def joint_weights(self, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
