@@ -1,5 +1,6 @@
 """Which parameters go together: one table for all estimators, and an error that names the choices."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from pegasos.solvers import SOLVERS, Solver
@@ -20,12 +21,12 @@ def refuse_combinations(machine: Any, solver: Solver) -> None:
     joint = getattr(machine, "multi_class", "ovr") == "joint"
     costly = getattr(machine, "cost", None) is not None
     early = getattr(machine, "early_stopping", False)
-    able = {name for name, cls in SOLVERS.items() if loss in cls.losses}
+    able = [name for name, cls in SOLVERS.items() if loss in cls.losses]
     table = [
         (
-            loss not in solver.losses,
-            f"loss={loss!r} is none that {solver.name} serves: {', '.join(solver.losses)}; it is served by "
-            f"{_choices('solver', [name for name in SOLVERS if name in able])}",
+            not joint and loss not in solver.losses,
+            f"loss={loss!r} is none that {solver.name} serves: {', '.join(solver.losses)}"
+            + (f"; use {_choices('solver', able)}" if able else ""),
         ),
         (
             free and "free" not in solver.intercepts,
@@ -72,6 +73,6 @@ def refuse_combinations(machine: Any, solver: Solver) -> None:
             raise ValueError(message)
 
 
-def _choices(name: str, values: Any) -> str:
-    *most, last = [repr(value) for value in values] or ["none"]
+def _choices(name: str, values: Iterable[str]) -> str:
+    *most, last = [repr(value) for value in values]
     return f"{name}={', '.join(most)} or {last}" if most else f"{name}={last}"
