@@ -17,6 +17,7 @@ from pegasos.problem import Solution
 from pegasos.solvers import SDCA, Pegasos
 
 X, Y = make_regression(200, 6, noise=5.0, bias=3.0, random_state=0)
+EPSILON = 2.0
 LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive"]
 
 
@@ -31,7 +32,7 @@ class Smooth(SDCA):
 
         def objective(w):
             error = rows @ w - Y
-            over = np.maximum(np.abs(error) - problem.epsilon, 0)
+            over = np.maximum(np.abs(error) - EPSILON, 0)
             return w @ w / 2 + problem.C * (over**2).sum(), w + 2 * problem.C * rows.T @ (np.sign(error) * over)
 
         found = minimize(objective, np.zeros(7), jac=True, tol=1e-12)
@@ -43,11 +44,11 @@ def smooth(**options):
 
 
 def test_what_a_solver_finds_is_stored():
-    reg = smooth(C=0.3, epsilon=2.0).fit(X, Y)
+    reg = smooth(C=0.3, epsilon=EPSILON).fit(X, Y)
     assert (reg.coef_.shape, reg.intercept_.shape) == ((6,), (1,))
     np.testing.assert_allclose(reg.predict(X), X @ reg.coef_ + reg.intercept_)
     np.testing.assert_allclose(reg.predict(sp.csr_matrix(X)), reg.predict(X))
-    peer = Liblinear(loss="squared_epsilon_insensitive", C=0.3, epsilon=2.0, tol=1e-10, max_iter=10**6).fit(X, Y)
+    peer = Liblinear(loss="squared_epsilon_insensitive", C=0.3, epsilon=EPSILON, tol=1e-10, max_iter=10**6).fit(X, Y)
     np.testing.assert_allclose(reg.coef_, peer.coef_, rtol=1e-3)
     assert reg.intercept_.shape == np.shape(peer.intercept_)
     assert reg.score(X, Y) > 0.9

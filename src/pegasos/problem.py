@@ -16,7 +16,7 @@ __all__ = ["Budget", "Examples", "Problem", "Solution", "WarmStart", "check_rows
 
 @dataclass(frozen=True)
 class Problem:
-    """Minimise ``1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>)``, or of a regression ``loss(<w, x_i> - y_i)``."""
+    """Minimise ``1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>)``, or with targets y_i ``loss(<w, x_i>, y_i)``."""
 
     core: native.Problem
     n_rows: int
@@ -28,7 +28,6 @@ class Problem:
     loss: str
     largest_norm: float  # of a row
     entries: float  # in all rows together
-    epsilon: float = 0.0  # of the losses of regression
 
     @property
     def alpha(self) -> float:
@@ -42,14 +41,14 @@ class Examples:
 
     rows: native.Rows
     report: native.RowsReport
-    y: NDArray[np.float64]  # -1 or 1; of a regression the targets
+    y: NDArray[np.float64]  # -1 or 1; for regression the targets
     s: NDArray[np.float64]
     dimension: int  # of w
     bias: float  # 0: no intercept
     free_intercept: bool
     loss: str
     scale: NDArray[np.float64] | None = None  # what the columns were divided by
-    epsilon: float = 0.0  # of the losses of regression
+    epsilon: float = 0.0  # of the losses for regression
 
     @property
     def total_weight(self) -> float:
@@ -79,7 +78,6 @@ class Examples:
             loss=self.loss,
             largest_norm=self.largest_norm,
             entries=self.report.entries,
-            epsilon=self.epsilon,
         )
 
     def joint_problem(self, C: float, classes: NDArray[np.intp], cost: NDArray[np.float64]) -> Any:
