@@ -118,7 +118,7 @@ def test_joint_classes(tmp_path, cost):
 @requires_loss("epsilon_insensitive")
 def test_regression(data, tmp_path):
     X, y = data
-    model = LinearSVR(epsilon=0.1, tol=0.01, random_state=0, warm_start=True).fit(X, y + X[:, 0])
+    model = LinearSVR(C=1e-3, epsilon=0.1, tol=0.01, random_state=0, warm_start=True).fit(X, y + X[:, 0])
     save_model(model, tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     assert type(loaded) is LinearSVR
