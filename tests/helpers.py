@@ -10,6 +10,7 @@ import scipy.sparse
 
 from pegasos._core import native
 from pegasos.reference import objective
+from pegasos.solvers import SDCA
 
 #: Storages the core takes: dense or CSR, values, indices.
 STORAGES = [
@@ -231,3 +232,14 @@ def assert_certified(problem, solution, rising=True):
     assert (duals <= value * (1 + 1e-9)).all()
     assert not rising or (np.diff(duals) >= -1e-9 * value).all()
     assert (epochs[-1], primals[-1], duals[-1]) == (solution.epochs, solution.bounds.primal, solution.bounds.dual)
+
+
+def requires_loss(loss):
+    """Skips a test where the core does not know the loss."""
+    return pytest.mark.skipif(loss not in SDCA.losses, reason=f"the core does not serve the loss {loss}")
+
+
+#: Skips a test where the core has no problems of all classes together.
+requires_joint = pytest.mark.skipif(
+    not hasattr(SDCA, "solve_joint"), reason="the core does not serve multi_class='joint'"
+)

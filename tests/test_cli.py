@@ -9,11 +9,13 @@ import time
 
 import numpy as np
 import pytest
+from helpers import requires_joint, requires_loss
 
 from pegasos.cli.run import run
 from pegasos.datasets import make_text
 from pegasos.io import load_model, write_svmlight
 from pegasos.linear import LinearSVC
+from pegasos.regression import LinearSVR
 from pegasos.solvers import SOLVERS, Norma, Pegasos
 
 
@@ -59,6 +61,59 @@ def test_train_predict_inspect(folder, pegasos):
     assert (code, err) == (0, "")
     assert "LinearSVC (loss=hinge, alpha=0.01, intercept=penalized), classes -1 and 1" in out
     assert "largest weights" in out
+
+
+def test_more_classes(folder, pegasos):
+    X, y = make_text(300, 400, random_state=0)
+    write_svmlight(X, y + (np.arange(300) % 3 == 0), "three.svm")  # labels -1, 0, 1 and 2
+    code, out, err = pegasos("train --alpha 0.01 --tol 0.01 --random-state 0 --n-jobs 2 three.svm m")
+    assert (code, err) == (0, "")
+    assert "parts    4, all converged; the gap is that of the worst" in out
+    assert load_model("m").certificate_.gap <= 0.01
+    _, out, err = pegasos("predict three.svm m -")
+    assert {int(line) for line in out.splitlines()} <= {-1, 0, 1, 2}
+    assert err.startswith("error ")
+    _, out, _ = pegasos("predict --decision three.svm m -")
+    assert np.array([line.split() for line in out.splitlines()], dtype=float).shape == (300, 4)
+    code, out, _ = pegasos("inspect --top 2 m")
+    assert code == 0
+    assert "multi_class=ovr), classes -1, 0, 1 and 2" in out
+    assert sum("dual" in line and "gap" in line for line in out.splitlines()) == 4
+    assert " of " in out.splitlines()[-1]
+    facts = json.loads(pegasos("inspect --json m")[1])
+    assert [len(facts["certificate"]["parts"]), len(facts["intercept"])] == [4, 4]
+
+
+@requires_loss("log_loss")
+def test_probabilities(folder, pegasos):
+    assert pegasos("train --loss log_loss --tol 0.1 --quiet train.svm m")[0] == 0
+    _, out, _ = pegasos("predict --proba test.svm m -")
+    table = np.array([line.split() for line in out.splitlines()], dtype=float)
+    np.testing.assert_allclose(table.sum(axis=1), 1)
+    assert table.shape == (100, 2)
+
+
+@requires_loss("epsilon_insensitive")
+def test_regression(folder, pegasos):
+    X, _ = make_text(300, 400, random_state=0)
+    write_svmlight(X, X @ np.linspace(-1, 1, 400), "values.svm")
+    code, out, err = pegasos("train --task regression --epsilon 0.01 --C 10 --tol 0.1 values.svm m")
+    assert (code, err) == (0, "")
+    assert "gap" in out
+    code, out, _ = pegasos("predict values.svm m out")
+    assert code == 0
+    assert out.startswith("mean squared error ")
+    assert len(np.loadtxt("out")) == 300
+    assert json.loads(pegasos("predict --json values.svm m")[1])["r2"] > 0
+    assert "epsilon=0.01" in pegasos("inspect m")[1]
+    assert "cannot continue" in pegasos("train --warm-start --task classification values.svm m")[2]
+
+
+@requires_joint
+def test_costs(folder, pegasos):
+    (folder / "costs").write_text("0 1\n5 0\n")
+    assert pegasos("train --multi-class joint --cost costs --tol 0.1 --quiet train.svm m") == (0, "", "")
+    assert load_model("m").cost == [[0, 1], [5, 0]]
 
 
 def test_default_model_name(folder, pegasos):
@@ -167,7 +222,7 @@ def test_scale(folder, pegasos):
 
 def test_every_option_has_a_flag(pegasos):
     text = pegasos("train --help")[1]
-    for owner in (LinearSVC, *SOLVERS.values()):
+    for owner in (LinearSVC, LinearSVR, *SOLVERS.values()):
         for name in owner().get_params(deep=False):
             assert "--" + name.replace("_", "-") in text, name
 
@@ -214,7 +269,15 @@ MISTAKES = {
     "train --class-weight 1 train.svm": "must be LABEL=WEIGHT",
     "train train.svm no/such/folder/m": "no folder that can be written to",
     "train bad.svm": "bad.svm: line 2, column 3",
-    "train three.svm": "y has 3 classes",
+    "train --task regression --class-weight 1=2 train.svm": "--class-weight is for --task classification",
+    "train --epsilon 0.1 train.svm": "--epsilon is for --task regression",
+    "train --loss epsilon_insensitive train.svm": "must be one of hinge, squared_hinge, log_loss",
+    "train --task regression --loss hinge train.svm": "must be one of epsilon_insensitive",
+    "train --multi-class joint --solver norma train.svm": "multi_class='joint' is none that norma serves",
+    "train --early-stopping train.svm": "early_stopping=True is none that auto serves",
+    "train --cost bad.svm train.svm": "--cost bad.svm: could not convert string to float: '1:1'",
+    "predict --proba test.svm m": "--proba is nothing that a LinearSVC with loss=hinge has",
+    "predict --proba --decision test.svm m": "leave one out",
     "train one.svm": "one class only",
     "train empty.svm": "empty.svm: no rows",
     "predict test.svm none.model": "none.model: No such file or directory",
@@ -229,7 +292,6 @@ MISTAKES = {
 def test_mistakes_get_one_line_and_exit_code_2(folder, pegasos, line):
     pegasos("train --quiet --tol 0.1 train.svm m")
     (folder / "bad.svm").write_text("1 1:1\n1 x:1\n")
-    (folder / "three.svm").write_text("1 1:1\n2 1:1\n3 1:1\n")
     (folder / "one.svm").write_text("1 1:1\n1 1:2\n")
     (folder / "empty.svm").write_text("")
     (folder / "wide.svm").write_text("1 900:1\n")

@@ -1,9 +1,10 @@
 """scikit-learn's own checks of an estimator, for each solver."""
 
 import pytest
+from helpers import requires_joint, requires_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pegasos import LinearSVC, LinearSVCCV
+from pegasos import LinearSVC, LinearSVCCV, LinearSVR
 from pegasos.solvers import SDCA, SGDM, SGDR, SGDS, ConstantStep, InteriorPoint, Norma, NormBall, Pegasos, Perceptron
 
 EQUIVALENCE = ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"]
@@ -12,6 +13,9 @@ STOCHASTIC = "asks for weights equal to 1e-7, more than a stochastic solver reac
 NOT_SCALED = (
     "class weights of 1000 and 0.0001 on features that are not scaled: Norma's steps 1/(alpha sqrt(t)) are still far "
     "too long after the whole budget"
+)
+FEW_HELD_OUT = (
+    "class weights of 1000 and 0.0001: the 15 examples held out, of three classes, are soon as right as can be"
 )
 SOLVERS = [
     SDCA(),
@@ -35,6 +39,8 @@ def expected(estimator):
     failures = dict.fromkeys(EQUIVALENCE, ROUGH if exact else STOCHASTIC)
     if isinstance(estimator.solver, Norma):
         failures["check_class_weight_classifiers"] = NOT_SCALED
+    if getattr(estimator, "early_stopping", False):
+        failures["check_class_weight_classifiers"] = FEW_HELD_OUT
     return failures
 
 
@@ -46,6 +52,7 @@ def expected(estimator):
         LinearSVC(n_jobs=2),
         LinearSVC(intercept="free"),
         LinearSVC(scale="auto"),
+        LinearSVC(solver=Pegasos(), early_stopping=True, validation_fraction=0.3),
         LinearSVCCV(Cs=3, cv=3),
         LinearSVCCV(Cs=3, cv=3, n_jobs=2),
         *(LinearSVC(solver=solver) for solver in SOLVERS),
@@ -53,4 +60,34 @@ def expected(estimator):
     expected_failed_checks=expected,
 )
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@requires_loss("epsilon_insensitive")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [LinearSVR(), LinearSVR(loss="squared_epsilon_insensitive"), LinearSVR(solver=SDCA())],
+    expected_failed_checks=expected,
+)
+def test_scikit_learn_check_of_regression(estimator, check):
+    check(estimator)
+
+
+@requires_loss("log_loss")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [LinearSVC(loss="log_loss", solver=SDCA()), LinearSVC(loss="squared_hinge", solver=SDCA())],
+    expected_failed_checks=expected,
+)
+def test_scikit_learn_check_of_other_losses(estimator, check):
+    check(estimator)
+
+
+@requires_joint
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks([LinearSVC(multi_class="joint", solver=SDCA())], expected_failed_checks=expected)
+def test_scikit_learn_check_of_joint_classes(estimator, check):
     check(estimator)

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+import sklearn
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, UnsetMetadataPassedError
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.multiclass import OneVsRestClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -97,9 +97,18 @@ def test_pipelines():
     assert cross_val_score(svc(), X, Y, cv=3).mean() > 0.7
 
 
-def test_more_classes_by_one_against_rest():
-    rows, y = make_classification(200, 8, n_informative=5, n_classes=3, random_state=0)
-    assert OneVsRestClassifier(svc()).fit(rows, y).score(rows, y) > 0.5
+def test_metadata_routing():
+    s = np.where(Y == 1, 3.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        weighted = svc(C=0.01).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        search = GridSearchCV(weighted, {"C": [0.01]}, cv=3).fit(X, Y, sample_weight=s)
+        np.testing.assert_array_equal(search.best_estimator_.coef_, svc(C=0.01).fit(X, Y, s).coef_)
+        found = cross_validate(weighted, X, Y, cv=3, params={"sample_weight": s}, return_estimator=True)
+        plain = svc(C=0.01).set_fit_request(sample_weight=False).set_score_request(sample_weight=True)
+        ignored = cross_validate(plain, X, Y, cv=3, params={"sample_weight": s}, return_estimator=True)
+        assert not np.allclose(found["estimator"][0].coef_, ignored["estimator"][0].coef_)
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            cross_validate(svc(), X, Y, cv=3, params={"sample_weight": s})
 
 
 def test_data_frames():
@@ -135,7 +144,7 @@ def test_memory_maps_are_used_in_place(tmp_path, monkeypatch):
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     handed = []
-    monkeypatch.setattr("pegasos.linear.make_rows", lambda X, *rest: handed.append(X) or make_rows(X, *rest))
+    monkeypatch.setattr("pegasos._linear.make_rows", lambda X, *rest: handed.append(X) or make_rows(X, *rest))
     clf = svc().fit(mapped, Y)
     assert np.shares_memory(handed[0], mapped)
     np.testing.assert_array_equal(clf.coef_, svc().fit(X, Y).coef_)

@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from helpers import requires_joint, requires_loss
 from safetensors.numpy import load_file, save_file
 from sklearn.datasets import make_blobs, make_classification
 
-from pegasos import LinearSVC, LinearSVCCV
+from pegasos import LinearSVC, LinearSVCCV, LinearSVR
 from pegasos.io import load_model, save_model
 from pegasos.solvers import ConstantStep, Pegasos
 
@@ -40,6 +41,90 @@ def test_round_trip(data, tmp_path, labels, fit_intercept):
     assert loaded.n_iter_ == model.n_iter_
     for name, trace in model.history_.items():
         np.testing.assert_array_equal(loaded.history_[name], trace)
+
+
+@pytest.mark.parametrize("labels", [[-1, 1, 3], ["no", "maybe", "yes"]])
+@pytest.mark.parametrize("warm_start", [True, False])
+def test_more_classes(tmp_path, labels, warm_start):
+    X, y = make_blobs(90, n_features=3, centers=3, cluster_std=3.0, random_state=1)
+    y = np.array(labels)[y]
+    model = LinearSVC(C=0.1, tol=0, max_iter=9, random_state=0, solver="sdca", warm_start=warm_start).fit(X, y)
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.certificate_ == model.certificate_
+    assert len(loaded.certificate_.parts) == len(loaded.history_) == 3
+    for history, before in zip(loaded.history_, model.history_, strict=True):
+        np.testing.assert_array_equal(history["gap"], before["gap"])
+    assert [state.t for state in loaded._last.parts] == [state.t for state in model._last.parts]
+    assert (loaded._last.parts[2].q is not None) == warm_start
+    np.testing.assert_allclose(loaded.fit(X, y).coef_, model.fit(X, y).coef_, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tensors, header, metadata: header["certificate"]["parts"].pop(),
+        lambda tensors, header, metadata: header["certificate"].update(parts=[1, 2, 3]),
+        lambda tensors, header, metadata: header["certificate"]["parts"][1].update(gap="small"),
+        lambda tensors, header, metadata: header.update(steps=3),
+        lambda tensors, header, metadata: header["steps"].pop(),
+        lambda tensors, header, metadata: header.update(steps=[1, 2, "3"]),
+        lambda tensors, header, metadata: tensors.pop("history.1"),
+        lambda tensors, header, metadata: tensors.update(coef=np.ones((1, 3))),
+        lambda tensors, header, metadata: tensors.update(intercept=np.ones(1)),
+        lambda tensors, header, metadata: tensors.update(classes=np.arange(2)),
+        lambda tensors, header, metadata: tensors.update(dual_point=np.zeros(90, dtype=np.float32)),
+        lambda tensors, header, metadata: header["parameters"].update(multi_class="joint"),
+        lambda tensors, header, metadata: header["parameters"].update(cost=[[0, 1], [1, 0]]),
+        lambda tensors, header, metadata: header.update(estimator="LinearSVR"),
+    ],
+)
+def test_damage_to_more_classes_is_found(tmp_path, change):
+    X, y = make_blobs(90, n_features=3, centers=3, random_state=1)
+    save_model(LinearSVC(tol=0, max_iter=2, solver="sdca", warm_start=True).fit(X, y), tmp_path / "blobs.model")
+    rewrite(tmp_path / "blobs.model", change)
+    with pytest.raises(ValueError, match=r"blobs\.model: "):
+        load_model(tmp_path / "blobs.model")
+
+
+def test_files_without_parts_load(saved):
+    """Those of version 0.1."""
+
+    def forget(tensors, header, metadata):
+        del header["certificate"]["parts"]
+        for name in ("multi_class", "cost", "early_stopping", "validation_fraction", "n_iter_no_change"):
+            del header["parameters"][name]
+
+    before = load_model(saved)
+    rewrite(saved, forget)
+    assert load_model(saved).certificate_ == before.certificate_
+    assert load_model(saved).get_params() == before.get_params()
+
+
+@requires_joint
+@pytest.mark.parametrize("cost", [None, [[0, 1, 2], [1, 0, 1], [1, 3, 0]]])
+def test_joint_classes(tmp_path, cost):
+    X, y = make_blobs(90, n_features=3, centers=3, cluster_std=3.0, random_state=1)
+    model = LinearSVC(multi_class="joint", cost=cost, C=0.1, tol=0.01, random_state=0, warm_start=True).fit(X, y)
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(loaded._last.q, model._last.q)
+    assert loaded.cost == cost
+
+
+@requires_loss("epsilon_insensitive")
+def test_regression(data, tmp_path):
+    X, y = data
+    model = LinearSVR(C=1e-3, epsilon=0.1, tol=0.01, random_state=0, warm_start=True).fit(X, y + X[:, 0])
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert type(loaded) is LinearSVR
+    assert (loaded.epsilon, loaded.coef_.shape) == (0.1, (3,))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.certificate_ == model.certificate_
 
 
 def test_parameters_come_back(data, tmp_path):

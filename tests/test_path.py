@@ -273,7 +273,7 @@ class TestCrossValidation:
             LinearSVCCV(penalty="l1")
 
     def test_rows_are_handed_over_once_per_fold(self, monkeypatch):
-        import pegasos.linear as linear
+        import pegasos._linear as linear
 
         seen = []
         original = linear.make_rows

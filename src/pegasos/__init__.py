@@ -7,6 +7,18 @@ from pegasos._config import show_config
 from pegasos.certificate import Certificate
 from pegasos.linear import LinearSVC
 from pegasos.path import LinearSVCCV, Path, path
+from pegasos.regression import LinearSVR
 
 __version__ = _version("pegasos")
-__all__ = ["Certificate", "LinearSVC", "LinearSVCCV", "Path", "datasets", "io", "path", "show_config", "solvers"]
+__all__ = [
+    "Certificate",
+    "LinearSVC",
+    "LinearSVCCV",
+    "LinearSVR",
+    "Path",
+    "datasets",
+    "io",
+    "path",
+    "show_config",
+    "solvers",
+]

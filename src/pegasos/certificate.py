@@ -1,7 +1,7 @@
 """The certificate of a fit: how far it is from the optimum, and the trace of how it got there."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["Certificate", "History", "history_from_records", "relative_gap"]
+__all__ = ["Certificate", "History", "history_from_records", "join_parts", "relative_gap"]
 
 #: The trace of a fit: equal-length arrays under ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap``.
 History = dict[str, NDArray[np.float64]]
@@ -22,6 +22,7 @@ REASONS = {
     "max_time": "the time limit max_time was reached",
     "precision": "double precision allows no more progress",
     "random_stop": "the last random stopping time was reached",
+    "early_stopping": "the score on the examples held out no longer improved",
 }
 
 
@@ -53,8 +54,8 @@ class Certificate:
     converged : bool
         Whether the gap is within ``tol`` (with ``tol=0`` nothing was asked for, and this is True).
     reason : str
-        Why the fit stopped: ``"tol"``, ``"max_iter"``, ``"max_steps"``, ``"max_time"``, ``"precision"`` or
-        ``"random_stop"``.
+        Why the fit stopped: ``"tol"``, ``"max_iter"``, ``"max_steps"``, ``"max_time"``, ``"precision"``,
+        ``"random_stop"`` or ``"early_stopping"``.
     n_iter : int
         Epochs begun (an epoch is as many visits of examples as there are examples), or iterations of interior-point.
     seconds : float
@@ -63,6 +64,10 @@ class Certificate:
         The solver with its options.
     scaled : bool
         Whether the bounds are those of the problem in scaled features (``scale="auto"``).
+    parts : tuple of Certificate
+        Of a fit of several problems, such as one class against the rest, the certificate of each, in the order of
+        ``classes_``. `primal` and `dual` are then their sums, `gap`, `reason` and `solver` those of the part with the
+        largest gap, `converged` tells whether all are, and `n_iter` is the largest. Empty for a single problem.
     """
 
     primal: float
@@ -74,6 +79,12 @@ class Certificate:
     seconds: float
     solver: str
     scaled: bool = False
+    parts: tuple["Certificate", ...] = ()
+
+    @property
+    def worst(self) -> int:
+        """The number of the part with the largest gap, from 0; of a single problem 0."""
+        return max(range(len(self.parts)), key=lambda k: self.parts[k].gap, default=0)
 
     def __str__(self) -> str:
         reason = REASONS.get(self.reason, self.reason)
@@ -91,11 +102,29 @@ class Certificate:
         ]
         if self.scaled:
             lines.append("scaled   the bounds are those of the problem in the scaled features")
+        if self.parts:
+            short = sum(not part.converged for part in self.parts)
+            missed = f"{short} not converged" if short else "all converged"
+            lines.append(f"parts    {len(self.parts)}, {missed}; the gap is that of the worst, parts[{self.worst}]")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as a plain dictionary."""
         return asdict(self)
+
+
+def join_parts(parts: Sequence[Certificate], seconds: float) -> Certificate:
+    """The certificate of a fit of several problems, which took so long."""
+    worst = max(parts, key=lambda part: part.gap)
+    return replace(
+        worst,
+        primal=sum(part.primal for part in parts),
+        dual=sum(part.dual for part in parts),
+        converged=all(part.converged for part in parts),
+        n_iter=max(part.n_iter for part in parts),
+        seconds=seconds,
+        parts=tuple(parts),
+    )
 
 
 def history_from_records(records: Sequence[Sequence[float]]) -> History:

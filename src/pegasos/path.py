@@ -2,11 +2,9 @@
 
 import functools
 import inspect
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
@@ -15,9 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import type_of_target
 
-from pegasos.certificate import Certificate, History
-from pegasos.linear import Data, LinearSVC, explains_habits
+from pegasos._linear import Data, explains_habits
+from pegasos._parallel import run_all
+from pegasos.certificate import Certificate
+from pegasos.linear import LinearSVC
 from pegasos.options import Choice, Option, names
 from pegasos.problem import Examples, WarmStart
 from pegasos.progress import make_report
@@ -30,6 +31,15 @@ __all__ = ["LinearSVCCV", "Path", "path"]
 #: and the weights are proportional to C; at the upper end most problems are so close to a hard margin that more C
 #: changes little but the time it takes.
 LOWEST_C, HIGHEST_C = 1e-4, 10.0
+
+#: Parameters of LinearSVC that have no meaning along a path, and why.
+NOT_HERE = {
+    **dict.fromkeys(("C", "alpha", "warm_start"), "C takes the values Cs, and each fit starts from the last"),
+    **dict.fromkeys(("multi_class", "cost"), "there are two classes; wrap LinearSVC in GridSearchCV for more"),
+    **dict.fromkeys(
+        ("early_stopping", "validation_fraction", "n_iter_no_change"), "every fit goes on to its certificate"
+    ),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +98,8 @@ def path(
     Cs : int or array of float, default=20
         The values of C, or how many, evenly spaced on a logarithmic scale from 1e-4 to 10.
     **parameters
-        Those of `LinearSVC` but `C`, `alpha` and `warm_start`. The budgets are for each value of C.
+        Those of `LinearSVC` but `C`, `alpha`, `warm_start` and those of more than two classes and of early stopping.
+        The budgets are for each value of C.
 
     Returns
     -------
@@ -103,12 +114,12 @@ def path(
     >>> found.coefs.shape, found.converged
     ((3, 20), True)
     """
-    for name in ("C", "alpha", "warm_start"):
-        if name in parameters:
-            raise TypeError(f"path has no parameter {name!r}: C takes the values Cs, and each fit starts from the last")
+    for name in parameters:
+        if name in NOT_HERE:
+            raise TypeError(f"path has no parameter {name!r}: {NOT_HERE[name]}")
     svc = LinearSVC(**parameters)
     grid, solver = make_grid(Cs), svc.check_parameters()
-    data = svc._accept(X, y, sample_weight)
+    data = _two_classes(svc._accept(X, y, sample_weight))
     report = make_report(svc.verbose)
     try:
         points = list(_follow(svc, solver, svc._hand_over(data), grid, svc._seed(), report))
@@ -116,6 +127,17 @@ def path(
         report.close()
     _warn_of_shortfall("path", svc, points, data.X)
     return _as_path(points, data.classes)
+
+
+def _two_classes(data: Data) -> Data:
+    """The data; a ValueError where there are more classes."""
+    if len(data.classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {type_of_target(data.y)}: y has "
+            f"{len(data.classes)} classes. Choose C with sklearn.model_selection.GridSearchCV around LinearSVC, which "
+            "serves more, or wrap the estimator in sklearn.multiclass.OneVsRestClassifier"
+        )
+    return data
 
 
 def make_grid(Cs: int | ArrayLike) -> NDArray[np.float64]:
@@ -183,21 +205,6 @@ class Fold(NamedTuple):
     scores: NDArray[np.float64]
 
 
-class Stopped(Exception):
-    """Another fold failed, or the user interrupted."""
-
-
-class StopReport(Report):
-    """Ends a fit when told to: the main thread alone hears of Ctrl-C."""
-
-    def __init__(self, stop: threading.Event) -> None:
-        self.stop = stop
-
-    def progressed(self, epoch: float, seconds: float) -> None:
-        if self.stop.is_set():
-            raise Stopped
-
-
 class _Scored(LinearSVC):
     """A fitted classifier for a scorer, whose decisions on the examples held out are known already."""
 
@@ -263,11 +270,10 @@ random_state, verbose
     """
 
     best_estimator_: LinearSVC
-    certificate_: Certificate
-    history_: History
+    multi_class: str = "ovr"  # no parameter here
 
     options: ClassVar[Mapping[str, Option]] = {
-        **{name: kind for name, kind in LinearSVC.options.items() if name not in ("C", "alpha", "warm_start")},
+        **{name: kind for name, kind in LinearSVC.options.items() if name not in NOT_HERE},
         "rule": Choice(values=names("best", "one_standard_error"), help="which C to choose"),
     }
 
@@ -316,10 +322,11 @@ random_state, verbose
     ) -> Self:
         """Choose C on the examples X with labels y, and fit to all. `groups` are for splitters that use them."""
         solver, grid = self.check_parameters(), make_grid(self.Cs)
-        data = self._accept(X, y, sample_weight)
+        data = _two_classes(self._accept(X, y, sample_weight))
         seed = self._seed()
         work = functools.partial(_fit_fold, self._make_svc(n_jobs=1), solver, self._scorer(), data, grid, seed)
-        folds = _run_all(work, self._splits(data, groups), self._threads() or 1)
+        works = [(functools.partial(work, *split), Report()) for split in self._splits(data, groups)]
+        folds = run_all(works, self._threads() or 1)
         _warn_of_shortfall(type(self).__name__, self, [point for fold in folds for point in fold.points], data.X)
         self.Cs_ = grid
         self.scores_ = np.array([fold.scores for fold in folds])
@@ -383,20 +390,10 @@ random_state, verbose
         enough = self.mean_score_[best] - self.standard_error_[best]
         return int(np.flatnonzero(self.mean_score_ >= enough)[0])
 
-
-def _run_all(work: Callable[[Report, Any, Any], Fold], splits: Sequence[tuple[Any, Any]], n_jobs: int) -> list[Fold]:
-    """The folds, `n_jobs` at a time: the core works without the GIL. An error or Ctrl-C ends them all."""
-    if n_jobs == 1:
-        return [work(Report(), *split) for split in splits]
-    stop = threading.Event()
-    with ThreadPoolExecutor(n_jobs) as pool:
-        futures = [pool.submit(work, StopReport(stop), *split) for split in splits]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
 
 
 def _fit_fold(
@@ -406,9 +403,9 @@ def _fit_fold(
     data: Data,
     grid: NDArray[np.float64],
     seed: int,
-    report: Report,
     train: Any,
     test: Any,
+    report: Report,
 ) -> Fold:
     """The path on the examples to train on, and its scores on those held out."""
     points = list(_follow(svc, solver, svc._hand_over(data.take(train)), grid, seed, report))

@@ -1,5 +1,6 @@
 """The problem handed to a solver: examples in the core's hands, labels, weights, C and loss."""
 
+import importlib
 import math
 from dataclasses import dataclass
 from typing import Any, NoReturn, Self
@@ -53,6 +54,11 @@ class Examples:
     def total_weight(self) -> float:
         return float(self.s.sum())
 
+    @property
+    def largest_norm(self) -> float:
+        """Of a row."""
+        return math.sqrt(self.report.largest_squared_norm)
+
     def problem(self, C: float) -> Problem:
         """The problem at this C."""
         return Problem(
@@ -64,9 +70,38 @@ class Examples:
             total_weight=self.total_weight,
             C=C,
             loss=self.loss,
-            largest_norm=math.sqrt(self.report.largest_squared_norm),
+            largest_norm=self.largest_norm,
             entries=self.report.entries,
         )
+
+    def joint_problem(self, C: float, classes: NDArray[np.intp], cost: NDArray[np.float64]) -> Any:
+        """The problem of all classes together at this C; `classes` has the number of each example's class."""
+        joint = importlib.import_module("pegasos.joint")  # until it is there to import on top
+        core: Any = native
+        return joint.JointProblem(
+            core=core.JointProblem(self.rows, classes.astype(np.uint32), self.s, C, self.loss, cost),
+            n_rows=len(classes),
+            dimension=self.dimension,
+            n_classes=len(cost),
+            entries=self.report.entries,
+            C=C,
+            total_weight=self.total_weight,
+        )
+
+    def joint_weights(self, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """As `weights`, of all classes: a row for each, and their intercepts."""
+        table = w.reshape(self.dimension, -1)
+        coef = table[:-1] if self.scale is None else table[:-1] / self.scale[:, None]
+        return np.ascontiguousarray(coef.T), table[-1] * self.bias
+
+    def joint_start(
+        self, coef: NDArray[np.float64], intercept: NDArray[np.float64], t: int, q: NDArray[np.float64] | None
+    ) -> "WarmStart":
+        """As `start`, of all classes; the dual point is of use for the same number of examples only."""
+        table = np.empty((self.dimension, len(coef)))
+        table[:-1] = coef.T if self.scale is None else coef.T * self.scale[:, None]
+        table[-1] = intercept / self.bias if self.bias else 0.0
+        return WarmStart(table.ravel(), t, q if q is not None and len(q) == len(self.s) * len(coef) else None)
 
     def weights(self, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         """Weights of the features as they were given, and the intercept, from the w of a solution."""

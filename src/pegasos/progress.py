@@ -1,6 +1,8 @@
 """Progress of a fit on standard error: a live line on a terminal, one line per check elsewhere."""
 
+import copy
 import sys
+import threading
 
 from pegasos.certificate import relative_gap
 from pegasos.solvers.base import Report
@@ -23,8 +25,16 @@ def _bounds(epoch: float, primal: float, dual: float, seconds: float) -> str:
 class Lines(Report):
     """One line per check."""
 
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix = prefix
+
+    def part(self, name: str) -> "Lines":
+        return Lines(f"{name}: ")
+
     def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
-        print(_bounds(epoch, primal, dual, seconds), file=sys.stderr, flush=True)
+        # In one piece: several parts may have something to say at a time.
+        sys.stderr.write(f"{self.prefix}{_bounds(epoch, primal, dual, seconds)}\n")
+        sys.stderr.flush()
 
 
 class LiveLine(Report):
@@ -37,8 +47,15 @@ class LiveLine(Report):
 
         self._text = Text
         self._bounds: tuple[float, float] | None = None
+        self._prefix = ""
+        self._lock = threading.Lock()
         self._live = Live(Text("starting"), console=Console(stderr=True), auto_refresh=False, transient=False)
         self._live.start()
+
+    def part(self, name: str) -> "LiveLine":
+        twin = copy.copy(self)  # which shows the same line
+        twin._bounds, twin._prefix = None, f"{name}: "
+        return twin
 
     def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
         self._bounds = (primal, dual)
@@ -49,7 +66,8 @@ class LiveLine(Report):
             line = f"epoch {epoch:6.1f}  {seconds:.1f} s"
         else:
             line = _bounds(epoch, *self._bounds, seconds)
-        self._live.update(self._text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
+        with self._lock:
+            self._live.update(self._text(self._prefix + line, no_wrap=True, overflow="ellipsis"), refresh=True)
 
     def close(self) -> None:
         self._live.stop()

@@ -4,15 +4,18 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from pegasos.linear import LinearSVC
 from pegasos.options import Choice, Flag, Integer, Number, Option
+from pegasos.regression import LinearSVR
 from pegasos.solvers import SOLVERS, Solver
 
 __all__ = [
+    "TASKS",
     "as_json_text",
     "data_flags",
     "estimator_flags",
@@ -23,6 +26,9 @@ __all__ = [
 ]
 
 Command = Callable[..., Any]
+
+#: What to train, and the estimator for it.
+TASKS: dict[str, type[LinearSVC] | type[LinearSVR]] = {"classification": LinearSVC, "regression": LinearSVR}
 
 
 def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
@@ -41,13 +47,31 @@ def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
 
 
 def estimator_flags(command: Command) -> Command:
-    """A flag for each parameter of LinearSVC."""
-    for name, option in reversed(list(LinearSVC.options.items())):
-        command = flag(name, option, f"{option.help} [{_default(LinearSVC, name)}]")(command)
+    """A flag for each parameter of the estimators; parameters of the same name are the same."""
+    options: dict[str, Option] = {}
+    for estimator in TASKS.values():
+        for name, option in estimator.options.items():
+            before = options.setdefault(name, option)
+            if isinstance(before, Choice) and isinstance(option, Choice):
+                options[name] = replace(before, values={**before.values, **option.values})
+    for name, option in reversed(list(options.items())):
+        owners = {task: estimator for task, estimator in TASKS.items() if name in estimator.options}
+        whose = "" if len(owners) == len(TASKS) else f"{', '.join(owners)}: "
+        first, *others = dict.fromkeys(_default(estimator, name) for estimator in owners.values())
+        default = "; ".join([first, *(f"{list(owners)[-1]}: {other}" for other in others)])
+        command = flag(name, option, f"{whose}{option.help} [{default}]")(command)
     command = click.option(
         "--class-weight", multiple=True, metavar="LABEL=WEIGHT|balanced", help="weight of a class; may be repeated"
     )(command)
+    command = click.option(
+        "--cost",
+        metavar="FILE",
+        help="classification: text file of what it costs to take one class, a line, for another, a column [1 each]",
+    )(command)
     command = click.option("--random-state", type=int, help="seed of the order of visits")(command)
+    command = click.option(
+        "--task", type=click.Choice(list(TASKS)), default=None, help="what to train [classification]"
+    )(command)
     names = ", ".join(SOLVERS)
     return click.option("--solver", metavar="NAME", help=f"one of {names} [auto]")(command)
 
@@ -84,24 +108,47 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def given_parameters(flags: Mapping[str, Any], solver_before: str | Solver = "auto") -> dict[str, Any]:
-    """The parameters of LinearSVC that the flags given set, the solver with its options among them.
+def given_parameters(
+    flags: Mapping[str, Any],
+    solver_before: str | Solver = "auto",
+    estimator: type[LinearSVC] | type[LinearSVR] = LinearSVC,
+) -> dict[str, Any]:
+    """The parameters of the estimator that the flags given set, the solver with its options among them.
 
     Options of the solver without ``--solver`` are for `solver_before`, and leave its other options as they were.
     """
     given = {name: value for name, value in flags.items() if value not in (None, ())}
-    parameters = {name: given.pop(name) for name in [*LinearSVC.options, "random_state"] if name in given}
-    for name, option in LinearSVC.options.items():
+    known = estimator().get_params(deep=False)
+    for task, other in TASKS.items():
+        for name in given:
+            if name in other().get_params(deep=False) and name not in known:
+                raise click.UsageError(f"--{name.replace('_', '-')} is for --task {task}; leave it out")
+    parameters = {name: given.pop(name) for name in [*estimator.options, "random_state"] if name in given}
+    for name, option in estimator.options.items():
         if name in parameters and isinstance(option, Choice):
+            if parameters[name] not in option.values:
+                allowed = ", ".join(option.values)
+                raise click.UsageError(f"--{name.replace('_', '-')} {parameters[name]}: must be one of {allowed}")
             parameters[name] = option.values[parameters[name]]
     if "class_weight" in given:
         parameters["class_weight"] = _class_weight(given.pop("class_weight"))
+    if "cost" in given:
+        parameters["cost"] = _cost(given.pop("cost"))
     solver = given.pop("solver", None)
     if given:
         parameters["solver"] = _make_solver(solver or solver_before, given)
     elif solver:
         parameters["solver"] = solver
     return parameters
+
+
+def _cost(source: str) -> list[list[float]]:
+    with open(source, encoding="utf-8") as file:
+        lines = [line.split() for line in file]
+    try:
+        return [[float(word) for word in line] for line in lines if line]
+    except ValueError as error:
+        raise click.UsageError(f"--cost {source}: {error}; write numbers, a line for each class") from None
 
 
 def _make_solver(base: str | Solver, given: Mapping[str, Any]) -> Solver:

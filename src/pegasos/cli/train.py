@@ -10,6 +10,7 @@ import click
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos.cli.options import (
+    TASKS,
     as_json_text,
     data_flags,
     estimator_flags,
@@ -19,7 +20,6 @@ from pegasos.cli.options import (
     solver_flags,
 )
 from pegasos.io import load_model, save_model
-from pegasos.linear import LinearSVC
 
 __all__ = ["train"]
 
@@ -39,6 +39,7 @@ def train(
     quiet: bool,
     verbose: bool,
     as_json: bool,
+    task: str | None,
     zero_based: bool,
     dtype: str,
     **given: Any,
@@ -56,8 +57,10 @@ def train(
         raise click.UsageError("a model cannot be written to standard output: name the MODEL")
     refuse_overwriting(model, data)
     continued = given.get("warm_start") and os.path.exists(model)
-    estimator = load_model(model) if continued else LinearSVC()
-    parameters = given_parameters(given, estimator.solver)
+    estimator = load_model(model) if continued else TASKS[task or "classification"]()
+    if task is not None and not isinstance(estimator, TASKS[task]):
+        raise click.UsageError(f"{model} is a {type(estimator).__name__}, which --task {task} cannot continue")
+    parameters = given_parameters(given, estimator.solver, type(estimator))
     if "C" in parameters:
         parameters.setdefault("alpha", None)  # of a model that is continued
     estimator.set_params(**parameters)

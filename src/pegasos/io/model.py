@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos.certificate import Certificate, history_from_records
+from pegasos._linear import State
+from pegasos.certificate import Certificate, History, history_from_records
 from pegasos.io._atomic import open_atomic
-from pegasos.linear import LinearSVC, State
+from pegasos.linear import LinearSVC
 from pegasos.path import LinearSVCCV
+from pegasos.regression import LinearSVR
 from pegasos.solvers import SOLVERS, Solver
 
 __all__ = ["load_model", "save_model"]
@@ -19,13 +21,19 @@ __all__ = ["load_model", "save_model"]
 FORMAT = "pegasos-model"
 VERSION = 1
 
+Model = LinearSVC | LinearSVR
 
-def save_model(model: LinearSVC, path: str | os.PathLike[str]) -> None:
+#: Models that a file can hold, by the name of their class.
+KINDS: dict[str, type[Model]] = {"LinearSVC": LinearSVC, "LinearSVR": LinearSVR}
+
+
+def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, whole or not at all.
 
     The file holds weights, classes, parameters, certificate and history, and of a model with ``warm_start=True`` the
-    dual point, four bytes an example, so that a fit of the loaded model continues. A `random_state` that is an object
-    and not a number is not kept. Of a `LinearSVCCV` its `best_estimator_` is written.
+    dual point, four bytes an example (and class against the rest; eight for classes trained jointly), so that a fit of
+    the loaded model continues. A `random_state` that is an object and not a number is not kept. Of a `LinearSVCCV` its
+    `best_estimator_` is written.
 
     Examples
     --------
@@ -42,34 +50,36 @@ def save_model(model: LinearSVC, path: str | os.PathLike[str]) -> None:
     from safetensors.numpy import save
     from sklearn.utils.validation import check_is_fitted
 
-    if not isinstance(model, LinearSVC):
-        raise TypeError(f"a {type(model).__name__} is no model of pegasos; save_model writes LinearSVC")
+    if not isinstance(model, Model):
+        raise TypeError(f"a {type(model).__name__} is no model of pegasos; save_model writes {' and '.join(KINDS)}")
     check_is_fitted(model)
     if isinstance(model, LinearSVCCV):
         model = model.best_estimator_
-    tensors: dict[str, NDArray[Any]] = {
-        "coef": model.coef_,
-        "intercept": model.intercept_,
-        "history": np.stack([model.history_[name] for name in ("seconds", "epoch", "primal", "dual")], axis=1),
-    }
+    last = model._last
+    tensors: dict[str, NDArray[Any]] = {"coef": model.coef_, "intercept": model.intercept_}
+    if isinstance(model.history_, list):
+        tensors |= {f"history.{k}": _records(history) for k, history in enumerate(model.history_)}
+    else:
+        tensors["history"] = _records(model.history_)
     header: dict[str, Any] = {
         "estimator": type(model).__name__,
         "parameters": _parameters(model),
         "certificate": model.certificate_.to_dict(),
-        "steps": model._last.t,
+        "steps": [state.t for state in last.parts] if last.parts else last.t,
     }
     if model.scale_ is not None:
         tensors["scale"] = model.scale_
-    if model.warm_start and model._last.q is not None:
-        tensors["dual_point"] = model._last.q.astype(np.float32)  # rounded it is as feasible
-    if model.classes_.dtype.kind in "biuf":
-        tensors["classes"] = model.classes_
-    elif all(isinstance(label, str) for label in model.classes_):
-        header["classes"] = model.classes_.tolist()
-    else:
-        raise ValueError(
-            f"classes {model.classes_!r} cannot be written to a model file; use numbers or strings as labels"
-        )
+    if model.warm_start:
+        tensors |= _dual_point(model)
+    if isinstance(model, LinearSVC):
+        if model.classes_.dtype.kind in "biuf":
+            tensors["classes"] = model.classes_
+        elif all(isinstance(label, str) for label in model.classes_):
+            header["classes"] = model.classes_.tolist()
+        else:
+            raise ValueError(
+                f"classes {model.classes_!r} cannot be written to a model file; use numbers or strings as labels"
+            )
     if hasattr(model, "feature_names_in_"):
         header["feature_names"] = model.feature_names_in_.tolist()
     metadata = {"format": FORMAT, "version": str(VERSION), "header": json.dumps(header)}
@@ -78,7 +88,28 @@ def save_model(model: LinearSVC, path: str | os.PathLike[str]) -> None:
         file.write(data)
 
 
-def load_model(path: str | os.PathLike[str]) -> LinearSVC:
+def _records(history: History) -> NDArray[np.float64]:
+    return np.stack([history[name] for name in ("seconds", "epoch", "primal", "dual")], axis=1)
+
+
+def _is_joint(model: Model) -> bool:
+    return isinstance(model, LinearSVC) and model.multi_class == "joint"
+
+
+def _dual_point(model: Model) -> dict[str, NDArray[Any]]:
+    """The dual point, where there is one; a row for each class against the rest."""
+    last = model._last
+    states = last.parts or (last,)
+    points = [state.q for state in states if state.q is not None]
+    if len(points) < len(states):
+        return {}
+    if _is_joint(model):
+        return {"dual_point": points[0]}  # several numbers of an example have a sum, which rounding would change
+    rounded = np.array(points, dtype=np.float32)  # as feasible
+    return {"dual_point": rounded if last.parts else rounded[0]}
+
+
+def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model that `save_model` wrote. Raises a ValueError that names the file where it is not one."""
     from safetensors import SafetensorError, safe_open
 
@@ -104,7 +135,7 @@ def load_model(path: str | os.PathLike[str]) -> LinearSVC:
         raise ValueError(f"{name}: {error}") from None
 
 
-def _parameters(model: LinearSVC) -> dict[str, Any]:
+def _parameters(model: Model) -> dict[str, Any]:
     parameters = model.get_params(deep=False)
     solver = parameters["solver"]
     if isinstance(solver, Solver):
@@ -112,8 +143,10 @@ def _parameters(model: LinearSVC) -> dict[str, Any]:
         parameters["solver"] = {"name": solver.name, "options": options}
     if not isinstance(parameters["random_state"], int | np.integer | None):
         parameters["random_state"] = None
-    if isinstance(parameters["class_weight"], Mapping):
+    if isinstance(parameters.get("class_weight"), Mapping):
         parameters["class_weight"] = [[_plain(k), float(v)] for k, v in parameters["class_weight"].items()]
+    if parameters.get("cost") is not None:
+        parameters["cost"] = np.asarray(parameters["cost"], dtype=np.float64).tolist()
     return {name: _plain(value) for name, value in parameters.items()}
 
 
@@ -121,18 +154,22 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _restore(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> LinearSVC:
-    if header["estimator"] != "LinearSVC":
+def _restore(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Model:
+    if header["estimator"] not in KINDS:
         raise ValueError(f"a model of kind {header['estimator']!r}, which this version does not know")
-    coef = _tensor(tensors, "coef", (1, None))
-    intercept = _tensor(tensors, "intercept", (1,))
-    history = _tensor(tensors, "history", (None, 4), finite=False)
-    n_features = coef.shape[1]
-
-    model = LinearSVC(**_given_parameters(header["parameters"]))
+    kind = KINDS[header["estimator"]]
+    model = kind(**_given_parameters(header["parameters"], kind))
     model.check_parameters()
-    model.coef_, model.intercept_, model.n_features_in_ = coef, intercept, n_features
-    model.classes_ = _classes(header, tensors)
+    n_parts, rows = 0, 1  # problems where there are several, and rows of coef_
+    if isinstance(model, LinearSVC):
+        model.classes_ = _classes(header, tensors)
+        count = len(model.classes_)
+        n_parts = count if count > 2 and model.multi_class == "ovr" else 0
+        rows = count if count > 2 or model.multi_class == "joint" else 1
+        model._check_cost(count)
+    model.coef_ = _tensor(tensors, "coef", (rows, None) if isinstance(model, LinearSVC) else (None,))
+    model.intercept_ = _tensor(tensors, "intercept", (rows,))
+    n_features = model.n_features_in_ = model.coef_.shape[-1]
     names = header.get("feature_names")
     if names is not None:
         if len(names) != n_features or not all(isinstance(name, str) for name in names):
@@ -142,18 +179,36 @@ def _restore(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Linear
     if model.scale_ is not None and not (model.scale_ > 0).all():
         raise ValueError("'scale' has numbers in it that are not positive")
     model.certificate_ = _certificate(header["certificate"])
+    if len(model.certificate_.parts) != n_parts:
+        raise ValueError(f"a certificate of {len(model.certificate_.parts)} parts, not {n_parts}")
     model.n_iter_ = model.certificate_.n_iter
-    model.history_ = history_from_records(history.tolist())
-    steps = header["steps"]
-    if not isinstance(steps, int) or not 0 <= steps < 2**63:
-        raise ValueError(f"a step count of {steps!r}")
-    q = None
-    if "dual_point" in tensors:
-        q = _tensor(tensors, "dual_point", (None,), dtype=np.float32).astype(np.float64)
-        if not ((q >= 0) & (q <= 1)).all():
-            raise ValueError("'dual_point' has numbers in it that are not between 0 and 1")
-    model._last = State(steps, q)
+    histories = [
+        history_from_records(_tensor(tensors, name, (None, 4), finite=False).tolist())
+        for name in ([f"history.{k}" for k in range(n_parts)] or ["history"])
+    ]
+    model.history_ = histories if n_parts else histories[0]
+    model._last = _state(model, header["steps"], tensors, n_parts)
     return model
+
+
+def _state(model: Model, steps: Any, tensors: dict[str, NDArray[Any]], n_parts: int) -> State:
+    """Where a fit of the model continues."""
+    counts = steps if n_parts else [steps]
+    if not isinstance(counts, list) or len(counts) != max(n_parts, 1):
+        raise ValueError(f"step counts {steps!r} of {n_parts} parts")
+    for count in counts:
+        if not isinstance(count, int) or not 0 <= count < 2**63:
+            raise ValueError(f"a step count of {count!r}")
+    points: Any = [None] * len(counts)
+    if "dual_point" in tensors:
+        shape = (n_parts, None) if n_parts else (None,)
+        dtype = np.float64 if _is_joint(model) else np.float32
+        q = np.atleast_2d(_tensor(tensors, "dual_point", shape, dtype=dtype).astype(np.float64))
+        if model.loss == "hinge" and not ((q >= 0) & (q <= 1)).all():
+            raise ValueError("'dual_point' has numbers in it that are not between 0 and 1")
+        points = list(q)
+    states = tuple(State(count, point, model.loss) for count, point in zip(counts, points, strict=True))
+    return State(max(counts), None, model.loss, states) if n_parts else states[0]
 
 
 def _tensor(
@@ -181,14 +236,14 @@ def _classes(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> NDArra
         classes = np.array(header["classes"])
     else:
         raise ValueError("classes that are neither numbers nor strings")
-    if classes.shape != (2,) or not classes[0] < classes[1]:
-        raise ValueError(f"{classes!r} where two classes are expected")
+    if classes.ndim != 1 or len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
+        raise ValueError(f"{classes!r} where two or more classes in increasing order are expected")
     return classes
 
 
-def _given_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(parameters, dict) or not set(parameters) <= set(LinearSVC().get_params(deep=False)):
-        raise ValueError("parameters that LinearSVC does not have")
+def _given_parameters(parameters: dict[str, Any], kind: type[Model]) -> dict[str, Any]:
+    if not isinstance(parameters, dict) or not set(parameters) <= set(kind().get_params(deep=False)):
+        raise ValueError(f"parameters that {kind.__name__} does not have")
     parameters = dict(parameters)
     solver = parameters.get("solver")
     if isinstance(solver, dict):
@@ -200,7 +255,8 @@ def _given_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _certificate(fields: dict[str, Any]) -> Certificate:
-    certificate = Certificate(**fields)
+    parts = fields.get("parts", [])  # which older files do not have
+    certificate = Certificate(**{**fields, "parts": tuple(_certificate(part) for part in parts)})
     numbers = (certificate.primal, certificate.dual, certificate.gap, certificate.seconds)
     if (
         not all(isinstance(number, int | float) for number in numbers)

@@ -26,6 +26,10 @@ class Report:
     def progressed(self, epoch: float, seconds: float) -> None:
         """A few tens of milliseconds of work were done."""
 
+    def part(self, name: str) -> "Report":
+        """The report for one of several problems of the fit, which may be solved at a time."""
+        return self
+
     def close(self) -> None:
         """The fit is over."""
 

@@ -1,0 +1,57 @@
+"""Several fits at a time, in threads: the core works without Python's lock."""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TypeVar
+
+from pegasos.solvers.base import Report
+
+__all__ = ["Stopped", "run_all"]
+
+Result = TypeVar("Result")
+
+
+class Stopped(Exception):
+    """Another of the fits failed, or the user interrupted."""
+
+
+class StopReport(Report):
+    """Ends a fit when told to, as the main thread alone hears of Ctrl-C; else tells another report."""
+
+    def __init__(self, stop: threading.Event, report: Report) -> None:
+        self.stop = stop
+        self.report = report
+
+    def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
+        if self.stop.is_set():
+            raise Stopped
+        self.report.checked(seconds, epoch, primal, dual)
+
+    def progressed(self, epoch: float, seconds: float) -> None:
+        if self.stop.is_set():
+            raise Stopped
+        self.report.progressed(epoch, seconds)
+
+
+def run_all(works: Sequence[tuple[Callable[[Report], Result], Report]], n_jobs: int) -> list[Result]:
+    """What each work returns, given its report; `n_jobs` of them at a time. An error or Ctrl-C ends them all."""
+    if n_jobs == 1:
+        return [work(report) for work, report in works]
+    stop = threading.Event()
+
+    def run(work: Callable[[Report], Result], report: Report) -> Result:
+        if stop.is_set():
+            raise Stopped
+        return work(StopReport(stop, report))
+
+    with ThreadPoolExecutor(min(n_jobs, len(works))) as pool:
+        futures = [pool.submit(run, work, report) for work, report in works]
+        try:
+            for future in as_completed(futures):
+                future.result()  # raises what it raised
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+        return [future.result() for future in futures]

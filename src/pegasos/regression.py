@@ -1,0 +1,111 @@
+"""Linear support vector regression."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from pegasos._linear import Data, LinearMachine, explains_habits
+from pegasos.options import Choice, Number, Option, names
+from pegasos.solvers import Solver
+
+__all__ = ["LinearSVR"]
+
+
+class LinearSVR(RegressorMixin, LinearMachine):
+    """Linear support vector regression whose every fit carries a certificate of how close to the optimum it is.
+
+    It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, x_i> + b - y_i)``, where a penalised intercept b is part of w, and
+    a free one is not. The loss is ``max(0, |z| - epsilon)``, or its square.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        Errors up to this size cost nothing.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        The loss: the part of the error beyond `epsilon`, or its square.
+    C, alpha, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, warm_start, n_jobs, \
+random_state, verbose
+        As in `LinearSVC`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights.
+    intercept_ : ndarray of shape (1,)
+        Intercept; 0 without one.
+    certificate_, history_, n_iter_, scale_, n_features_in_, feature_names_in_
+        As in `LinearSVC`.
+
+    Examples
+    --------
+    >>> from pegasos import LinearSVR
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(1000, 20, noise=1.0, random_state=0)
+    >>> reg = LinearSVR(epsilon=1.0, random_state=0).fit(X, y)  # doctest: +SKIP
+    >>> reg.certificate_.converged, round(reg.score(X, y), 2)  # doctest: +SKIP
+    (True, 1.0)
+    """
+
+    options: ClassVar[Mapping[str, Option]] = {
+        "epsilon": Number(low=0, help="errors up to this size cost nothing"),
+        "loss": Choice(values=names("epsilon_insensitive", "squared_epsilon_insensitive"), help="the loss"),
+        **LinearMachine.options,
+    }
+
+    @explains_habits
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        C: float = 1.0,
+        alpha: float | None = None,
+        loss: str = "epsilon_insensitive",
+        solver: str | Solver = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        fit_intercept: bool = True,
+        intercept: str = "penalized",
+        intercept_scaling: float = 1.0,
+        scale: str | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.C = C
+        self.alpha = alpha
+        self.loss = loss
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.fit_intercept = fit_intercept
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+        self.scale = scale
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The value of each example."""
+        return self._scores(X).ravel()
+
+    def _validate(self, *arrays: Any, **options: Any) -> Any:
+        return super()._validate(*arrays, **options, **({"y_numeric": True} if len(arrays) > 1 else {}))
+
+    def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """No classes, and the targets in double precision."""
+        return np.empty(0), np.asarray(y, dtype=np.float64)
+
+    def _targets(self, data: Data) -> NDArray[np.float64]:
+        return np.ascontiguousarray(data.encoded, dtype=np.float64)
+
+    def _store_weights(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
+        self.coef_, self.intercept_ = coef[0], intercept
