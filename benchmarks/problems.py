@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pegasos import LinearSVC
 from pegasos.datasets import make_text
 
-__all__ = ["NAMES", "Optimum", "Problem", "find_optimum", "load", "primal", "results_folder"]
+__all__ = ["NAMES", "Optimum", "Problem", "find_optimum", "load", "load_raw", "primal", "results_folder"]
 
 #: Real data is looked for in the folder PEGASOS_DATA names, or beside the repository in shared/data.
 FOLDER = Path(os.environ.get("PEGASOS_DATA") or Path(__file__).parents[2] / "shared" / "data")
@@ -66,14 +66,21 @@ class Optimum:
         return found
 
 
-def load(name: str) -> Problem | None:
-    """The data of that name; None, and a line that says so, where it is not here."""
-    if name in TEXTS:
-        return Problem(name, *make_text(*TEXTS[name], random_state=0))
+def load_raw(name: str) -> dict[str, Any] | None:
+    """The data of that name as they are; None, and a line that says so, where they are not here."""
     if not (FOLDER / "load.py").exists():
         print(f"{name} is left out: no data in {FOLDER}; PEGASOS_DATA may name another folder")
         return None
-    data = _loader().load(name)
+    return _loader().load(name)
+
+
+def load(name: str) -> Problem | None:
+    """The data of that name as a problem of two classes; None where they are not here."""
+    if name in TEXTS:
+        return Problem(name, *make_text(*TEXTS[name], random_state=0))
+    data = load_raw(name)
+    if data is None:
+        return None
     X, y = data["X"], np.where(data["y"] == 1, 1, -1)
     if name == "covtype":
         X = X * 0.001

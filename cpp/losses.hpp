@@ -172,9 +172,14 @@ struct SquaredEpsilonInsensitive : Regression {
 class AnyLoss {
 public:
     template <class Loss>
-    explicit AnyLoss(const Loss& loss) : curvature(Loss::curvature), loss_(loss) {}
+    explicit AnyLoss(const Loss& loss)
+        : curvature(Loss::curvature), regression(Loss::regression), loss_(loss) {
+        if constexpr (Loss::regression) epsilon = loss.epsilon;
+    }
 
-    const double curvature;
+    double curvature;
+    bool regression;
+    double epsilon = 0;
 
     double sign(double y) const {
         return std::visit([&](const auto& loss) { return loss.sign(y); }, loss_);
@@ -193,7 +198,7 @@ public:
     }
 
 private:
-    std::variant<SquaredHinge, LogLoss, EpsilonInsensitive, SquaredEpsilonInsensitive> loss_;
+    std::variant<Hinge, SquaredHinge, LogLoss, EpsilonInsensitive, SquaredEpsilonInsensitive> loss_;
 };
 
 }  // namespace pegasos

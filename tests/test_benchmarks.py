@@ -20,6 +20,7 @@ def test_there_are_benchmarks():
         "reproduce_s3.py",
         "exact.py",
         "memory.py",
+        "multiclass.py",
         "path.py",
         "scaling.py",
     }

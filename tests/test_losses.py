@@ -6,7 +6,18 @@ from functools import cache
 
 import numpy as np
 import pytest
-from helpers import STORAGES, Problem, assert_same, draw_batches, make_run, run, run_sdca, run_sgd, storage_name
+from helpers import (
+    STORAGES,
+    Problem,
+    assert_same,
+    draw_batches,
+    make_run,
+    run,
+    run_interior_point,
+    run_sdca,
+    run_sgd,
+    storage_name,
+)
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC, LinearSVR
@@ -169,6 +180,36 @@ def test_sdca_reaches_the_optimum(loss, storage, free, n_jobs):
     assert_true(problem, found)
 
 
+@any_loss
+@any_storage
+@both_intercepts
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_interior_point_reaches_the_optimum(loss, storage, free, n_jobs):
+    if loss == "log_loss":
+        pytest.skip("not served")
+    for C in (0.01, 0.3, 100.0):
+        problem = make(loss, weighted=True, bias=0.5, free=free, C=C)
+        found = run_interior_point(problem, storage=storage, tol=1e-9, n_jobs=n_jobs, **options(problem))
+        assert found.reason == "tol"
+        assert found.steps < 60
+        assert_true(problem, found)
+        assert found.bounds.primal == pytest.approx(optimum(problem), rel=3e-9)
+
+
+@other_loss
+@both_intercepts
+def test_interior_point_starts_from_another_run(loss, free):
+    if loss == "log_loss":
+        pytest.skip("not served")
+    problem = make(loss, weighted=True, bias=0.5, free=free)
+    start = run_sdca(problem, tol=1e-3, max_epochs=10**4, rho=0.0, **options(problem))
+    found = run_interior_point(problem, tol=1e-9, start_w=start.w, start_q=start.q, **options(problem))
+    assert found.reason == "tol"
+    assert_true(problem, found)
+    again = run_interior_point(problem, tol=1e-9, start_w=found.w, start_q=found.q, **options(problem))
+    assert again.steps == 0
+
+
 @other_loss
 @both_intercepts
 def test_pegasos_comes_near_the_optimum(loss, free):
@@ -279,5 +320,5 @@ def test_what_a_loss_does_not_do_is_refused():
     with pytest.raises(ValueError, match="unknown loss 'zero_one'"):
         run_sdca(problem, loss="zero_one")
     bound = native.Problem(problem.rows(), problem.y, problem.s, problem.C, "log_loss")
-    with pytest.raises(ValueError, match="interior-point serves the hinge loss alone"):
+    with pytest.raises(ValueError, match="interior-point does not serve the log loss"):
         native.interior_point(bound, make_run(), max_iterations=5, tol=1e-3, start_w=None, start_t=0, start_q=None)

@@ -62,9 +62,12 @@ Solution solve_sdca(const Rows& rows, const ProblemData& data, const SdcaRequest
 template <class Rows>
 Solution solve_interior_point(const Rows& rows, const ProblemData& data, const InteriorPointRequest& request,
                               Context& context) {
-    if (data.loss != "hinge") throw std::invalid_argument("interior-point serves the hinge loss alone");
     const auto problem = make_problem(rows, data);
-    return InteriorPoint<Rows>(problem, request.options, context).run(request.start);
+    const AnyLoss loss = with_loss(data, [](const auto& loss) { return AnyLoss(loss); });
+    if (data.loss == "hinge" || data.loss == "epsilon_insensitive")
+        return InteriorPoint<false, Rows>(loss, problem, request.options, context).run(request.start);
+    if (data.loss == "log_loss") throw std::invalid_argument("interior-point does not serve the log loss");
+    return InteriorPoint<true, Rows>(loss, problem, request.options, context).run(request.start);
 }
 
 template <class Rows>

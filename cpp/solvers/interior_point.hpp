@@ -29,11 +29,17 @@
 // Start: w = 0, alpha = c/2, p = 1/2, xi = 3/2: exact in z, far from every bound, and whatever the scale of C
 // and of the features, nothing is large that will not stay so (alpha a = w would be).
 //
-// Start near the optimum, where another solver has been: most rows are on their side of the margin, and far
-// from it. These are left out, with alpha = 0 or alpha = c and a loss that is linear in w; the others are few
-// and the method starts afresh on them, which takes a third of the iterations and each a tenth of the time.
-// The certificate is that of all rows. Rows that turn out to be on the other side come in, and if that does
-// not end, all do.
+// Other losses: max(0, t_i - z_i) for any threshold t_i is served by t_i in place of 1. The
+// epsilon-insensitive loss is two such rows, of thresholds y - epsilon and -(y + epsilon), the second with
+// -x. For the squares of these, xi_i is free and costs c_i xi_i^2, so alpha_i = 2 c_i xi_i and there is no
+// beta: D_i = 1 / (p_i / alpha_i
+// + 1 / (2 c_i)), and alpha_i / (2 c_i) stands where xi_i or (s - e2_i) / beta_i does.
+//
+// Start near the optimum (hinge only), where another solver has been: most rows are on their side of the
+// margin, and far from it. These are left out, with alpha = 0 or alpha = c and a loss that is linear in w;
+// the others are few and the method starts afresh on them, which takes a third of the iterations and each a
+// tenth of the time. The certificate is that of all rows. Rows that turn out to be on the other side come in,
+// and if that does not end, all do.
 #pragma once
 
 #include <algorithm>
@@ -43,6 +49,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "certificate.hpp"
@@ -59,11 +66,14 @@ struct InteriorPointOptions {
     std::uint64_t max_iterations = 1;
 };
 
-template <class Rows>
+/// Squared: whether the loss is the square of one with corners.
+template <bool Squared, class Rows>
 class InteriorPoint {
 public:
-    InteriorPoint(const Problem<Rows>& problem, const InteriorPointOptions& options, Context& context)
-        : problem_(problem),
+    InteriorPoint(const AnyLoss& loss, const Problem<Rows>& problem, const InteriorPointOptions& options,
+                  Context& context)
+        : loss_(loss),
+          problem_(problem),
           options_(options),
           context_(context),
           team_(context.team),
@@ -90,10 +100,10 @@ public:
 
     Solution run(const Start& start) {
         Solution solution;
-        solution.bounds = {problem_.C * problem_.total_weight, 0};  // of w = 0 and alpha = 0
+        solution.bounds = {std::numeric_limits<double>::infinity(), 0};
         solution.w.resize(d_);
         solution.q.resize(problem_.rows.n_rows);
-        if (problem_.free_intercept && (negative_ == 0 || positive_ == 0)) {
+        if (!loss_.regression && problem_.free_intercept && (negative_ == 0 || positive_ == 0)) {
             // The intercept alone gives every row its margin, and no alpha > 0 satisfies sum y alpha = 0.
             best_w_.back() = (positive_ > 0 ? 1 : -1) / problem_.rows.bias;
             finish(solution, "tol");
@@ -112,7 +122,7 @@ public:
 private:
     /// What a thread adds up in a pass over its rows.
     struct Part {
-        Sum loss, alpha, balance, products, cross;
+        Sum loss, linear[2], alpha[2], products, cross;       // [2]: of negative and of positive rows
         double nearest = 0;                                   // 1 / the step to the nearest bound
         std::vector<double> u[2], predictor, centre, second;  // sums of rows
         Doubles matrix;
@@ -120,7 +130,7 @@ private:
 
         std::vector<std::vector<double>*> vectors() { return {&u[0], &u[1], &predictor, &centre, &second}; }
         void clear() {
-            loss = alpha = balance = products = cross = {};
+            loss = linear[0] = linear[1] = alpha[0] = alpha[1] = products = cross = {};
             nearest = 0;
             for (auto* sum : vectors()) std::fill(sum->begin(), sum->end(), 0.0);
         }
@@ -148,23 +158,26 @@ private:
         numbers_.clear();
         c_.clear();
         y_.clear();
-        kept_cost_ = kept_balance_ = 0;
+        threshold_.clear();
+        kept_cost_[0] = kept_cost_[1] = 0;
         bool left_out = false;
         for (auto& sum : kept_) sum.assign(d_, 0.0);
         for (std::size_t i = 0; i < problem_.rows.n_rows; ++i) {
             const double c = problem_.C * problem_.weights[i], y = problem_.labels[i];
             if (c == 0) continue;
             if (chosen(i)) {
-                numbers_.push_back(static_cast<RowNumber>(i));
-                c_.push_back(c);
-                y_.push_back(y);
+                if (loss_.regression) {
+                    take(i, c, 1, y - loss_.epsilon);
+                    take(i, c, -1, -y - loss_.epsilon);
+                } else {
+                    take(i, c, y, 1);
+                }
                 continue;
             }
             left_out = true;
             if (best_q_[i] > 0) {
-                kept_cost_ += c;
-                kept_balance_ += y * c;
-                problem_.rows.add(i, y * c, kept_[problem_.free_intercept && y > 0].data());
+                kept_cost_[y > 0] += c;
+                problem_.rows.add(i, y * c, kept_[y > 0].data());
             }
         }
         n_ = numbers_.size();
@@ -174,12 +187,20 @@ private:
         products_ = gap_now_ = step_ = taken_ = 0;
     }
 
+    void take(std::size_t row, double c, double sign, double threshold) {
+        numbers_.push_back(static_cast<RowNumber>(row));
+        c_.push_back(c);
+        y_.push_back(sign);
+        threshold_.push_back(threshold);
+    }
+
     /// Starts from the end of another run, by whatever solver. False where that led nowhere.
     bool run_from(const Start& start, Solution& solution) {
         best_w_ = start.w;
         best_q_ = start.q;
-        for (double& q : best_q_) q = std::clamp(q, 0.0, 1.0);
+        for (double& q : best_q_) q = loss_.clip(q);
         if (finish(solution, "start")) return true;
+        if (!is_hinge()) return false;
         if (solution.bounds.gap() > near) {
             take_rows([](std::size_t) { return true; });
             begin_at(start.w);
@@ -193,9 +214,10 @@ private:
     bool run_from_sample(Solution& solution) {
         constexpr std::size_t share = 10;
         const std::size_t all = problem_.rows.n_rows;
-        if (options_.tol <= 0 || all < 100'000 || all < 20 * share * d_) return false;
+        if (!is_hinge() || options_.tol <= 0 || all < 100'000 || all < 20 * share * d_) return false;
         Random random(0);
         take_rows([&](std::size_t) { return random.below(share) == 1; });
+        if (n_ == 0) return false;
         Sum cost;
         for (const double c : c_) cost.add(c);
         for (double& c : c_) c *= problem_.C * problem_.total_weight / cost.value();
@@ -203,7 +225,7 @@ private:
         approach(1e-3);
         if (stop_) return false;
         DualPoint point;
-        evaluate(Hinge{}, problem_, best_w_, team_, context_.monitor, point, [&](std::size_t i, double z) {
+        evaluate(loss_, problem_, best_w_, team_, context_.monitor, point, [&](std::size_t i, double z) {
             margins_[i] = z;
             return 0.0;
         });
@@ -237,11 +259,14 @@ private:
     void begin() {
         std::fill(w_.begin(), w_.end(), 0.0);
         for (std::size_t i = 0; i < n_; ++i) {
-            alpha_[i] = beta_[i] = c_[i] / 2;
-            p_[i] = 0.5;
-            xi_[i] = 1.5;
+            const double size = std::max(std::abs(threshold_[i]), 1.0);
+            alpha_[i] = beta_[i] = Squared ? c_[i] * size : c_[i] / 2;
+            p_[i] = 0.5 * size;
+            xi_[i] = 1.5 * size;
         }
     }
+
+    bool is_hinge() const { return !Squared && !loss_.regression; }
 
     /// The point that finish() looked at last, pushed away from the bounds.
     void begin_at(const std::vector<double>& w) {
@@ -330,21 +355,36 @@ private:
         const bool complete = pass(adders_, [&](Part& part, std::size_t first, std::size_t last) {
             advance(first, last);
             for (std::size_t i = first; i < last; ++i)
-                g_[i] = 1 - y_[i] * problem_.rows.dot(numbers_[i], w_.data());
-            double loss = 0, alphas = 0, balance = 0, products = 0;
-#pragma omp simd reduction(+ : loss, alphas, balance, products)
+                g_[i] = threshold_[i] - y_[i] * problem_.rows.dot(numbers_[i], w_.data());
+            double loss = 0, alphas = 0, balance = 0, linear = 0, difference = 0, products = 0;
+#pragma omp simd reduction(+ : loss, alphas, balance, linear, difference, products)
             for (std::size_t i = first; i < last; ++i) {
-                const double alpha = alpha_[i], beta = beta_[i], p = p_[i], xi = xi_[i];
-                loss += c_[i] * (g_[i] > 0 ? g_[i] : 0);
+                const double alpha = alpha_[i], p = p_[i], beyond = g_[i] > 0 ? g_[i] : 0;
+                double own = threshold_[i] * alpha;
+                if constexpr (Squared) {
+                    const double half = alpha / (2 * c_[i]);
+                    own -= alpha * half / 2;
+                    loss += c_[i] * beyond * beyond;
+                    products += alpha * p;
+                    D_[i] = alpha / (p + half);
+                    g_[i] -= half;
+                } else {
+                    const double beta = beta_[i], xi = xi_[i];
+                    loss += c_[i] * beyond;
+                    products += alpha * p + beta * xi;
+                    D_[i] = alpha * beta / (xi * alpha + p * beta);
+                }
                 alphas += alpha;
                 balance += y_[i] * alpha;
-                products += alpha * p + beta * xi;
-                D_[i] = alpha * beta / (xi * alpha + p * beta);
+                linear += own;
+                difference += y_[i] * own;
             }
             part.loss.add(loss);
-            part.alpha.add(alphas);
-            part.balance.add(balance);
             part.products.add(products);
+            part.alpha[0].add((alphas - balance) / 2);
+            part.alpha[1].add((alphas + balance) / 2);
+            part.linear[0].add((linear - difference) / 2);
+            part.linear[1].add((linear + difference) / 2);
             for (std::size_t i = first; i < last; ++i) {
                 double* u = part.u[problem_.free_intercept && y_[i] > 0].data();
                 problem_.rows.add(numbers_[i], y_[i] * alpha_[i], u);
@@ -394,45 +434,46 @@ private:
 #pragma omp simd
         for (std::size_t i = first; i < last; ++i) {
             alpha_[i] += t * dalpha_[i];
-            beta_[i] -= t * dalpha_[i];
             p_[i] += t * dp_[i];
-            xi_[i] += t * dxi_[i];
+            if constexpr (!Squared) {
+                beta_[i] -= t * dalpha_[i];
+                xi_[i] += t * dxi_[i];
+            }
         }
     }
 
     /// The bounds at w and alpha, and the right-hand side.
     void take_bounds() {
-        Sum loss, alphas, balanced, products;
+        Sum loss, linear[2], alpha[2], products;
         std::vector<double> u[2] = {kept_[0], kept_[1]};
         std::fill(right_.begin(), right_.end(), 0.0);
-        loss.add(kept_cost_);
-        for (std::size_t j = 0; j < d_; ++j) loss.add(-(kept_[0][j] + kept_[1][j]) * w_[j]);
-        alphas.add(kept_cost_);
-        balanced.add(kept_balance_);
+        for (int k = 0; k < 2; ++k) {
+            loss.add(kept_cost_[k]);
+            linear[k].add(kept_cost_[k]);
+            alpha[k].add(kept_cost_[k]);
+            for (std::size_t j = 0; j < d_; ++j) loss.add(-kept_[k][j] * w_[j]);
+        }
         for (const Part& part : parts_) {
             loss.add(part.loss.value());
-            alphas.add(part.alpha.value());
-            balanced.add(part.balance.value());
             products.add(part.products.value());
-            for (std::size_t j = 0; j < d_; ++j) {
-                u[0][j] += part.u[0][j];
-                u[1][j] += part.u[1][j];
-                right_[j] += part.predictor[j];
+            for (int k = 0; k < 2; ++k) {
+                linear[k].add(part.linear[k].value());
+                alpha[k].add(part.alpha[k].value());
+                for (std::size_t j = 0; j < d_; ++j) u[k][j] += part.u[k][j];
             }
+            for (std::size_t j = 0; j < d_; ++j) right_[j] += part.predictor[j];
         }
         products_ = products.value();
         for (std::size_t j = 0; j < d_; ++j)
             right_[j] += u[0][j] + u[1][j] - (j < problem_.n_penalized() ? w_[j] : 0);
 
         const double primal = squared_norm(w_, problem_.n_penalized()) / 2 + loss.value();
-        double linear = alphas.value();
-        if (problem_.free_intercept) {
-            const double less = (linear - balanced.value()) / 2, more = (linear + balanced.value()) / 2;
-            const auto [negative, positive] = balance(less, more);
-            linear = negative * less + positive * more;
-            for (std::size_t j = 0; j < d_; ++j) u[0][j] = negative * u[0][j] + positive * u[1][j];
-        }
-        const double dual = linear - squared_norm(u[0], problem_.n_penalized()) / 2;
+        double factors[2] = {1, 1};
+        if (problem_.free_intercept)
+            std::tie(factors[0], factors[1]) = balance(alpha[0].value(), alpha[1].value());
+        for (std::size_t j = 0; j < d_; ++j) u[0][j] = factors[0] * u[0][j] + factors[1] * u[1][j];
+        const double dual = factors[0] * linear[0].value() + factors[1] * linear[1].value() -
+                            squared_norm(u[0], problem_.n_penalized()) / 2;
         gap_now_ = primal - dual;
         if (primal < best_.primal) {
             best_.primal = primal;
@@ -440,14 +481,19 @@ private:
         }
         if (dual > best_.dual) {
             best_.dual = dual;
-            team_.run_ranges(n_, [&](std::size_t, std::size_t first, std::size_t last) {
-                for (std::size_t i = first; i < last; ++i) {
-                    const bool low = alpha_[i] < beta_[i];
-                    const double share = (low ? alpha_[i] : beta_[i]) / c_[i];
-                    best_q_[numbers_[i]] = low ? share : 1 - share;
-                }
+            const std::size_t sides = loss_.regression ? 2 : 1;
+            team_.run_ranges(n_ / sides, [&](std::size_t, std::size_t first, std::size_t last) {
+                for (std::size_t i = first; i < last; ++i)
+                    best_q_[numbers_[sides * i]] =
+                        loss_.regression ? share(2 * i) - share(2 * i + 1) : share(i);
             });
         }
+    }
+
+    /// alpha / c
+    double share(std::size_t i) const {
+        if (Squared || alpha_[i] < beta_[i]) return alpha_[i] / c_[i];
+        return 1 - beta_[i] / c_[i];
     }
 
     /// Predictor and corrector; false when the time was up or the numbers gave out.
@@ -470,7 +516,7 @@ private:
         const double error = gap_now_ - products_;
         if (taken_ > 0.999 && error > products_)
             sum = std::max(sum, std::cbrt(2 * error * products_ * products_));
-        const double target = sum / (2 * static_cast<double>(n_));
+        const double target = sum / ((Squared ? 1 : 2) * static_cast<double>(n_));
         for (const Part& part : parts_)
             for (std::size_t j = 0; j < d_; ++j) corrected_[j] += target * part.centre[j] + part.second[j];
         solver_.solve(corrected_, dw_);
@@ -503,18 +549,23 @@ private:
 #pragma omp simd reduction(+ : cross) reduction(max : nearest)
         for (std::size_t i = first; i < last; ++i) {
             const double dalpha = D_[i] * (g_[i] - dz[i - first]);
-            const double low = 1 / alpha_[i], high = 1 / beta_[i];
-            const double a = dalpha * low, b = dalpha * high;
-            const double dp = -p_[i] * (1 + a), dxi = -xi_[i] * (1 - b);
-            cross += dalpha * (dp - dxi);
-            const double x = a > -0.5 ? 1 + a : -a, z = b < 0.5 ? 1 - b : b;  // the larger of both
+            const double low = 1 / alpha_[i], a = dalpha * low, dp = -p_[i] * (1 + a), yD = y_[i] * D_[i];
+            const double x = a > -0.5 ? 1 + a : -a;  // the larger of both
             nearest = x > nearest ? x : nearest;
-            nearest = z > nearest ? z : nearest;
             dp_[i] = -a * dp;
-            dxi_[i] = b * dxi;
-            const double yD = y_[i] * D_[i];
-            centre[i - first] = yD * (low - high);
-            second[i - first] = yD * (dp_[i] - dxi_[i]);
+            if constexpr (Squared) {
+                cross += dalpha * dp;
+                centre[i - first] = yD * low;
+                second[i - first] = yD * dp_[i];
+            } else {
+                const double high = 1 / beta_[i], b = dalpha * high, dxi = -xi_[i] * (1 - b);
+                cross += dalpha * (dp - dxi);
+                const double z = b < 0.5 ? 1 - b : b;
+                nearest = z > nearest ? z : nearest;
+                dxi_[i] = b * dxi;
+                centre[i - first] = yD * (low - high);
+                second[i - first] = yD * (dp_[i] - dxi_[i]);
+            }
         }
         part.cross.add(cross);
         part.nearest = nearest;
@@ -531,18 +582,25 @@ private:
         double nearest = part.nearest;
 #pragma omp simd reduction(max : nearest)
         for (std::size_t i = first; i < last; ++i) {
-            const double low = 1 / alpha_[i], high = 1 / beta_[i], p = p_[i], xi = xi_[i];
-            const double to_p = target * low + dp_[i], to_xi = target * high + dxi_[i];
+            const double low = 1 / alpha_[i], p = p_[i], to_p = target * low + dp_[i];
+            double to_xi = 0, high = 0;
+            if constexpr (!Squared) {
+                high = 1 / beta_[i];
+                to_xi = target * high + dxi_[i];
+            }
             const double dalpha = D_[i] * (g_[i] + to_p - to_xi - dz[i - first]);
-            const double a = dalpha * low, b = dalpha * high;
-            const double dp = to_p - p - p * a, dxi = to_xi - xi + xi * b;
+            const double a = dalpha * low, b = dalpha * high, dp = to_p - p - p * a;
             const double bounds = std::max(a > -b ? b : -a, 0.0);
-            const double slacks = std::max(-dp / p, -dxi / xi);
+            double slacks = -dp / p;
+            if constexpr (!Squared) {
+                const double xi = xi_[i], dxi = to_xi - xi + xi * b;
+                slacks = std::max(slacks, -dxi / xi);
+                dxi_[i] = dxi;
+            }
             nearest = bounds > nearest ? bounds : nearest;
             nearest = slacks > nearest ? slacks : nearest;
             dalpha_[i] = dalpha;
             dp_[i] = dp;
-            dxi_[i] = dxi;
         }
         part.nearest = nearest;
     }
@@ -556,7 +614,7 @@ private:
             return best_q_[i];
         };
         Bounds found{0, 0};
-        found.primal = evaluate(Hinge{}, problem_, best_w_, team_, context_.monitor, point, given);
+        found.primal = evaluate(loss_, problem_, best_w_, team_, context_.monitor, point, given);
         found.dual = point.value();
         passes_ += 1;
         const auto improve = [&](double primal, const std::vector<double>& w) {
@@ -576,7 +634,7 @@ private:
             if (problem_.free_intercept) other.back() = best_w_.back();
             DualPoint same;
             const auto slopes = [&](std::size_t i, double) { return best_q_[i]; };
-            improve(evaluate(Hinge{}, problem_, other, team_, context_.monitor, same, slopes), other);
+            improve(evaluate(loss_, problem_, other, team_, context_.monitor, same, slopes), other);
             passes_ += 1;
         }
         solution.record(context_, passes_, solution.bounds);
@@ -588,6 +646,7 @@ private:
         return {std::min(a.primal, b.primal), std::max(a.dual, b.dual)};
     }
 
+    const AnyLoss loss_;
     const Problem<Rows>& problem_;
     const InteriorPointOptions options_;
     Context& context_;
@@ -598,10 +657,10 @@ private:
     bool packs_ = false, some_left_out_ = false;
     double positive_ = 0, negative_ = 0;  // weights of the classes
     std::vector<RowNumber> numbers_;
-    std::vector<double> c_, y_, alpha_, beta_, p_, xi_, D_, g_, dalpha_, dp_, dxi_;
+    std::vector<double> c_, y_, threshold_, alpha_, beta_, p_, xi_, D_, g_, dalpha_, dp_, dxi_;
     std::vector<double> w_, dw_, right_, corrected_, best_w_, best_q_, margins_;
-    std::vector<double> kept_[2];              // sums of the rows left out with alpha = c, by class
-    double kept_cost_ = 0, kept_balance_ = 0;  // and of their c and y c
+    std::vector<double> kept_[2];   // sums of the rows left out with alpha = c, by class
+    double kept_cost_[2] = {0, 0};  // and of their c
     std::vector<Part> parts_;
     Bounds best_{};
     double products_ = 0, gap_now_ = 0, step_ = 0, taken_ = 0, passes_ = 0, goal_ = 0;

@@ -39,9 +39,9 @@ EPOCHS_PER_GAP = 25
 class Auto(Solver):
     """Chooses a solver and the number of threads for the problem; its page in the docs says how and why.
 
-    Tiny problems are solved to rounding by `InteriorPoint`, which knows the hinge loss. Others begin with `SDCA` and,
-    where that turns out to take longer than `InteriorPoint` would, and the features are not too many, end with that.
-    Other losses are left to `SDCA`. Threads, where ``n_jobs`` is None, are chosen too. `tol` means the same whatever is
+    Tiny problems are solved to rounding by `InteriorPoint`. Others begin with `SDCA` and, where that turns out to take
+    longer than `InteriorPoint` would, and the features are not too many, end with that. The log loss is left to `SDCA`.
+    Threads, where ``n_jobs`` is None, are chosen too. `tol` means the same whatever is
     chosen, and ``certificate_.solver`` tells what was.
     """
 
@@ -55,7 +55,7 @@ class Auto(Solver):
     ) -> Solution:
         epoch, iteration = _costs(problem)
         exact = ITERATIONS * iteration  # seconds that InteriorPoint would take, about, with one thread
-        if problem.loss != "hinge" or problem.dimension - 1 > MOST_FEATURES or budget.tol == 0:
+        if problem.loss not in InteriorPoint.losses or problem.dimension - 1 > MOST_FEATURES or budget.tol == 0:
             return _ascend(problem, budget, seed, start, report)
         if exact < TINY:
             found = _finish(problem, replace(budget, tol=min(budget.tol, ROUNDING)), seed, start, report)
@@ -94,6 +94,8 @@ def _costs(problem: Problem) -> tuple[float, float]:
         epoch, iteration = 40 + 0.4 * d, 150 + 2.5 * d + 0.03 * d * d
     if problem.entries * 12 > LARGE:  # beyond the caches, each visit waits for memory
         epoch += 100
+    if problem.loss.endswith("epsilon_insensitive"):  # each row is two to InteriorPoint
+        iteration *= 2
     return 1e-9 * problem.n_rows * epoch, 1e-9 * (problem.n_rows * iteration + 0.07 * d**3)
 
 

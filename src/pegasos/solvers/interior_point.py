@@ -6,7 +6,7 @@ from typing import ClassVar
 from pegasos._core import native
 from pegasos.options import Option
 from pegasos.problem import Budget, Problem, Solution, WarmStart
-from pegasos.solvers.base import Report, Solver, make_run
+from pegasos.solvers.base import LOSSES, Report, Solver, make_run
 
 __all__ = ["InteriorPoint"]
 
@@ -20,7 +20,7 @@ class InteriorPoint(Solver):
     It takes 10 to 90 iterations to whatever gap, few more for a smaller one and few more for a larger `C`, and does not
     mind features of very different size. An iteration costs about ``n_samples * n_features^2`` operations on dense
     data, and memory for two matrices of ``n_features^2`` numbers, and one more for each further thread. It serves the
-    free intercept, ``LinearSVC(intercept="free")``.
+    free intercept, ``LinearSVC(intercept="free")``, and every loss but the log loss.
 
     ``max_iter`` is the budget in iterations, and ``n_iter_`` counts them. Epochs in ``history_`` are passes over the
     examples: an iteration makes three.
@@ -36,6 +36,7 @@ class InteriorPoint(Solver):
     """
 
     name = "interior-point"
+    losses = tuple(loss for loss in LOSSES if loss != "log_loss")
     options: ClassVar[Mapping[str, Option]] = {}
     intercepts = ("penalized", "free")
 
