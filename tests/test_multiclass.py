@@ -350,6 +350,43 @@ def test_joint(solver, loss):
 
 
 @requires_joint
+class TestJoint:
+    def test_softmax_regression_agrees(self):
+        options = {"multi_class": "joint", "loss": "log_loss", "C": 0.3, "fit_intercept": False}
+        ours = fit(y=LABELS, tol=1e-8, max_iter=10**5, **options)
+        peer = LogisticRegression(C=0.3, fit_intercept=False, tol=1e-10, max_iter=10**5).fit(X, LABELS)
+        np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), atol=1e-3)
+
+    @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+    def test_warm_start(self, loss):
+        options = {"multi_class": "joint", "loss": loss, "C": 1.0, "tol": 1e-4, "max_iter": 10**5}
+        clf = fit(warm_start=True, **options)
+        before = clf.n_iter_
+        assert clf.fit(X, Y).n_iter_ < before
+        assert clf.certificate_.converged
+        clf.set_params(loss="hinge" if loss == "log_loss" else "log_loss").fit(X, Y)  # from the weights alone
+        assert clf.certificate_.converged
+
+    def test_two_classes_and_class_weights(self):
+        y, s = Y > 1, np.where(Y > 1, 3.0, 1.0)
+        weighted = fit(y=y, multi_class="joint", class_weight={True: 3.0})
+        np.testing.assert_array_equal(weighted.coef_, fit(y=y, multi_class="joint", sample_weight=s).coef_)
+        assert weighted.decision_function(X).shape == (300,)
+
+    def test_early_stopping(self):
+        clf = fit(multi_class="joint", solver="pegasos", tol=1e-9, max_iter=1000, early_stopping=True)
+        assert clf.certificate_.reason == "early_stopping"
+        assert clf.score(X, Y) > 0.4
+
+    def test_interrupt(self):
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        started = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            fit(multi_class="joint", max_iter=10**9)
+        assert time.perf_counter() - started < 2
+
+
+@requires_joint
 def test_costs_count():
     cost = np.array([[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [9, 9, 9, 0]])
     plain = fit(multi_class="joint", C=0.1, tol=1e-3, max_iter=2000)
