@@ -92,6 +92,19 @@ class TestOneAgainstRest:
             np.testing.assert_array_equal(one.coef_, other.coef_)
             assert one.certificate_.dual == other.certificate_.dual
 
+    def test_auto_takes_threads_for_large_data(self, monkeypatch):
+        used = []
+        monkeypatch.setattr(
+            "pegasos.linear.run_all", lambda works, n_jobs: used.append(n_jobs) or run_all(works, n_jobs)
+        )
+        small = fit(solver="auto", tol=1e-3)
+        monkeypatch.setattr("pegasos.linear.ENTRIES_FOR_THREADS", 0)
+        monkeypatch.setattr("pegasos.linear.usable_threads", lambda: 3)
+        large = fit(solver="auto", tol=1e-3)
+        fit(solver="sdca")
+        assert used == [1, 3, 1]
+        np.testing.assert_array_equal(small.coef_, large.coef_)
+
     def test_whole_weights_are_repeated_rows(self):
         s = np.random.default_rng(0).integers(0, 4, len(Y))
         options = {"C": 0.1, "tol": 1e-9, "solver": "interior-point"}
