@@ -92,6 +92,19 @@ class TestOneAgainstRest:
             np.testing.assert_array_equal(one.coef_, other.coef_)
             assert one.certificate_.dual == other.certificate_.dual
 
+    def test_auto_takes_threads_for_large_data(self, monkeypatch):
+        used = []
+        monkeypatch.setattr(
+            "pegasos.linear.run_all", lambda works, n_jobs: used.append(n_jobs) or run_all(works, n_jobs)
+        )
+        small = fit(solver="auto", tol=1e-3)
+        monkeypatch.setattr("pegasos.linear.ENTRIES_FOR_THREADS", 0)
+        monkeypatch.setattr("pegasos.linear.usable_threads", lambda: 3)
+        large = fit(solver="auto", tol=1e-3)
+        fit(solver="sdca")
+        assert used == [1, 3, 1]
+        np.testing.assert_array_equal(small.coef_, large.coef_)
+
     def test_whole_weights_are_repeated_rows(self):
         s = np.random.default_rng(0).integers(0, 4, len(Y))
         options = {"C": 0.1, "tol": 1e-9, "solver": "interior-point"}
@@ -347,6 +360,43 @@ def test_joint(solver, loss):
         losses = logsumexp(scores, axis=1) - scores[np.arange(len(Y)), Y]
     value = (clf.coef_**2).sum() / 2 + (clf.intercept_**2).sum() / 2 + 0.1 * losses.sum()
     assert clf.certificate_.primal == pytest.approx(value, rel=1e-9)
+
+
+@requires_joint
+class TestJoint:
+    def test_softmax_regression_agrees(self):
+        options = {"multi_class": "joint", "loss": "log_loss", "C": 0.3, "fit_intercept": False}
+        ours = fit(y=LABELS, tol=1e-8, max_iter=10**5, **options)
+        peer = LogisticRegression(C=0.3, fit_intercept=False, tol=1e-10, max_iter=10**5).fit(X, LABELS)
+        np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), atol=1e-3)
+
+    @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+    def test_warm_start(self, loss):
+        options = {"multi_class": "joint", "loss": loss, "C": 1.0, "tol": 1e-4, "max_iter": 10**5}
+        clf = fit(warm_start=True, **options)
+        before = clf.n_iter_
+        assert clf.fit(X, Y).n_iter_ < before
+        assert clf.certificate_.converged
+        clf.set_params(loss="hinge" if loss == "log_loss" else "log_loss").fit(X, Y)  # from the weights alone
+        assert clf.certificate_.converged
+
+    def test_two_classes_and_class_weights(self):
+        y, s = Y > 1, np.where(Y > 1, 3.0, 1.0)
+        weighted = fit(y=y, multi_class="joint", class_weight={True: 3.0})
+        np.testing.assert_array_equal(weighted.coef_, fit(y=y, multi_class="joint", sample_weight=s).coef_)
+        assert weighted.decision_function(X).shape == (300,)
+
+    def test_early_stopping(self):
+        clf = fit(multi_class="joint", solver="pegasos", tol=1e-9, max_iter=1000, early_stopping=True)
+        assert clf.certificate_.reason == "early_stopping"
+        assert clf.score(X, Y) > 0.4
+
+    def test_interrupt(self):
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        started = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            fit(multi_class="joint", max_iter=10**9)
+        assert time.perf_counter() - started < 2
 
 
 @requires_joint

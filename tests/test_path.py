@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from helpers import requires_loss
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.metrics import accuracy_score, log_loss, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -308,6 +309,15 @@ class TestCrossValidation:
 def test_a_scorer_may_ask_the_estimator_for_its_score():
     clf = LinearSVCCV(Cs=2, cv=3, scoring=lambda model, rows, labels: model.score(rows, labels)).fit(X, Y)
     assert clf.score(X, Y) == clf.best_estimator_.score(X, Y)
+
+
+@requires_loss("log_loss")
+def test_log_loss_is_chosen_by_its_probabilities():
+    clf = LinearSVCCV(Cs=[0.001, 0.1], cv=3, loss="log_loss", scoring="neg_log_loss", random_state=0).fit(X, Y)
+    assert clf.certificate_.converged
+    assert clf.predict_proba(X).shape == (300, 2)
+    assert clf.score(X, Y) == pytest.approx(-log_loss(Y, clf.predict_proba(X)))
+    assert pegasos.path(X, Y, Cs=[0.001, 0.1], loss="log_loss").converged
 
 
 def test_one_score_to_choose_by():

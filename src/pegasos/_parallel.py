@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pegasos.solvers.base import Report
 
-__all__ = ["Stopped", "run_all"]
+__all__ = ["Stopped", "TimeShare", "run_all"]
 
 Result = TypeVar("Result")
 
@@ -55,3 +55,20 @@ def run_all(works: Sequence[tuple[Callable[[Report], Result], Report]], n_jobs: 
             pool.shutdown(cancel_futures=True)
             raise
         return [future.result() for future in futures]
+
+
+class TimeShare:
+    """Divides a time limit among problems that wait for their turn, so that the last ones have some of it too."""
+
+    def __init__(self, max_time: float | None, waiting: int, n_jobs: int) -> None:
+        self.max_time = max_time
+        self.waiting = waiting
+        self.n_jobs = n_jobs
+        self.lock = threading.Lock()
+
+    def limit(self, elapsed: float) -> float | None:
+        """When the next one must end, in seconds from the start of the fit."""
+        with self.lock:
+            turns = -(-self.waiting // self.n_jobs)
+            self.waiting -= 1
+        return None if self.max_time is None else elapsed + max(self.max_time - elapsed, 0.0) / turns

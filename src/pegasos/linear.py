@@ -1,7 +1,6 @@
 """Linear support vector classifiers: two classes, one class against the rest, or all together."""
 
 import functools
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -16,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from pegasos._config import usable_threads
 from pegasos._linear import Data, LinearMachine, State, Task, explains_habits
-from pegasos._parallel import run_all
+from pegasos._parallel import TimeShare, run_all
 from pegasos.certificate import history_from_records, join_parts
 from pegasos.early_stopping import split, stop_early
 from pegasos.options import Choice, Flag, Integer, Number, Option, names
@@ -358,7 +357,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
             worth = isinstance(task.solver, Auto) and task.examples.report.entries >= ENTRIES_FOR_THREADS
             n_jobs = usable_threads() if worth else 1
         last = None if task.last is None or len(task.last.parts) != count else task.last.parts
-        share = _TimeShare(self.max_time, count, n_jobs)
+        share = TimeShare(self.max_time, count, n_jobs)
 
         def solve(number: int, report: Report) -> tuple[Solution, State]:
             elapsed = task.elapsed
@@ -405,23 +404,6 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         self._store_weights(*examples.joint_weights(solution.w))
         state, history = self._state(solution, self.warm_start), history_from_records(solution.records)
         self._store_result(state, examples, self._certificate(solution), history)
-
-
-class _TimeShare:
-    """Divides a time limit among problems that wait for their turn, so that the last ones have some of it too."""
-
-    def __init__(self, max_time: float | None, waiting: int, n_jobs: int) -> None:
-        self.max_time = max_time
-        self.waiting = waiting
-        self.n_jobs = n_jobs
-        self.lock = threading.Lock()
-
-    def limit(self, elapsed: float) -> float | None:
-        """When the next one must end, in seconds from the start of the fit."""
-        with self.lock:
-            turns = -(-self.waiting // self.n_jobs)
-            self.waiting -= 1
-        return None if self.max_time is None else elapsed + max(self.max_time - elapsed, 0.0) / turns
 
 
 def _against_the_rest(data: Data, number: int) -> NDArray[np.float64]:

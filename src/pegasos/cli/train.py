@@ -46,7 +46,7 @@ def train(
 ) -> None:
     """Train on DATA, an svmlight file ("-": standard input), and write MODEL ([DATA].model if not given).
 
-    Of the options with [default], those with a solver's name before them belong to that solver.
+    Of the options with [default], those with the name of a solver or a task before them belong to that.
     """
     if model is None:
         if data == "-":
