@@ -1,6 +1,5 @@
 """The problem handed to a solver: examples in the core's hands, labels, weights, C and loss."""
 
-import importlib
 import math
 from dataclasses import dataclass
 from typing import Any, NoReturn, Self
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.joint import JointProblem
 
 __all__ = ["Budget", "Examples", "Problem", "Solution", "WarmStart", "check_rows", "explain_not_finite", "make_rows"]
 
@@ -74,12 +74,10 @@ class Examples:
             entries=self.report.entries,
         )
 
-    def joint_problem(self, C: float, classes: NDArray[np.intp], cost: NDArray[np.float64]) -> Any:
+    def joint_problem(self, C: float, classes: NDArray[np.intp], cost: NDArray[np.float64]) -> JointProblem:
         """The problem of all classes together at this C; `classes` has the number of each example's class."""
-        joint = importlib.import_module("pegasos.joint")  # until it is there to import on top
-        core: Any = native
-        return joint.JointProblem(
-            core=core.JointProblem(self.rows, classes.astype(np.uint32), self.s, C, self.loss, cost),
+        return JointProblem(
+            core=native.JointProblem(self.rows, classes.astype(np.uint32), self.s, C, self.loss, cost),
             n_rows=len(classes),
             dimension=self.dimension,
             n_classes=len(cost),
