@@ -2,10 +2,10 @@
 
 ``python benchmarks/multiclass.py``: one against the rest (hinge) beside LinearSVC, Crammer and Singer's joint hinge
 beside LinearSVC(multi_class="crammer_singer"), softmax beside LogisticRegression with lbfgs and with saga. No
-intercept. Pegasos runs at tol equal to the target and certifies it; a peer runs at the loosest of its tolerances that gets within
-the target of the optimum, found by trying them once. Then all take turns; medians, ratios to the peer that is faster,
-and the accuracy on examples held out. Objectives are computed here in double precision; the optimum is bounded by our
-most accurate run.
+intercept. Pegasos runs at tol equal to the target and certifies it; a peer runs at the loosest of its tolerances that
+gets within the target of the optimum, found by trying them once. Then all take turns; medians, ratios to the peer
+that is faster, and the accuracy on examples held out. Objectives are computed here in double precision; the optimum
+is bounded by our most accurate run.
 """
 
 import argparse

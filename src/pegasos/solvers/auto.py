@@ -66,7 +66,7 @@ class Auto(Solver):
             return _finish(problem, budget, seed, start, report)
 
         # A trial of coordinate ascent; if that promises to be done in half the time of the exact method, that long.
-        goal = budget.tol if budget.tol > EXACT else NEAR
+        goal = budget.tol if budget.tol > EXACT or start is not None else NEAR
         worth = int(exact / epoch / 2)
         trial = min(TRIAL if goal == budget.tol else TRIAL // 2, budget.max_iter)
         found = _ascend(problem, replace(budget, tol=goal, max_iter=trial), seed, start, report)
