@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <span>
 #include <vector>
@@ -55,7 +56,11 @@ template <class Real>
 class ClassMatrix {
 public:
     ClassMatrix(std::size_t n_rows, std::size_t n_classes)
-        : n_rows_(n_rows), n_classes_(n_classes), stride_(padded(n_classes)), values_(n_rows * stride_) {}
+        : n_rows_(n_rows),
+          n_classes_(n_classes),
+          stride_(padded(n_classes)),
+          values_(n_rows * stride_),
+          change_(stride_) {}
 
     std::size_t stride() const { return stride_; }
     AlignedVector<Real>& values() { return values_; }
@@ -66,23 +71,29 @@ public:
     /// f = x_i W, of padded length.
     template <class Rows>
     void scores(const Rows& rows, std::size_t i, double* f) const {
-        for (std::size_t at = 0; at < stride_; at += most * width) {
-            const std::size_t left = (stride_ - at) / width;
-            if (left >= most)
-                score_block<most>(rows, i, at, f);
+        for (std::size_t at = 0; at < stride_; at += block) {
+            const std::size_t left = std::min(stride_ - at, block);
+            if (left == 64)
+                score_block<64>(rows, i, at, f);
+            else if (left == 48)
+                score_block<48>(rows, i, at, f);
+            else if (left == 32)
+                score_block<32>(rows, i, at, f);
             else
-                score_rest<1>(rows, i, at, left, f);
+                score_block<16>(rows, i, at, f);
         }
     }
 
     /// W <- W + c x_i' change, of all classes.
     template <class Rows>
     void add(const Rows& rows, std::size_t i, double c, const double* change) {
+        Real* d = change_.data();
+        for (std::size_t k = 0; k < stride_; ++k) d[k] = static_cast<Real>(c * change[k]);
         rows.for_each(i, [&](std::size_t j, double x) {
-            Real* w = row(j);
-            const Real cx = static_cast<Real>(c * x);
-#pragma omp simd
-            for (std::size_t k = 0; k < stride_; ++k) w[k] += cx * static_cast<Real>(change[k]);
+            Lanes* w = reinterpret_cast<Lanes*>(row(j));
+            const Lanes* step = reinterpret_cast<const Lanes*>(d);
+            const Real value = static_cast<Real>(x);
+            for (std::size_t v = 0; v < stride_ / width; ++v) w[v] += value * step[v];
         });
     }
 
@@ -110,21 +121,12 @@ public:
 
 private:
     typedef Real Lanes __attribute__((vector_size(64), may_alias));
-    static constexpr std::size_t width = 64 / sizeof(Real), most = 8;
+    static constexpr std::size_t width = 64 / sizeof(Real), block = 64;
 
-    template <std::size_t Count, class Rows>
-    void score_rest(const Rows& rows, std::size_t i, std::size_t at, std::size_t left, double* f) const {
-        if constexpr (Count < most) {
-            if (left == Count)
-                score_block<Count>(rows, i, at, f);
-            else
-                score_rest<Count + 1>(rows, i, at, left, f);
-        }
-    }
-
-    /// The scores of Count * width classes, in registers until the row ends.
-    template <std::size_t Count, class Rows>
+    /// The scores of some classes, in registers until the row ends.
+    template <std::size_t Classes, class Rows>
     void score_block(const Rows& rows, std::size_t i, std::size_t at, double* f) const {
+        constexpr std::size_t Count = Classes / width;
         Lanes sum[Count] = {};
         const Real* start = values_.data() + at;
         rows.for_each(i, [&](std::size_t j, double x) __attribute__((always_inline)) {
@@ -133,14 +135,13 @@ private:
 #pragma GCC unroll 8
             for (std::size_t v = 0; v < Count; ++v) sum[v] += value * w[v];
         });
-#pragma GCC unroll 8
-        for (std::size_t v = 0; v < Count; ++v)
-            for (std::size_t lane = 0; lane < width; ++lane)
-                f[at + v * width + lane] = static_cast<double>(sum[v][lane]);
+        alignas(64) Real out[Classes];
+        std::memcpy(out, sum, sizeof(out));
+        for (std::size_t k = 0; k < Classes; ++k) f[at + k] = static_cast<double>(out[k]);
     }
 
     std::size_t n_rows_, n_classes_, stride_;
-    AlignedVector<Real> values_;
+    AlignedVector<Real> values_, change_;
 };
 
 }  // namespace pegasos

@@ -74,11 +74,7 @@ struct Visit {
 class JointHinge {
 public:
     JointHinge(std::span<const double> cost, std::size_t n_classes)
-        : K_(n_classes),
-          stride_(padded(n_classes)),
-          cost_(K_ * stride_, -infinity),
-          g_(stride_),
-          v_(stride_) {
+        : K_(n_classes), stride_(padded(n_classes)), cost_(K_ * stride_, -infinity), g_(stride_) {
         for (std::size_t y = 0; y < K_; ++y)
             std::copy_n(cost.data() + y * K_, K_, cost_.data() + y * stride_);
     }
@@ -136,80 +132,96 @@ public:
     static double rest(double calm, double usual) { return std::min(2 * calm / usual, 255.0); }
 
     std::span<const ClassChange> changes() const { return changes_; }
-    const double* change() const { return v_.data(); }
+    const double* change() const { return nullptr; }
 
 private:
+    struct Candidate {
+        std::uint32_t k;
+        double v;
+    };
+    typedef double Lanes __attribute__((vector_size(64), may_alias));
     static constexpr double infinity = std::numeric_limits<double>::infinity(), tiny = 1e-14;
 
     /// g_ = cost + f, whose maximum is the answer.
     double highest(const double* f, std::uint32_t y) {
-        const double* cost = &cost_[y * stride_];
-        double* g = g_.data();
-        double top = -infinity;
-#pragma omp simd reduction(max : top)
-        for (std::size_t k = 0; k < stride_; ++k) {
-            g[k] = cost[k] + f[k];
-            top = std::max(top, g[k]);
+        const Lanes* cost = reinterpret_cast<const Lanes*>(&cost_[y * stride_]);
+        const Lanes* scores = reinterpret_cast<const Lanes*>(f);
+        Lanes* g = reinterpret_cast<Lanes*>(g_.data());
+        Lanes top = g[0] = cost[0] + scores[0];
+        for (std::size_t v = 1; v < stride_ / 8; ++v) {
+            g[v] = cost[v] + scores[v];
+            top = g[v] > top ? g[v] : top;
         }
-        return top;
+        double result = top[0];
+        for (int lane = 1; lane < 8; ++lane) result = std::max(result, top[lane]);
+        return result;
     }
     std::uint32_t first(double top) const {
         return static_cast<std::uint32_t>(std::find(g_.begin(), g_.end(), top) - g_.begin());
     }
 
     // p <- the projection of v = p + g / a onto the simplex: max(v - tau, 0), of sum 1. Taking the highest g
-    // from all of them changes tau only, and keeps what matters exact however small a is. As tau >= max v -
-    // 1, few classes come into question; those below tau are dropped until none is (Michelot, 1986).
+    // from all of them changes tau only, and keeps what matters exact however small a is. tau is the largest
+    // (sum of v - 1) / count over all sets of classes, so the support of p gives a lower bound. Classes above
+    // it are added, each raising it (Condat, 2016), and those that end below are dropped (Michelot, 1986).
     Visit move(Visit found, JointRow& row, double* p, double top, double a) {
-        const double inverse = 1 / std::max(a, 1e-300);
-        double* v = v_.data();
-        const double* g = g_.data();
-#pragma omp simd
-        for (std::size_t k = 0; k < stride_; ++k) v[k] = (g[k] - top) * inverse;
-        double highest = 0;
-        for (const std::uint32_t k : support_) {
-            v[k] += p[k];
-            highest = std::max(highest, v[k]);
-        }
+        a = std::max(a, 1e-300);
+        const double inverse = 1 / a;
+        double sum = 0, count = 0, tau = 0, limit = 0;
         candidates_.clear();
-        double sum = 0;
+        const auto include = [&](std::uint32_t k, double before) {
+            const double v = std::max(before + (g_[k] - top) * inverse, -3.0);  // tau >= -1
+            candidates_.push_back({k, v});
+            sum += v;
+            count += 1;
+        };
+        const auto bound = [&] {
+            tau = (sum - 1) / count;
+            limit = tau * a;
+        };
+        for (const std::uint32_t k : support_) {
+            include(k, p[k]);
+            g_[k] = -infinity;
+        }
+        bound();
         for (std::size_t k = 0; k < K_; ++k)
-            if (v[k] > highest - 1) {
-                candidates_.push_back(static_cast<std::uint32_t>(k));
-                sum += v[k];
+            if (g_[k] - top > limit) {
+                include(static_cast<std::uint32_t>(k), 0);
+                bound();
             }
-        double tau = highest - 1;
-        for (;;) {
-            tau = (sum - 1) / static_cast<double>(candidates_.size());
-            const auto kept = std::partition(candidates_.begin(), candidates_.end(),
-                                             [&](std::uint32_t k) { return v[k] > tau; });
-            if (kept == candidates_.end()) break;
-            for (auto k = kept; k != candidates_.end(); ++k) sum -= v[*k];
-            candidates_.erase(kept, candidates_.end());
+        for (bool dropped = true; dropped;) {
+            dropped = false;
+            double kept = 0, left = 0;
+            for (const auto& [k, v] : candidates_)
+                if (v > tau) {
+                    kept += v;
+                    left += 1;
+                }
+            if (left < count) {
+                dropped = true;
+                count = left;
+                tau = (kept - 1) / count;
+            }
         }
         changes_.clear();
         const double* cost = &cost_[row.label * stride_];
-        for (const std::uint32_t k : support_) {
-            const double next = std::max(v[k] - tau, 0.0);
-            set(k, next, row, p, cost);
-            v[k] = -infinity;
+        row.vertex = JointRow::none;
+        for (const auto& [k, v] : candidates_) {
+            const double next = std::max(v - tau, 0.0);
+            if (next > 0 && count == 1) row.vertex = k;
+            if (next == p[k]) continue;
+            changes_.push_back({k, next - p[k]});
+            row.dual += cost[k] * (next - p[k]);
+            p[k] = next;
         }
-        for (const std::uint32_t k : candidates_)
-            if (v[k] > tau) set(k, v[k] - tau, row, p, cost);
-        row.vertex = candidates_.size() == 1 ? candidates_[0] : JointRow::none;
         found.changed = !changes_.empty();
         return found;
     }
-    void set(std::uint32_t k, double next, JointRow& row, double* p, const double* cost) {
-        if (next == p[k]) return;
-        changes_.push_back({k, next - p[k]});
-        row.dual += cost[k] * (next - p[k]);
-        p[k] = next;
-    }
 
     std::size_t K_, stride_;
-    AlignedVector<double> cost_, g_, v_;
-    std::vector<std::uint32_t> support_, candidates_;
+    AlignedVector<double> cost_, g_;
+    std::vector<std::uint32_t> support_;
+    std::vector<Candidate> candidates_;
     std::vector<ClassChange> changes_;
 };
 
