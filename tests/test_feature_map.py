@@ -304,9 +304,7 @@ def test_an_error_of_the_map_says_for_which_pair():
     assert raised.value.__notes__ == ["in feature_map(X[0], 0)"]
 
 
-def test_other_habits():
-    with pytest.raises(TypeError, match="no parameter 'penalty'"):
-        FeatureMapSVC(kron, penalty="l2")
+def test_predictions_are_checked():
     with pytest.raises(NotFittedError):
         FeatureMapSVC(kron).predict(X)
     X_iris, y_iris = load_iris(return_X_y=True)
