@@ -1,8 +1,11 @@
-"""Small problems, and the compiled core behind defaults, for every test of it."""
+"""Small problems, the compiled core behind defaults, for every test of it, and real data where there is some."""
 
+import importlib.util
 import math
+import os
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -243,3 +246,20 @@ def requires_loss(loss):
 requires_joint = pytest.mark.skipif(
     not hasattr(SDCA, "solve_joint"), reason="the core does not serve multi_class='joint'"
 )
+
+#: Real data is looked for in the folder PEGASOS_DATA names, or beside the repository in shared/data.
+DATA = Path(os.environ.get("PEGASOS_DATA") or Path(__file__).parents[2] / "shared" / "data")
+
+#: Skips a test where it is not there.
+requires_data = pytest.mark.skipif(
+    not (DATA / "load.py").exists(), reason=f"no data in {DATA}; PEGASOS_DATA may name another folder"
+)
+
+
+@cache
+def load_data(name):
+    """The set of that name, a dictionary with X and y."""
+    spec = importlib.util.spec_from_file_location("load", DATA / "load.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.load(name)

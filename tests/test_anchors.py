@@ -1,41 +1,21 @@
-"""Published optima, on the data they were published for.
-
-The data is looked for in the folder PEGASOS_DATA names, or beside the repository in shared/data.
-"""
-
-import importlib.util
-import os
-from functools import cache
-from pathlib import Path
+"""Published optima, on the data they were published for."""
 
 import pytest
+from helpers import load_data, requires_data
 
 from pegasos import LinearSVC
 from pegasos.solvers import Pegasos
 
-FOLDER = Path(os.environ.get("PEGASOS_DATA") or Path(__file__).parents[2] / "shared" / "data")
-
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "load.py").exists(), reason=f"no data in {FOLDER}; PEGASOS_DATA may name another folder"
-)
+pytestmark = requires_data
 
 #: Optimum of S3 Table 1, C = 0.1, without intercept, as an exact solver found it.
 OPTIMA = {"adult": 1149.90413, "web": 755.1134}
 
 
-@cache
-def load(name):
-    spec = importlib.util.spec_from_file_location("load", FOLDER / "load.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    data = module.load(name)
-    return data["X"], data["y"], data["X_test"], data["y_test"]
-
-
 def certify(name, **options):
-    X, y, *_ = load(name)
+    data = load_data(name)
     settings = {"C": 0.1, "fit_intercept": False, "tol": 0, "max_iter": 50, "random_state": 0}
-    return LinearSVC(**(settings | options)).fit(X, y).certificate_
+    return LinearSVC(**(settings | options)).fit(data["X"], data["y"]).certificate_
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -92,6 +72,6 @@ def test_no_bound_of_the_others_is_above_the_optimum(solver):
 
 
 def test_adult_is_predicted():
-    X, y, X_test, y_test = load("adult")
-    clf = LinearSVC(C=0.1, tol=0, max_iter=50, random_state=0).fit(X, y)
-    assert clf.score(X_test, y_test) > 0.845
+    data = load_data("adult")
+    clf = LinearSVC(C=0.1, tol=0, max_iter=50, random_state=0).fit(data["X"], data["y"])
+    assert clf.score(data["X_test"], data["y_test"]) > 0.845

@@ -5,6 +5,7 @@ from importlib.metadata import version as _version
 from pegasos import datasets, io, solvers
 from pegasos._config import show_config
 from pegasos.certificate import Certificate
+from pegasos.feature_map import FeatureMapSVC
 from pegasos.linear import LinearSVC
 from pegasos.path import LinearSVCCV, Path, path
 from pegasos.regression import LinearSVR
@@ -12,6 +13,7 @@ from pegasos.regression import LinearSVR
 __version__ = _version("pegasos")
 __all__ = [
     "Certificate",
+    "FeatureMapSVC",
     "LinearSVC",
     "LinearSVCCV",
     "LinearSVR",

@@ -27,7 +27,7 @@ from pegasos.scaling import describe_sizes, scale_columns
 from pegasos.solvers import Solver, resolve
 from pegasos.solvers.base import Report
 
-__all__ = ["Data", "LinearMachine", "State", "Task", "explains_habits"]
+__all__ = ["Data", "LinearMachine", "State", "Task", "check_finite", "check_weights", "explains_habits", "sum_weights"]
 
 #: Parameters of other packages that users pass out of habit, and what to do instead.
 HABITS = {
@@ -232,7 +232,7 @@ class LinearMachine(BaseEstimator):
     def _accept(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool = True) -> Data:
         """The arguments of `fit`, validated."""
         X, y = self._validate_pair(X, y, reset)
-        return Data(X, y, *self._encode(y), None if sample_weight is None else self._check_weights(sample_weight, X))
+        return Data(X, y, *self._encode(y), None if sample_weight is None else check_weights(sample_weight, X))
 
     def _validate_pair(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
         """X and y as the core takes them."""
@@ -277,25 +277,11 @@ class LinearMachine(BaseEstimator):
         """Examples to train on, and those to tell when to stop by, if any."""
         return data, None
 
-    def _check_weights(self, sample_weight: ArrayLike, X: Any) -> NDArray[np.float64]:
-        given = np.asarray(sample_weight)
-        if given.ndim == 1 and given.dtype.kind in "if":
-            wrong = np.flatnonzero(~((given >= 0) & (given < np.inf)))
-            if len(wrong):
-                raise ValueError(
-                    f"sample_weight[{wrong[0]}]={given[wrong[0]]}: weights must be finite and not negative; drop the "
-                    "example or give it weight 0"
-                )
-        return _check_sample_weight(sample_weight, X, dtype=np.float64)
-
     def _weights(self, data: Data) -> NDArray[np.float64]:
         """The weight of each example."""
         s = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight.copy()
         self._weigh_classes(data, s)
-        with np.errstate(over="ignore"):
-            total = s.sum()
-        if not 0 < total < np.inf:
-            raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
+        sum_weights(s)
         return s
 
     def _weigh_classes(self, data: Data, s: NDArray[np.float64]) -> None:
@@ -418,6 +404,28 @@ class LinearMachine(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def check_weights(sample_weight: ArrayLike, X: Any) -> NDArray[np.float64]:
+    """The weights of the examples X; a ValueError where one cannot be a weight."""
+    given = np.asarray(sample_weight)
+    if given.ndim == 1 and given.dtype.kind in "if":
+        wrong = np.flatnonzero(~((given >= 0) & (given < np.inf)))
+        if len(wrong):
+            raise ValueError(
+                f"sample_weight[{wrong[0]}]={given[wrong[0]]}: weights must be finite and not negative; drop the "
+                "example or give it weight 0"
+            )
+    return _check_sample_weight(sample_weight, X, dtype=np.float64)
+
+
+def sum_weights(s: NDArray[np.float64]) -> float:
+    """The total weight; a ValueError where there is none, or no end to it."""
+    with np.errstate(over="ignore"):
+        total = float(s.sum())
+    if not 0 < total < np.inf:
+        raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
+    return total
 
 
 def check_finite(solution: Solution, C: float, total_weight: float, largest_norm: float) -> Solution:

@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from pegasos._core import native
 
-__all__ = ["JointProblem"]
+__all__ = ["JointProblem", "check_cost"]
 
 
 @dataclass(frozen=True)
@@ -23,3 +26,20 @@ class JointProblem:
     def alpha(self) -> float:
         """The papers' lambda."""
         return 1 / (self.C * self.total_weight)
+
+
+def check_cost(given: ArrayLike | None, n_classes: int) -> NDArray[np.float64]:
+    """What it costs to take one class for another; 1 where nothing is given."""
+    if given is None:
+        return 1.0 - np.eye(n_classes)
+    try:
+        cost = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        cost = np.empty(0)
+    if cost.shape != (n_classes, n_classes):
+        raise ValueError(
+            f"cost must be {n_classes} rows of {n_classes} numbers, one for each class in the order of classes_"
+        )
+    if not ((cost >= 0) & (cost < np.inf)).all() or cost.diagonal().any():
+        raise ValueError("cost must be finite, not negative, and zero on the diagonal: what is right costs nothing")
+    return cost

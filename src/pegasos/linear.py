@@ -18,6 +18,7 @@ from pegasos._linear import Data, LinearMachine, State, Task, explains_habits
 from pegasos._parallel import TimeShare, run_all
 from pegasos.certificate import history_from_records, join_parts
 from pegasos.early_stopping import split, stop_early
+from pegasos.joint import check_cost
 from pegasos.options import Choice, Flag, Integer, Number, Option, names
 from pegasos.problem import Budget, Solution, WarmStart, check_rows
 from pegasos.solvers import SDCA, Solver
@@ -272,19 +273,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
 
     def _check_cost(self, n_classes: int) -> NDArray[np.float64]:
         """What it costs to take one class for another."""
-        if self.cost is None:
-            return 1.0 - np.eye(n_classes)
-        try:
-            cost = np.array(self.cost, dtype=np.float64)
-        except (TypeError, ValueError):
-            cost = np.empty(0)
-        if cost.shape != (n_classes, n_classes):
-            raise ValueError(
-                f"cost must be {n_classes} rows of {n_classes} numbers, one for each class in the order of classes_"
-            )
-        if not ((cost >= 0) & (cost < np.inf)).all() or cost.diagonal().any():
-            raise ValueError("cost must be finite, not negative, and zero on the diagonal: what is right costs nothing")
-        return cost
+        return check_cost(self.cost, n_classes)
 
     def _hold_out(self, data: Data, seed: int) -> tuple[Data, Data | None]:
         if not self.early_stopping:
