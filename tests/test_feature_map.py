@@ -282,7 +282,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), WRONG, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("options", "message"), WRONG, ids=[message for _, message in WRONG])
 def test_what_is_wrong_is_named(options, message):
     with pytest.raises(ValueError, match=message):
         fit(**options)
