@@ -119,3 +119,13 @@ def test_rows_keep_their_numbers():
     wrong[377, 3] = np.nan
     with pytest.raises(ValueError, match=re.escape("contains NaN: row 377, column 3")):
         fit(wrong)
+
+
+@pytest.mark.parametrize("solver", ["pegasos", "sgd-s"])
+def test_the_time_limit_ends_the_fit(solver):
+    """Each epoch is shorter than the time between two looks at the clock."""
+    X, y = make_classification(300, 6, n_informative=4, random_state=1)
+    options = {"tol": 0, "max_time": 0.2, "n_iter_no_change": 10**6, "max_iter": 10**6, "random_state": 0}
+    clf = LinearSVC(early_stopping=True, solver=solver, **options).fit(X, y)
+    assert clf.certificate_.reason == "max_time"
+    assert clf.certificate_.seconds < 2

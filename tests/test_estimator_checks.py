@@ -33,7 +33,7 @@ SOLVERS = [
 
 def expected(estimator):
     """Checks that fail by their nature, and why."""
-    if estimator.solver == "auto" and estimator.loss == "hinge":  # solves problems as small as these to rounding
+    if estimator.solver == "auto":  # solves problems as small as these to rounding
         return {}
     exact = estimator.solver == "auto" or isinstance(estimator.solver, SDCA | InteriorPoint)
     failures = dict.fromkeys(EQUIVALENCE, ROUGH if exact else STOCHASTIC)

@@ -138,3 +138,14 @@ class TestFits:
 def test_grid_search():
     search = GridSearchCV(LinearSVR(solver=Pegasos(), tol=0, max_iter=20), {"epsilon": [0.0, 1.0]}, cv=3).fit(X, Y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-2, 1e-3, 1e-6])
+@pytest.mark.parametrize("intercept", ["penalized", "free"])
+def test_targets_without_noise_end_the_fit(size, intercept):
+    """The optimum is close to zero there: rounding keeps the gap from the 1e-13 that tiny problems are solved to."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 6))
+    found = LinearSVR(intercept=intercept).fit(X, (X @ np.arange(6) + 0.5) * size).certificate_
+    assert (found.reason, found.converged) == ("tol", True)
+    assert found.n_iter <= 1000

@@ -198,7 +198,9 @@ private:
                                            if (row.visits == 0) return loss_.slope(z, problem_.labels[i]);
                                            return loss_.clip(row.slopes / static_cast<double>(row.visits));
                                        });
-        if (!options_.complete_epochs || steps_ % problem_.rows.n_rows != 0) point.rescale();
+        // For hinge, whole epochs have S3's bound as it is.
+        if (!options_.complete_epochs || steps_ % problem_.rows.n_rows != 0 || !std::is_same_v<Loss, Hinge>)
+            point.rescale();
         const Bounds bounds{primal, point.value()};
         solution.q = std::move(point.q);
         solution.record(context_, epochs(), bounds);

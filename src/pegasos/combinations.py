@@ -29,9 +29,9 @@ def refuse_combinations(machine: Any, solver: Solver) -> None:
             + (f"; use {_choices('solver', able)}" if able else ""),
         ),
         (
-            free and "free" not in solver.intercepts,
+            free and not joint and "free" not in solver.intercepts,
             f"intercept='free' is none that {solver.name} serves; use "
-            f"{_choices('solver', [name for name, cls in SOLVERS.items() if 'free' in cls.intercepts])}",
+            f"{_choices('solver', [name for name in able if 'free' in SOLVERS[name].intercepts])}",
         ),
         (
             free and machine.intercept_scaling != 1,
@@ -60,7 +60,7 @@ def refuse_combinations(machine: Any, solver: Solver) -> None:
         ),
         (
             early and solver.name not in EARLY_STOPPING_SOLVERS,
-            f"early_stopping=True is none that {solver.name} serves: it stops by its certificate; use "
+            f"early_stopping=True is none that {solver.name} serves; use "
             f"{_choices('solver', EARLY_STOPPING_SOLVERS)}, or early_stopping=False",
         ),
         (

@@ -54,6 +54,8 @@ def stop_early(
         epochs += found.epochs
         if found.reason == "tol":
             best = found
+        elif budget.max_time is not None and found.seconds >= budget.max_time:
+            found = replace(found, reason="max_time")  # an epoch may be too short to look at the clock
         if found.reason != "max_iter" or stale >= patience or epoch == budget.max_iter:
             break
         start = WarmStart(found.w, found.t, found.q)

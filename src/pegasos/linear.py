@@ -389,6 +389,8 @@ class LinearSVC(ClassifierMixin, LinearMachine):
             return _accuracy(held_out, scores.argmax(axis=1) == held_out.encoded)
 
         solution = self._stop_early_if_asked(task, solve, score, start, report, self._budget(task.elapsed))
+        if isinstance(task.solver, Auto):
+            solution = replace(solution, solver=f"{solution.solver} with n_jobs={self._threads() or 1}, chosen by auto")
         self._store_weights(*examples.joint_weights(solution.w))
         state, history = self._state(solution, self.warm_start), history_from_records(solution.records)
         self._store_result(state, examples, self._certificate(solution), history)
@@ -402,7 +404,12 @@ def _number(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
             places = y.astype(np.intp) - lowest
             there = np.bincount(places) > 0
             return (np.flatnonzero(there) + lowest).astype(y.dtype), (np.cumsum(there) - 1)[places]
-    check_classification_targets(y)
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        if "continuous" in str(error):
+            raise ValueError(f"{error} For those use LinearSVR, on the command line --task regression") from error
+        raise
     return np.unique(y, return_inverse=True)
 
 

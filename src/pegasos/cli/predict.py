@@ -69,7 +69,8 @@ def _check_wanted(fitted: Any, decision: bool, proba: bool) -> None:
     for flag, wanted, method in (("--decision", decision, "decision_function"), ("--proba", proba, "predict_proba")):
         if wanted and not hasattr(fitted, method):
             kind = f"{type(fitted).__name__} with loss={fitted.loss}"
-            raise click.UsageError(f"{flag} is nothing that a {kind} has; leave it out, or train with another loss")
+            remedy = "" if isinstance(fitted, LinearSVR) else ", or train with --loss log_loss"
+            raise click.UsageError(f"{flag} is nothing that a {kind} has; leave it out{remedy}")
 
 
 def _line(value: Any) -> str:

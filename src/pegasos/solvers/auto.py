@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from pegasos._config import usable_threads
+from pegasos._core import native
 from pegasos.certificate import relative_gap
 from pegasos.options import Option
 from pegasos.problem import Budget, Problem, Solution, WarmStart
@@ -58,9 +59,9 @@ class Auto(Solver):
         if problem.loss not in InteriorPoint.losses or problem.dimension - 1 > MOST_FEATURES or budget.tol == 0:
             return _ascend(problem, budget, seed, start, report)
         if exact < TINY:
-            found = _finish(problem, replace(budget, tol=min(budget.tol, ROUNDING)), seed, start, report)
-            gap = relative_gap(found.primal, found.dual)
-            return replace(found, reason="tol") if gap <= budget.tol and found.reason == "precision" else found
+            tol = budget.tol if _is_near_enough(problem, budget, start) else min(budget.tol, ROUNDING)
+            found = _finish(problem, replace(budget, tol=tol), seed, start, report)
+            return replace(found, reason="tol") if relative_gap(found.primal, found.dual) <= budget.tol else found
         exact /= _exact_threads(problem, budget)
         if budget.tol < EXACT and TRIAL / 2 * epoch > 0.1 * exact:
             return _finish(problem, budget, seed, start, report)
@@ -80,6 +81,14 @@ class Auto(Solver):
         rest = replace(budget, max_iter=budget.max_iter - epochs, elapsed=found.seconds)
         near = WarmStart(found.w, found.t, found.q) if gap <= NEAR else None
         return _joined(found, _finish(problem, rest, seed, near, report))
+
+
+def _is_near_enough(problem: Problem, budget: Budget, start: WarmStart | None) -> bool:
+    """Whether a continued fit has nothing to do."""
+    if start is None or start.q is None:
+        return False
+    bounds = native.certify(problem.core, native.Run(), start.w, start.q)
+    return relative_gap(bounds.primal, bounds.dual) <= budget.tol
 
 
 def _costs(problem: Problem) -> tuple[float, float]:
