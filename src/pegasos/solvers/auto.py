@@ -58,16 +58,17 @@ class Auto(Solver):
         exact = ITERATIONS * iteration  # seconds that InteriorPoint would take, about, with one thread
         if problem.loss not in InteriorPoint.losses or problem.dimension - 1 > MOST_FEATURES or budget.tol == 0:
             return _ascend(problem, budget, seed, start, report)
+        if _is_near_enough(problem, budget, start):
+            return _finish(problem, budget, seed, start, report)  # finds just that
         if exact < TINY:
-            tol = budget.tol if _is_near_enough(problem, budget, start) else min(budget.tol, ROUNDING)
-            found = _finish(problem, replace(budget, tol=tol), seed, start, report)
+            found = _finish(problem, replace(budget, tol=min(budget.tol, ROUNDING)), seed, start, report)
             return replace(found, reason="tol") if relative_gap(found.primal, found.dual) <= budget.tol else found
         exact /= _exact_threads(problem, budget)
         if budget.tol < EXACT and TRIAL / 2 * epoch > 0.1 * exact:
             return _finish(problem, budget, seed, start, report)
 
         # A trial of coordinate ascent; if that promises to be done in half the time of the exact method, that long.
-        goal = budget.tol if budget.tol > EXACT or start is not None else NEAR
+        goal = budget.tol if budget.tol > EXACT else NEAR
         worth = int(exact / epoch / 2)
         trial = min(TRIAL if goal == budget.tol else TRIAL // 2, budget.max_iter)
         found = _ascend(problem, replace(budget, tol=goal, max_iter=trial), seed, start, report)
