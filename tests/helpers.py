@@ -13,7 +13,6 @@ import scipy.sparse
 
 from pegasos._core import native
 from pegasos.reference import objective
-from pegasos.solvers import SDCA
 
 #: Storages the core takes: dense or CSR, values, indices.
 STORAGES = [
@@ -236,16 +235,6 @@ def assert_certified(problem, solution, rising=True):
     assert not rising or (np.diff(duals) >= -1e-9 * value).all()
     assert (epochs[-1], primals[-1], duals[-1]) == (solution.epochs, solution.bounds.primal, solution.bounds.dual)
 
-
-def requires_loss(loss):
-    """Skips a test where the core does not know the loss."""
-    return pytest.mark.skipif(loss not in SDCA.losses, reason=f"the core does not serve the loss {loss}")
-
-
-#: Skips a test where the core has no problems of all classes together.
-requires_joint = pytest.mark.skipif(
-    not hasattr(SDCA, "solve_joint"), reason="the core does not serve multi_class='joint'"
-)
 
 #: Real data is looked for in the folder PEGASOS_DATA names, or beside the repository in shared/data.
 DATA = Path(os.environ.get("PEGASOS_DATA") or Path(__file__).parents[2] / "shared" / "data")

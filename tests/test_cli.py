@@ -9,7 +9,6 @@ import time
 
 import numpy as np
 import pytest
-from helpers import requires_joint, requires_loss
 
 from pegasos.cli.run import run
 from pegasos.datasets import make_text
@@ -84,7 +83,6 @@ def test_more_classes(folder, pegasos):
     assert [len(facts["certificate"]["parts"]), len(facts["intercept"])] == [4, 4]
 
 
-@requires_loss("log_loss")
 def test_probabilities(folder, pegasos):
     assert pegasos("train --loss log_loss --tol 0.1 --quiet train.svm m")[0] == 0
     _, out, _ = pegasos("predict --proba test.svm m -")
@@ -93,7 +91,6 @@ def test_probabilities(folder, pegasos):
     assert table.shape == (100, 2)
 
 
-@requires_loss("epsilon_insensitive")
 def test_regression(folder, pegasos):
     X, _ = make_text(300, 400, random_state=0)
     write_svmlight(X, X @ np.linspace(-1, 1, 400), "values.svm")
@@ -109,7 +106,6 @@ def test_regression(folder, pegasos):
     assert "cannot continue" in pegasos("train --warm-start --task classification values.svm m")[2]
 
 
-@requires_joint
 def test_costs(folder, pegasos):
     (folder / "costs").write_text("0 1\n5 0\n")
     assert pegasos("train --multi-class joint --cost costs --tol 0.1 --quiet train.svm m") == (0, "", "")

@@ -1,7 +1,6 @@
 """scikit-learn's own checks of an estimator, for each solver."""
 
 import pytest
-from helpers import requires_joint, requires_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pegasos import LinearSVC, LinearSVCCV, LinearSVR
@@ -63,7 +62,6 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-@requires_loss("epsilon_insensitive")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(
@@ -74,7 +72,6 @@ def test_scikit_learn_check_of_regression(estimator, check):
     check(estimator)
 
 
-@requires_loss("log_loss")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(
@@ -85,7 +82,6 @@ def test_scikit_learn_check_of_other_losses(estimator, check):
     check(estimator)
 
 
-@requires_joint
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks([LinearSVC(multi_class="joint", solver=SDCA())], expected_failed_checks=expected)

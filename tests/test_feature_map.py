@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from helpers import requires_joint
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -48,7 +47,6 @@ def primal(clf, feature_map, X, y, s, C, cost):
 
 
 class TestOptimum:
-    @requires_joint
     @pytest.mark.parametrize("cost", [None, COST], ids=["plain", "costs"])
     @pytest.mark.parametrize("C", [0.01, 0.3])
     def test_weights_of_its_own_for_each_label_is_the_joint_hinge_loss(self, cost, C):
@@ -61,7 +59,6 @@ class TestOptimum:
         assert ours.certificate_.dual <= core.certificate_.primal
         np.testing.assert_allclose(ours.decision_function(X), core.decision_function(X), atol=0.02)
 
-    @requires_joint
     def test_two_labels(self):
         y = Y // 2
         ours = fit(y=y, feature_map=lambda x, k: np.kron(np.eye(2)[k], x), tol=1e-5, max_iter=5000)

@@ -4,10 +4,10 @@ import time
 from dataclasses import dataclass, replace
 from functools import cache
 
+import helpers
 import numpy as np
 import pytest
 import scipy.optimize
-import scipy.sparse
 from helpers import IRRATIONAL, RUN_OPTIONS, STORAGES, assert_same, draw_batches, make_run, storage_name
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LogisticRegression
@@ -25,31 +25,14 @@ any_storage = pytest.mark.parametrize("storage", STORAGES, ids=storage_name)
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """Rows, classes, weights, C, costs; ``bias`` is the constant feature the core appends to each row."""
+class Problem(helpers.Problem):
+    """With class numbers for labels, and costs."""
 
-    X: np.ndarray
-    y: np.ndarray
-    s: np.ndarray
-    C: float
-    cost: np.ndarray
-    bias: float = 0.0
-
-    @property
-    def m(self):
-        return len(self.y)
+    cost: np.ndarray | None = None
 
     @property
     def K(self):
         return len(self.cost)
-
-    @property
-    def lam(self):
-        return 1 / (self.C * self.s.sum())
-
-    @property
-    def augmented(self):
-        return np.column_stack([self.X, np.full(self.m, self.bias)])
 
     def primal(self, w, loss):
         W = w.reshape(-1, self.K)
@@ -60,12 +43,7 @@ class Problem:
         return multiclass.dual(self.augmented, self.y, self.s, self.C, P, loss, self.cost)
 
     def core(self, loss, storage=STORAGES[1], core=native):
-        kind, dtype, index = storage
-        if kind == "dense":
-            rows = core.dense_rows(self.X.astype(dtype), self.bias)
-        else:
-            X = scipy.sparse.csr_array(self.X.astype(dtype))
-            rows = core.csr_rows(X.data, X.indices.astype(index), X.indptr.astype(index), X.shape[1], self.bias)
+        rows = self.rows(storage, core)
         return core.JointProblem(rows, self.y.astype(np.uint32), self.s, self.C, loss, self.cost)
 
 
@@ -77,7 +55,7 @@ def make_problem(K=4, weighted=False, bias=0.0, m=30, d=5, seed=0, C=IRRATIONAL,
     y = (X @ random.normal(size=(d, K)) + 0.5 * random.normal(size=(m, K))).argmax(axis=1)
     s = random.integers(1, 9, size=m) / 4 if weighted else np.ones(m)
     cost = random.integers(1, 9, size=(K, K)) / 4 * (1 - np.eye(K)) if costs else multiclass.zero_one(K)
-    return Problem(X, y, s, C, cost, bias)
+    return Problem(X, y, s, C, bias, cost=cost)
 
 
 PROBLEMS = {
@@ -289,7 +267,7 @@ def test_oddities(loss):
     X[2::7] = X[3::7][: len(X[2::7])]
     y[y == 2] = 0
     for bias in (0.0, 1.0):
-        problem = Problem(X, y, s, base.C, base.cost, bias)
+        problem = Problem(X, y, s, base.C, bias, cost=base.cost)
         solution = run_sdca(problem, loss, tol=1e-8, max_epochs=10**5)
         assert solution.reason == "tol"
         assert_certified(problem, loss, solution)
@@ -298,7 +276,7 @@ def test_oddities(loss):
 
 @any_loss
 def test_one_class(loss):
-    problem = Problem(np.ones((3, 2)), np.zeros(3, int), np.ones(3), 1.0, np.zeros((1, 1)))
+    problem = Problem(np.ones((3, 2)), np.zeros(3, int), np.ones(3), 1.0, cost=np.zeros((1, 1)))
     solution = run_sdca(problem, loss, tol=1e-3, max_epochs=10)
     assert (solution.bounds.primal, solution.bounds.dual) == (0, 0)
     np.testing.assert_array_equal(solution.w, 0)
@@ -330,7 +308,7 @@ def test_scikit_learn_finds_the_same(data, loss, rival, C):
     X, y = data(return_X_y=True)
     X = X / np.abs(X).max()
     K = y.max() + 1
-    problem = Problem(X, y, np.ones(len(y)), C, multiclass.zero_one(K))
+    problem = Problem(X, y, np.ones(len(y)), C, cost=multiclass.zero_one(K))
     theirs = rival(X, y, C)
     value = multiclass.primal(X, y, problem.s, C, theirs, loss, problem.cost)
     ours = run_sdca(problem, loss, tol=1e-5, max_epochs=10**5)
@@ -346,9 +324,7 @@ def test_repeated_rows_are_whole_weights(loss):
     problem = make_problem(bias=0.5, costs=True)
     s = np.arange(problem.m) % 4
     weighted = replace(problem, s=s.astype(float))
-    repeated = Problem(
-        np.repeat(problem.X, s, axis=0), np.repeat(problem.y, s), np.ones(s.sum()), problem.C, problem.cost, 0.5
-    )
+    repeated = replace(problem, X=np.repeat(problem.X, s, axis=0), y=np.repeat(problem.y, s), s=np.ones(s.sum()))
     ours, theirs = (run_sdca(each, loss, tol=1e-12, max_epochs=10**6) for each in (weighted, repeated))
     assert ours.bounds.primal == pytest.approx(theirs.bounds.primal, rel=1e-10)
     np.testing.assert_allclose(ours.w, theirs.w, atol=1e-5)

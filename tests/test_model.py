@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from helpers import requires_joint, requires_loss
 from safetensors.numpy import load_file, save_file
 from sklearn.datasets import make_blobs, make_classification
 
@@ -103,7 +102,6 @@ def test_files_without_parts_load(saved):
     assert load_model(saved).get_params() == before.get_params()
 
 
-@requires_joint
 @pytest.mark.parametrize("cost", [None, [[0, 1, 2], [1, 0, 1], [1, 3, 0]]])
 def test_joint_classes(tmp_path, cost):
     X, y = make_blobs(90, n_features=3, centers=3, cluster_std=3.0, random_state=1)
@@ -115,7 +113,6 @@ def test_joint_classes(tmp_path, cost):
     assert loaded.cost == cost
 
 
-@requires_loss("epsilon_insensitive")
 def test_regression(data, tmp_path):
     X, y = data
     model = LinearSVR(C=1e-3, epsilon=0.1, tol=0.01, random_state=0, warm_start=True).fit(X, y + X[:, 0])

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers import requires_joint, requires_loss
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 from sklearn.calibration import CalibratedClassifierCV
@@ -347,7 +346,6 @@ class TestJointByAnotherSolver:
         assert seen[2] is None
 
 
-@requires_joint
 @pytest.mark.parametrize("solver", ["auto", "sdca", "pegasos"])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 def test_joint(solver, loss):
@@ -362,7 +360,6 @@ def test_joint(solver, loss):
     assert clf.certificate_.primal == pytest.approx(value, rel=1e-9)
 
 
-@requires_joint
 class TestJoint:
     def test_softmax_regression_agrees(self):
         options = {"multi_class": "joint", "loss": "log_loss", "C": 0.3, "fit_intercept": False}
@@ -399,7 +396,6 @@ class TestJoint:
         assert time.perf_counter() - started < 2
 
 
-@requires_joint
 def test_costs_count():
     cost = np.array([[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [9, 9, 9, 0]])
     plain = fit(multi_class="joint", C=0.1, tol=1e-3, max_iter=2000)
@@ -407,14 +403,12 @@ def test_costs_count():
     assert np.sum((costly.predict(X) != 3) & (Y == 3)) < np.sum((plain.predict(X) != 3) & (Y == 3))
 
 
-@requires_joint
 def test_joint_agrees_with_liblinear():
     ours = fit(multi_class="joint", C=0.1, tol=1e-6, max_iter=10**5)
     peer = Liblinear(multi_class="crammer_singer", C=0.1, tol=1e-8, max_iter=10**6, random_state=0).fit(X, Y)
     np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X), atol=1e-2)
 
 
-@requires_joint
 def test_joint_whole_weights_are_repeated_rows():
     s = np.random.default_rng(0).integers(0, 4, len(Y))
     options = {"multi_class": "joint", "C": 0.1, "tol": 1e-5, "max_iter": 10**4}
@@ -478,7 +472,6 @@ class TestProbabilities:
         np.testing.assert_allclose(found.sum(axis=1), 1)
         assert clf.score(X, y) > 0.5
 
-    @requires_loss("log_loss")
     @pytest.mark.parametrize("y", [Y > 1, LABELS], ids=["two", "four"])
     def test_logistic_regression_agrees(self, y):
         ours = fit(y=y, loss="log_loss", C=0.3, tol=1e-7, max_iter=10**5, solver="auto", fit_intercept=False)
@@ -487,7 +480,6 @@ class TestProbabilities:
         np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), atol=1e-3)
 
 
-@requires_loss("squared_hinge")
 @pytest.mark.parametrize("solver", [name for name, cls in SOLVERS.items() if "squared_hinge" in cls.losses])
 def test_squared_hinge(solver):
     ours = fit(load_iris().data, load_iris().target, loss="squared_hinge", C=0.01, solver=solver, max_iter=300)

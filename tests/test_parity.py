@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers import DATA, load_data, requires_data, requires_joint, requires_loss
+from helpers import DATA, load_data, requires_data
 from scipy.special import logsumexp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -64,9 +64,7 @@ def squared_norm(peer, intercept=True):
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True], ids=["plain", "intercept"])
-@pytest.mark.parametrize(
-    ("loss", "power"), [("hinge", 1), pytest.param("squared_hinge", 2, marks=requires_loss("squared_hinge"))]
-)
+@pytest.mark.parametrize(("loss", "power"), [("hinge", 1), ("squared_hinge", 2)])
 @pytest.mark.parametrize(("name", "C"), [("adult", 0.1), ("rcv1", 1.0)])
 def test_hinge(name, C, loss, power, fit_intercept):
     X, y = examples(name)
@@ -77,7 +75,6 @@ def test_hinge(name, C, loss, power, fit_intercept):
     assert_parity(found, squared_norm(peer) / 2 + C * losses.sum())
 
 
-@requires_loss("log_loss")
 @pytest.mark.parametrize(("name", "C"), [("adult", 0.1), ("rcv1", 1.0)])
 def test_log_with_a_free_intercept(name, C):
     X, y = examples(name)
@@ -87,7 +84,6 @@ def test_log_with_a_free_intercept(name, C):
     assert_parity(found, squared_norm(peer, intercept=False) / 2 + C * losses.sum())
 
 
-@requires_loss("epsilon_insensitive")
 @pytest.mark.parametrize(("loss", "power"), [("epsilon_insensitive", 1), ("squared_epsilon_insensitive", 2)])
 @pytest.mark.parametrize("epsilon", [0.0, 0.3])
 def test_regression(loss, power, epsilon):
@@ -99,7 +95,6 @@ def test_regression(loss, power, epsilon):
     assert_parity(found, squared_norm(peer) / 2 + 0.1 * losses.sum())
 
 
-@requires_joint
 @pytest.mark.parametrize(("name", "C"), [("mnist", 0.1), ("newsgroups", 1.0)])
 def test_crammer_and_singer(name, C):
     X, y = examples(name)
@@ -112,7 +107,6 @@ def test_crammer_and_singer(name, C):
     assert_parity(found, squared_norm(peer) / 2 + C * losses.sum())
 
 
-@requires_joint
 @pytest.mark.parametrize(("name", "C"), [("mnist", 0.1), ("debian", 1.0)])
 def test_softmax(name, C):
     X, y = examples(name)

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from helpers import requires_loss
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
@@ -311,7 +310,6 @@ def test_a_scorer_may_ask_the_estimator_for_its_score():
     assert clf.score(X, Y) == clf.best_estimator_.score(X, Y)
 
 
-@requires_loss("log_loss")
 def test_log_loss_is_chosen_by_its_probabilities():
     clf = LinearSVCCV(Cs=[0.001, 0.1], cv=3, loss="log_loss", scoring="neg_log_loss", random_state=0).fit(X, Y)
     assert clf.certificate_.converged

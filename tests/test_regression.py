@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from helpers import requires_loss
 from scipy.optimize import minimize
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import make_regression
@@ -104,7 +103,6 @@ def primal(reg, X, y, s=1.0):
     return (reg.coef_**2).sum() / 2 + reg.intercept_[0] ** 2 / 2 + reg.C * np.sum(s * losses)
 
 
-@requires_loss("epsilon_insensitive")
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("epsilon", [0.0, 3.0])
 class TestFits:
@@ -134,7 +132,6 @@ class TestFits:
         assert reg.fit(X, Y).certificate_.gap <= gap
 
 
-@requires_loss("epsilon_insensitive")
 def test_grid_search():
     search = GridSearchCV(LinearSVR(solver=Pegasos(), tol=0, max_iter=20), {"epsilon": [0.0, 1.0]}, cv=3).fit(X, Y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
