@@ -29,11 +29,9 @@
 // Start: w = 0, alpha = c/2, p = 1/2, xi = 3/2: exact in z, far from every bound, and whatever the scale of C
 // and of the features, nothing is large that will not stay so (alpha a = w would be).
 //
-// Other losses: max(0, t_i - z_i) for any threshold t_i is served by t_i in place of 1. The
-// epsilon-insensitive loss is two such rows, of thresholds y - epsilon and -(y + epsilon), the second with
-// -x. For the squares of these, xi_i is free and costs c_i xi_i^2, so alpha_i = 2 c_i xi_i and there is no
-// beta: D_i = 1 / (p_i / alpha_i
-// + 1 / (2 c_i)), and alpha_i / (2 c_i) stands where xi_i or (s - e2_i) / beta_i does.
+// Other losses (interior_rows.hpp): max(0, t_i - z_i) has t_i in place of 1. For the squares, xi_i is free
+// and costs c_i xi_i^2, so alpha_i = 2 c_i xi_i and there is no beta: D_i = 1 / (p_i / alpha_i + 1 / (2
+// c_i)), and alpha_i / (2 c_i) stands where xi_i or (s - e2_i) / beta_i does.
 //
 // Start near the optimum (hinge only), where another solver has been: most rows are on their side of the
 // margin, and far from it. These are left out, with alpha = 0 or alpha = c and a loss that is linear in w;
@@ -53,6 +51,7 @@
 #include <vector>
 
 #include "certificate.hpp"
+#include "interior_rows.hpp"
 #include "losses.hpp"
 #include "random.hpp"
 #include "sampling.hpp"
@@ -151,47 +150,14 @@ private:
         packs_ = entries > sparse_below * static_cast<double>(all) * static_cast<double>(d_ - 1);
     }
 
-    /// The rows of the next run: those chosen that have a weight. The others keep the alpha that best_q_
-    /// says.
+    /// The rows of the next run; the others keep the alpha that best_q_ says.
     template <class Chosen>
     void take_rows(Chosen chosen) {
-        numbers_.clear();
-        c_.clear();
-        y_.clear();
-        threshold_.clear();
-        kept_cost_[0] = kept_cost_[1] = 0;
-        bool left_out = false;
-        for (auto& sum : kept_) sum.assign(d_, 0.0);
-        for (std::size_t i = 0; i < problem_.rows.n_rows; ++i) {
-            const double c = problem_.C * problem_.weights[i], y = problem_.labels[i];
-            if (c == 0) continue;
-            if (chosen(i)) {
-                if (loss_.regression) {
-                    take(i, c, 1, y - loss_.epsilon);
-                    take(i, c, -1, -y - loss_.epsilon);
-                } else {
-                    take(i, c, y, 1);
-                }
-                continue;
-            }
-            left_out = true;
-            if (best_q_[i] > 0) {
-                kept_cost_[y > 0] += c;
-                problem_.rows.add(i, y * c, kept_[y > 0].data());
-            }
-        }
-        n_ = numbers_.size();
+        rows_.take(loss_, problem_, best_q_, chosen);
+        n_ = rows_.size();
         for (auto* vector : {&alpha_, &beta_, &p_, &xi_, &D_, &g_, &dalpha_, &dp_, &dxi_}) vector->resize(n_);
-        some_left_out_ = left_out;
         best_ = {std::numeric_limits<double>::infinity(), 0};
         products_ = gap_now_ = step_ = taken_ = 0;
-    }
-
-    void take(std::size_t row, double c, double sign, double threshold) {
-        numbers_.push_back(static_cast<RowNumber>(row));
-        c_.push_back(c);
-        y_.push_back(sign);
-        threshold_.push_back(threshold);
     }
 
     /// Starts from the end of another run, by whatever solver. False where that led nowhere.
@@ -219,8 +185,8 @@ private:
         take_rows([&](std::size_t) { return random.below(share) == 1; });
         if (n_ == 0) return false;
         Sum cost;
-        for (const double c : c_) cost.add(c);
-        for (double& c : c_) c *= problem_.C * problem_.total_weight / cost.value();
+        for (const double c : rows_.c) cost.add(c);
+        for (double& c : rows_.c) c *= problem_.C * problem_.total_weight / cost.value();
         begin();
         approach(1e-3);
         if (stop_) return false;
@@ -259,8 +225,8 @@ private:
     void begin() {
         std::fill(w_.begin(), w_.end(), 0.0);
         for (std::size_t i = 0; i < n_; ++i) {
-            const double size = std::max(std::abs(threshold_[i]), 1.0);
-            alpha_[i] = beta_[i] = Squared ? c_[i] * size : c_[i] / 2;
+            const double size = std::max(std::abs(rows_.threshold[i]), 1.0);
+            alpha_[i] = beta_[i] = Squared ? rows_.c[i] * size : rows_.c[i] / 2;
             p_[i] = 0.5 * size;
             xi_[i] = 1.5 * size;
         }
@@ -274,13 +240,14 @@ private:
         w_ = w;
         double gap = 0, cost = 0;
         for (std::size_t i = 0; i < n_; ++i) {
-            const double q = std::clamp(best_q_[numbers_[i]], inside, 1 - inside), z = margins_[numbers_[i]];
-            alpha_[i] = q * c_[i];
-            beta_[i] = (1 - q) * c_[i];
+            const double q = std::clamp(best_q_[rows_.numbers[i]], inside, 1 - inside),
+                         z = margins_[rows_.numbers[i]];
+            alpha_[i] = q * rows_.c[i];
+            beta_[i] = (1 - q) * rows_.c[i];
             p_[i] = std::max(z - 1, 0.0);
             xi_[i] = std::max(1 - z, 0.0);
             gap += alpha_[i] * p_[i] + beta_[i] * xi_[i];
-            cost += c_[i];
+            cost += rows_.c[i];
         }
         const double mean = std::max(gap, 1e-6 * cost) / (2 * static_cast<double>(n_));
         for (std::size_t i = 0; i < n_; ++i) {
@@ -297,7 +264,7 @@ private:
             // Sums of the passes may promise what the certificate does not have, because of rounding.
             if (reason == "tol" && misses > 5) reason = "precision";
             if (reason == "tol" && iterations_ >= options_.max_iterations) reason = "budget";
-            if (finish(solution, reason) || some_left_out_) return;
+            if (finish(solution, reason) || rows_.some_left_out) return;
             if (!make_step()) {
                 finish(solution, stop_ ? "max_time" : "precision");
                 return;
@@ -318,7 +285,7 @@ private:
             if (tol > 0 && best_.gap() <= tol) return "tol";
             if (idle > patience || gap <= 0) return "precision";
             if (iterations_ >= options_.max_iterations) return "budget";
-            if (solution && !some_left_out_)
+            if (solution && !rows_.some_left_out)
                 solution->record(context_, passes_, best_of(solution->bounds, best_));
             if (!make_step()) return stop_ ? "max_time" : "precision";
         }
@@ -338,7 +305,8 @@ private:
                 task(part, first, last);
                 if (k == 0) {
                     std::size_t work = 0;
-                    for (std::size_t i = first; i < last; ++i) work += problem_.rows.entries(numbers_[i]);
+                    for (std::size_t i = first; i < last; ++i)
+                        work += problem_.rows.entries(rows_.numbers[i]);
                     if (context_.monitor.worked(work)) stop_ = true;
                 }
                 if (stop_.load(std::memory_order_relaxed) || team_.failed()) return;
@@ -358,29 +326,29 @@ private:
         const bool complete = pass(adders_, [&](Part& part, std::size_t first, std::size_t last) {
             advance(first, last);
             for (std::size_t i = first; i < last; ++i)
-                g_[i] = threshold_[i] - y_[i] * problem_.rows.dot(numbers_[i], w_.data());
+                g_[i] = rows_.threshold[i] - rows_.y[i] * problem_.rows.dot(rows_.numbers[i], w_.data());
             double loss = 0, alphas = 0, balance = 0, linear = 0, difference = 0, products = 0;
 #pragma omp simd reduction(+ : loss, alphas, balance, linear, difference, products)
             for (std::size_t i = first; i < last; ++i) {
                 const double alpha = alpha_[i], p = p_[i], beyond = g_[i] > 0 ? g_[i] : 0;
-                double own = threshold_[i] * alpha;
+                double own = rows_.threshold[i] * alpha;
                 if constexpr (Squared) {
-                    const double half = alpha / (2 * c_[i]);
+                    const double half = alpha / (2 * rows_.c[i]);
                     own -= alpha * half / 2;
-                    loss += c_[i] * beyond * beyond;
+                    loss += rows_.c[i] * beyond * beyond;
                     products += alpha * p;
                     D_[i] = alpha / (p + half);
                     g_[i] -= half;
                 } else {
                     const double beta = beta_[i], xi = xi_[i];
-                    loss += c_[i] * beyond;
+                    loss += rows_.c[i] * beyond;
                     products += alpha * p + beta * xi;
                     D_[i] = alpha * beta / (xi * alpha + p * beta);
                 }
                 alphas += alpha;
-                balance += y_[i] * alpha;
+                balance += rows_.y[i] * alpha;
                 linear += own;
-                difference += y_[i] * own;
+                difference += rows_.y[i] * own;
             }
             part.loss.add(loss);
             part.products.add(products);
@@ -389,9 +357,9 @@ private:
             part.linear[0].add((linear - difference) / 2);
             part.linear[1].add((linear + difference) / 2);
             for (std::size_t i = first; i < last; ++i) {
-                double* u = part.u[problem_.free_intercept && y_[i] > 0].data();
-                problem_.rows.add(numbers_[i], y_[i] * alpha_[i], u);
-                problem_.rows.add(numbers_[i], y_[i] * D_[i] * g_[i], part.predictor.data());
+                double* u = part.u[problem_.free_intercept && rows_.y[i] > 0].data();
+                problem_.rows.add(rows_.numbers[i], rows_.y[i] * alpha_[i], u);
+                problem_.rows.add(rows_.numbers[i], rows_.y[i] * D_[i] * g_[i], part.predictor.data());
             }
             add_to_matrix(part, first, last, stride);
         });
@@ -407,12 +375,13 @@ private:
     void add_to_matrix(Part& part, std::size_t first, std::size_t last, std::size_t stride) {
         if (!packs_) {
             for (std::size_t i = first; i < last; ++i)
-                problem_.rows.add_outer(numbers_[i], D_[i], matrix_of(part), stride);
+                problem_.rows.add_outer(rows_.numbers[i], D_[i], matrix_of(part), stride);
             return;
         }
         part.block->clear();
         for (std::size_t i = first; i < last; ++i)
-            part.block->push([&](double* row) { problem_.rows.spread(numbers_[i], std::sqrt(D_[i]), row); });
+            part.block->push(
+                [&](double* row) { problem_.rows.spread(rows_.numbers[i], std::sqrt(D_[i]), row); });
         part.block->add_to(matrix_of(part), stride);
     }
 
@@ -448,13 +417,13 @@ private:
     /// The bounds at w and alpha, and the right-hand side.
     void take_bounds() {
         Sum loss, linear[2], alpha[2], products;
-        std::vector<double> u[2] = {kept_[0], kept_[1]};
+        std::vector<double> u[2] = {rows_.kept[0], rows_.kept[1]};
         std::fill(right_.begin(), right_.end(), 0.0);
         for (int k = 0; k < 2; ++k) {
-            loss.add(kept_cost_[k]);
-            linear[k].add(kept_cost_[k]);
-            alpha[k].add(kept_cost_[k]);
-            for (std::size_t j = 0; j < d_; ++j) loss.add(-kept_[k][j] * w_[j]);
+            loss.add(rows_.kept_cost[k]);
+            linear[k].add(rows_.kept_cost[k]);
+            alpha[k].add(rows_.kept_cost[k]);
+            for (std::size_t j = 0; j < d_; ++j) loss.add(-rows_.kept[k][j] * w_[j]);
         }
         for (const Part& part : parts_) {
             loss.add(part.loss.value());
@@ -487,7 +456,7 @@ private:
             const std::size_t sides = loss_.regression ? 2 : 1;
             team_.run_ranges(n_ / sides, [&](std::size_t, std::size_t first, std::size_t last) {
                 for (std::size_t i = first; i < last; ++i)
-                    best_q_[numbers_[sides * i]] =
+                    best_q_[rows_.numbers[sides * i]] =
                         loss_.regression ? share(2 * i) - share(2 * i + 1) : share(i);
             });
         }
@@ -495,8 +464,8 @@ private:
 
     /// alpha / c
     double share(std::size_t i) const {
-        if (Squared || alpha_[i] < beta_[i]) return alpha_[i] / c_[i];
-        return 1 - beta_[i] / c_[i];
+        if (Squared || alpha_[i] < beta_[i]) return alpha_[i] / rows_.c[i];
+        return 1 - beta_[i] / rows_.c[i];
     }
 
     /// Predictor and corrector; false when the time was up or the numbers gave out.
@@ -541,7 +510,7 @@ private:
     /// <dw, a_i> of a block.
     void margins(std::size_t first, std::size_t last, double* dz) const {
         for (std::size_t i = first; i < last; ++i)
-            dz[i - first] = y_[i] * problem_.rows.dot(numbers_[i], dw_.data());
+            dz[i - first] = rows_.y[i] * problem_.rows.dot(rows_.numbers[i], dw_.data());
     }
 
     /// Pass 2. Leaves -e1/alpha and -e2/beta in dp and dxi.
@@ -552,7 +521,8 @@ private:
 #pragma omp simd reduction(+ : cross) reduction(max : nearest)
         for (std::size_t i = first; i < last; ++i) {
             const double dalpha = D_[i] * (g_[i] - dz[i - first]);
-            const double low = 1 / alpha_[i], a = dalpha * low, dp = -p_[i] * (1 + a), yD = y_[i] * D_[i];
+            const double low = 1 / alpha_[i], a = dalpha * low, dp = -p_[i] * (1 + a),
+                         yD = rows_.y[i] * D_[i];
             const double x = a > -0.5 ? 1 + a : -a;  // the larger of both
             nearest = x > nearest ? x : nearest;
             dp_[i] = -a * dp;
@@ -573,8 +543,8 @@ private:
         part.cross.add(cross);
         part.nearest = nearest;
         for (std::size_t i = first; i < last; ++i) {
-            problem_.rows.add(numbers_[i], centre[i - first], part.centre.data());
-            problem_.rows.add(numbers_[i], second[i - first], part.second.data());
+            problem_.rows.add(rows_.numbers[i], centre[i - first], part.centre.data());
+            problem_.rows.add(rows_.numbers[i], second[i - first], part.second.data());
         }
     }
 
@@ -657,13 +627,11 @@ private:
     const std::size_t d_;
     SymmetricSolver solver_;
     std::size_t n_ = 0, adders_ = 1;
-    bool packs_ = false, some_left_out_ = false;
+    bool packs_ = false;
     double positive_ = 0, negative_ = 0;  // weights of the classes
-    std::vector<RowNumber> numbers_;
-    std::vector<double> c_, y_, threshold_, alpha_, beta_, p_, xi_, D_, g_, dalpha_, dp_, dxi_;
+    InteriorRows rows_;
+    std::vector<double> alpha_, beta_, p_, xi_, D_, g_, dalpha_, dp_, dxi_;
     std::vector<double> w_, dw_, right_, corrected_, best_w_, best_q_, margins_;
-    std::vector<double> kept_[2];   // sums of the rows left out with alpha = c, by class
-    double kept_cost_[2] = {0, 0};  // and of their c
     std::vector<Part> parts_;
     Bounds best_{};
     double products_ = 0, gap_now_ = 0, step_ = 0, taken_ = 0, passes_ = 0, goal_ = 0;

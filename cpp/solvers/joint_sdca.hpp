@@ -24,14 +24,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <vector>
 
 #include "joint_certificate.hpp"
-#include "random.hpp"
-#include "sampling.hpp"
 #include "solution.hpp"
+#include "visits.hpp"
 
 namespace pegasos {
 
@@ -56,15 +54,14 @@ public:
           W_(problem.dimension(), problem.n_classes),
           p_(problem.rows.n_rows * stride_),
           rows_(problem.rows.n_rows),
-          random_(options.seed),
-          next_visit_(problem.rows.n_rows),
+          visits_(problem.rows.n_rows, options.blocks, options.seed),
           b_(stride_) {
         context.team.run_ranges(rows_.size(), [&](std::size_t, std::size_t first, std::size_t last) {
             for (std::size_t i = first; i < last; ++i) {
                 const std::uint32_t y = problem.labels[i];
                 rows_[i] = {problem.C * problem.weights[i], problem.rows.squared_norm(i), 0, y, y};
                 p_[i * stride_ + y] = 1;
-                if (rows_[i].bound == 0) next_visit_[i] = never;
+                if (rows_[i].bound == 0) visits_.leave_out(i);
             }
         });
     }
@@ -79,25 +76,25 @@ public:
         double gap_before = 0, factor = 0.9;
         for (;;) {
             if (sequence.empty())
-                make_order(options_.max_epochs * n_rows - visits_);
+                visits_.make_order(options_.max_epochs * n_rows - made_);
             else
-                order_ = sequence;
-            calm_.assign(order_.size(), 0.0f);
+                visits_.set_order(sequence);
+            calm_.assign(visits_.order().size(), 0.0f);
             const Stats stats = make_epoch();
-            ++epoch_;
-            visits_ += stats.visits;
+            visits_.end_epoch();
+            made_ += stats.visits;
             move_intercepts();
             if (options_.shrink) send_to_rest(stats);
             const bool out_of_time = context_.monitor.timed_out();
-            const bool last = out_of_time || !sequence.empty() || visits_ >= options_.max_epochs * n_rows;
+            const bool last = out_of_time || !sequence.empty() || made_ >= options_.max_epochs * n_rows;
             // The scores met are half an epoch old, on average.
             const double expected =
                 stats.gap * (stats.gap < gap_before ? std::sqrt(stats.gap / gap_before) : 1);
             gap_before = stats.gap;
             const bool promising =
                 options_.tol > 0 && factor * expected + mismatch() <= options_.tol * dual_now();
-            if (last || promising || epoch_ == next_record) {
-                while (epoch_ >= next_record) next_record *= 2;
+            if (last || promising || visits_.epochs() == next_record) {
+                while (visits_.epochs() >= next_record) next_record *= 2;
                 const Bounds now = check(solution);
                 const bool reached = options_.tol > 0 && solution.bounds.gap() <= options_.tol;
                 if (reached || last) {
@@ -108,8 +105,8 @@ public:
                 if (expected > 0) factor = std::clamp(1.1 * without / expected, 0.5, 10.0);
             }
         }
-        solution.epochs = visits_ / n_rows;
-        solution.steps = static_cast<std::uint64_t>(visits_);
+        solution.epochs = made_ / n_rows;
+        solution.steps = static_cast<std::uint64_t>(made_);
         solution.t = start.t + solution.steps;
         solution.seconds = context_.monitor.seconds();
         return solution;
@@ -121,9 +118,7 @@ private:
         double visits = 0;
         double violation = 0;  // sum of squares
     };
-    static constexpr std::size_t run_length = 64;
     static constexpr std::size_t far = 16, near = 8;  // prefetch distances, in rows
-    static constexpr std::uint32_t never = UINT32_MAX;
 
     double* p(std::size_t i) { return &p_[i * stride_]; }
 
@@ -188,72 +183,36 @@ private:
         return sum / 2;
     }
 
-    /// The rows that do not rest in this epoch; all of them, if every one would.
-    void wake_rows() {
-        gather_active();
-        if (!active_.empty()) return;
-        for (std::uint32_t& epoch : next_visit_)
-            if (epoch != never) epoch = epoch_;
-        gather_active();
-    }
-    void gather_active() {
-        active_.clear();
-        for (std::size_t i = 0; i < next_visit_.size(); ++i)
-            if (next_visit_[i] <= epoch_) active_.push_back(static_cast<RowNumber>(i));
-    }
-
     void send_to_rest(const Stats& stats) {
         const double usual = std::sqrt(stats.violation / stats.visits);
-        for (std::size_t at = 0; at < order_.size(); ++at) {
-            if (!(calm_[at] > 0)) continue;
-            next_visit_[order_[at]] = epoch_ + static_cast<std::uint32_t>(Loss::rest(calm_[at], usual));
-        }
-    }
-
-    /// The active rows in random order, no more of them than the budget has left.
-    void make_order(double most) {
-        wake_rows();
-        if (!options_.blocks) {
-            order_ = active_;
-            shuffle(order_, random_);
-        } else {
-            std::vector<RowNumber> runs((active_.size() + run_length - 1) / run_length);
-            std::iota(runs.begin(), runs.end(), RowNumber{0});
-            shuffle(runs, random_);
-            order_.clear();
-            for (const RowNumber run : runs) {
-                const auto first = active_.begin() + static_cast<std::ptrdiff_t>(run * run_length);
-                order_.insert(order_.end(), first,
-                              std::min(first + static_cast<std::ptrdiff_t>(run_length), active_.end()));
-            }
-        }
-        if (static_cast<double>(order_.size()) > most)
-            order_.resize(static_cast<std::size_t>(std::max(std::ceil(most), 1.0)));
+        for (std::size_t at = 0; at < visits_.order().size(); ++at)
+            if (calm_[at] > 0) visits_.rest(visits_.order()[at], Loss::rest(calm_[at], usual));
     }
 
     Stats make_epoch() {
         const Rows& rows = problem_.rows;
         Monitor& monitor = context_.monitor;
-        monitor.at_epoch(visits_ / static_cast<double>(rows.n_rows));
+        monitor.at_epoch(made_ / static_cast<double>(rows.n_rows));
         Stats stats;
-        if (order_.empty() || monitor.look()) return stats;
+        const std::vector<RowNumber>& order = visits_.order();
+        if (order.empty() || monitor.look()) return stats;
         Loss loss(problem_.cost, problem_.n_classes);
         AlignedVector<double> f(stride_), shift(stride_);
         for (std::size_t k = 0; k < stride_; ++k) shift[k] = kappa_ * b_[k];
         const Real* last = W_.row(rows.n_features);
         const bool intercepts = kappa_ > 0;
-        for (std::size_t at = 0; at < order_.size(); ++at) {
-            if (at + far < order_.size()) {
-                const RowNumber ahead = order_[at + far];
+        for (std::size_t at = 0; at < order.size(); ++at) {
+            if (at + far < order.size()) {
+                const RowNumber ahead = order[at + far];
                 rows.prefetch_start(ahead);
                 prefetch(&rows_[ahead]);
             }
-            if (at + near < order_.size()) {
-                const RowNumber ahead = order_[at + near];
+            if (at + near < order.size()) {
+                const RowNumber ahead = order[at + near];
                 rows.prefetch_row(ahead);
                 prefetch_span(p(ahead), p(ahead) + stride_, 8);
             }
-            const RowNumber i = order_[at];
+            const RowNumber i = order[at];
             JointRow& row = rows_[i];
             W_.scores(rows, i, f.data());
             if (intercepts)
@@ -298,9 +257,9 @@ private:
         const auto slope = [&](std::size_t i, Loss& loss, const double* f, double* out) {
             const JointRow& row = rows_[i];
             std::copy_n(p(i), stride_, out);
-            if (row.vertex == JointRow::none || next_visit_[i] == never || next_visit_[i] <= epoch_) return;
+            if (row.vertex == JointRow::none || !visits_.rests(i)) return;
             const double top = loss.value(f, row.label) + f[row.label];
-            if (top > f[row.vertex] + row.dual) next_visit_[i] = epoch_;  // its rest was too long
+            if (top > f[row.vertex] + row.dual) visits_.wake(i);  // its rest was too long
         };
         const double primal =
             evaluate_jointly<Loss>(problem_, W, context_.team, context_.monitor, point, slope);
@@ -316,7 +275,7 @@ private:
             solution.q = std::move(point.q);
             swap_sign(solution.q, problem_.labels, problem_.n_classes);
         }
-        solution.record(context_, visits_ / static_cast<double>(rows.n_rows), solution.bounds);
+        solution.record(context_, made_ / static_cast<double>(rows.n_rows), solution.bounds);
         return now;
     }
 
@@ -327,14 +286,11 @@ private:
     ClassMatrix<Real> W_;
     AlignedVector<double> p_;
     std::vector<JointRow> rows_;
-    std::vector<RowNumber> active_, order_;
-    Random random_;
-    std::uint32_t epoch_ = 0;
-    std::vector<std::uint32_t> next_visit_;  // the epoch from which a row is visited again
-    std::vector<float> calm_;                // of the rows visited
-    std::vector<double> b_;                  // intercepts
+    Visits visits_;
+    std::vector<float> calm_;  // of the rows visited
+    std::vector<double> b_;    // intercepts
     double kappa_ = 0, step_ = 0, slope_ = 0;
-    double visits_ = 0;
+    double made_ = 0;
 };
 
 }  // namespace pegasos

@@ -45,13 +45,13 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "certificate.hpp"
 #include "losses.hpp"
 #include "sampling.hpp"
 #include "solution.hpp"
+#include "visits.hpp"
 
 namespace pegasos {
 
@@ -75,8 +75,7 @@ public:
           context_(context),
           team_(context.team),
           w_(problem.dimension()),
-          random_(options.seed),
-          next_visit_(problem.rows.n_rows),
+          visits_(problem.rows.n_rows, options.blocks, options.seed),
           workers_(team_.size()) {
         const std::size_t n_rows = problem.rows.n_rows;
         coordinates_.resize(n_rows);
@@ -86,7 +85,7 @@ public:
                                    problem.rows.squared_norm(i)};
         });
         for (std::size_t i = 0; i < n_rows; ++i)
-            if (coordinates_[i].signed_cost == 0) next_visit_[i] = never;
+            if (coordinates_[i].signed_cost == 0) visits_.leave_out(i);
         if (problem.rows.bias > 0) set_up_intercept();
     }
 
@@ -99,18 +98,18 @@ public:
         double gap_before = 0, factor = 0;
         for (;;) {
             if (sequence.empty())
-                make_order(options_.max_epochs * n_rows - visits_);
+                visits_.make_order(options_.max_epochs * n_rows - made_);
             else
-                order_ = sequence;
-            outward_.assign(order_.size(), 0.0f);
+                visits_.set_order(sequence);
+            outward_.assign(visits_.order().size(), 0.0f);
             const std::size_t joins = choose_joins();
             const Stats stats = make_epoch(joins);
-            ++epoch_;
-            visits_ += stats.visits;
+            visits_.end_epoch();
+            made_ += stats.visits;
             b_ = intercept();
             if (options_.shrink) send_to_rest(stats);
             const bool out_of_time = context_.monitor.timed_out();
-            const bool last = out_of_time || !sequence.empty() || visits_ >= options_.max_epochs * n_rows;
+            const bool last = out_of_time || !sequence.empty() || made_ >= options_.max_epochs * n_rows;
             const double dual = linear_ - squared_norm(w_, problem_.n_penalized()) / 2;
             // The margins met are half an epoch old, on average.
             const double expected =
@@ -119,8 +118,8 @@ public:
             const double usual = joins > 0 ? 2 : 0.9;  // of the gap over the one expected
             const bool promising =
                 options_.tol > 0 && (factor > 0 ? factor : usual) * expected <= options_.tol * dual;
-            if (last || promising || epoch_ == next_record) {
-                while (epoch_ >= next_record) next_record *= 2;
+            if (last || promising || visits_.epochs() == next_record) {
+                while (visits_.epochs() >= next_record) next_record *= 2;
                 const Bounds now = check(solution);
                 const Bounds& bounds = solution.bounds;
                 const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol;
@@ -131,8 +130,8 @@ public:
                 if (expected > 0) factor = std::clamp(1.1 * (now.primal - now.dual) / expected, 0.5, 10.0);
             }
         }
-        solution.epochs = visits_ / n_rows;
-        solution.steps = static_cast<std::uint64_t>(visits_);
+        solution.epochs = made_ / n_rows;
+        solution.steps = static_cast<std::uint64_t>(made_);
         solution.t = start.t + solution.steps;
         solution.seconds = context_.monitor.seconds();
         return solution;
@@ -166,35 +165,14 @@ private:
         Stats stats;
         double cross = 0, square = 0;  // sums for the line search
     };
-    static constexpr std::size_t run_length = 64;
     static constexpr std::size_t far = 32, near = 16;  // prefetch distances, in rows
-    static constexpr std::uint32_t longest_rest = 255, never = UINT32_MAX;
-
-    /// The rows that do not rest in this epoch; all of them, if every one would.
-    void wake_rows() {
-        gather_active();
-        if (!active_.empty()) return;
-        for (std::uint32_t& epoch : next_visit_)
-            if (epoch != never) epoch = epoch_;
-        gather_active();
-    }
-    void gather_active() {
-        active_.resize(next_visit_.size());
-        std::size_t count = 0;
-        for (std::size_t i = 0; i < next_visit_.size(); ++i) {  // without a branch: few or many are active
-            active_[count] = static_cast<RowNumber>(i);
-            count += next_visit_[i] <= epoch_;
-        }
-        active_.resize(count);
-    }
+    static constexpr double longest_rest = 255;
 
     void send_to_rest(const Stats& stats) {
         const double usual = std::sqrt(stats.violation / stats.visits);
-        for (std::size_t p = 0; p < order_.size(); ++p) {
-            if (!(outward_[p] > 0)) continue;
-            const double rest = std::min(2 * outward_[p] / usual, static_cast<double>(longest_rest));
-            next_visit_[order_[p]] = epoch_ + static_cast<std::uint32_t>(rest);
-        }
+        for (std::size_t p = 0; p < visits_.order().size(); ++p)
+            if (outward_[p] > 0)
+                visits_.rest(visits_.order()[p], std::min(2 * outward_[p] / usual, longest_rest));
     }
 
     /// Starts from a dual point: alpha_i = C s_i q_i.
@@ -231,42 +209,18 @@ private:
         return problem_.rows.bias > 0 ? kappa_ * b_ + step_ * w_.back() / problem_.rows.bias : 0;
     }
 
-    /// The active rows in random order, no more of them than the budget has left.
-    void make_order(double most) {
-        wake_rows();
-        order_active_rows();
-        if (static_cast<double>(order_.size()) > most)
-            order_.resize(static_cast<std::size_t>(std::max(std::ceil(most), 1.0)));
-    }
-
-    void order_active_rows() {
-        if (!options_.blocks) {
-            order_ = active_;
-            return shuffle(order_, random_);
-        }
-        std::vector<RowNumber> runs((active_.size() + run_length - 1) / run_length);
-        std::iota(runs.begin(), runs.end(), RowNumber{0});
-        shuffle(runs, random_);
-        order_.clear();
-        for (const RowNumber run : runs) {
-            const auto first = active_.begin() + static_cast<std::ptrdiff_t>(run * run_length);
-            order_.insert(order_.end(), first,
-                          std::min(first + static_cast<std::ptrdiff_t>(run_length), active_.end()));
-        }
-    }
-
     /// How often the threads' changes are joined in this epoch; 0 where one thread makes it.
     std::size_t choose_joins() const {
         if (team_.size() == 1) return 0;
         if (options_.joins > 0) return options_.joins;
-        const double entries = static_cast<double>(order_.size()) * mean_entries();
+        const double entries = static_cast<double>(visits_.order().size()) * mean_entries();
         const double between = std::max(8.0 * static_cast<double>(w_.size()), 50'000.0);
         const double joins = entries / (static_cast<double>(team_.size()) * between);
         return joins < 12 ? 0 : static_cast<std::size_t>(std::min(joins, 32.0));
     }
 
     Stats make_epoch(std::size_t joins) {
-        context_.monitor.at_epoch(visits_ / static_cast<double>(problem_.rows.n_rows));
+        context_.monitor.at_epoch(made_ / static_cast<double>(problem_.rows.n_rows));
         stop_ = context_.monitor.look();  // the calling thread may have no rows of its own
         return joins == 0 ? make_epoch_alone() : make_epoch_together(joins);
     }
@@ -274,13 +228,13 @@ private:
     Stats make_epoch_alone() {
         Worker& worker = workers_[0];
         worker.stats = {};
-        visit_rows<false>(worker, 0, 0, order_.size(), w_.data(), 1);
+        visit_rows<false>(worker, 0, 0, visits_.order().size(), w_.data(), 1);
         linear_ += worker.stats.linear;
         return worker.stats;
     }
 
     Stats make_epoch_together(std::size_t rounds) {
-        const std::size_t K = team_.size(), n = order_.size(), d = w_.size();
+        const std::size_t K = team_.size(), n = visits_.order().size(), d = w_.size();
         const double bias = problem_.rows.bias;
         delta_.assign(d, 0.0);
         for (Worker& worker : workers_) {
@@ -358,15 +312,16 @@ private:
                     double caution) {
         const Rows& rows = problem_.rows;
         Stats stats;
-        const std::size_t end = order_.size(), sigma = w_.size() - 1;
+        const std::vector<RowNumber>& order = visits_.order();
+        const std::size_t end = order.size(), sigma = w_.size() - 1;
         const double shift = kappa_ * b_;
         for (std::size_t p = first; p < last; ++p) {
             if (p + far < end) {
-                rows.prefetch_start(order_[p + far]);
-                prefetch(&coordinates_[order_[p + far]]);
+                rows.prefetch_start(order[p + far]);
+                prefetch(&coordinates_[order[p + far]]);
             }
-            if (p + near < end) rows.prefetch_row(order_[p + near]);
-            const RowNumber i = order_[p];
+            if (p + near < end) rows.prefetch_row(order[p + near]);
+            const RowNumber i = order[p];
             Coordinate& c = coordinates_[i];
             const double sign = std::copysign(1.0, c.signed_cost), cost = std::abs(c.signed_cost),
                          alpha = c.alpha, y = Loss::regression ? problem_.labels[i] : sign;
@@ -403,7 +358,7 @@ private:
             if (c.signed_cost == 0) return 0.0;
             const double cost = std::abs(c.signed_cost);
             if (loss_.pull(c.alpha, cost, z, problem_.labels[i]).projected != 0)
-                next_visit_[i] = epoch_;  // its rest was too long
+                visits_.wake(i);  // its rest was too long
             return loss_.clip(c.alpha / cost);
         };
         const double primal = evaluate(loss_, problem_, w, team_, context_.monitor, point, slope, true);
@@ -417,7 +372,7 @@ private:
             solution.bounds.dual = now.dual;
             solution.q = std::move(point.q);
         }
-        solution.record(context_, visits_ / static_cast<double>(problem_.rows.n_rows), solution.bounds);
+        solution.record(context_, made_ / static_cast<double>(problem_.rows.n_rows), solution.bounds);
         return now;
     }
 
@@ -428,17 +383,14 @@ private:
     Team& team_;
     std::vector<double> w_, delta_;
     std::vector<Coordinate> coordinates_;
-    std::vector<RowNumber> active_, order_;
-    Random random_;
-    std::uint32_t epoch_ = 0;
-    std::vector<std::uint32_t> next_visit_;  // the epoch from which a row is visited again
+    Visits visits_;
     std::vector<float> outward_;  // by how much the gradient of a row at a bound points out of the box
     std::vector<Worker> workers_;
     std::atomic<bool> stop_ = false;
     double caution_ = 1;
     double b_ = 0, kappa_ = 0, step_ = 0;  // intercept
     double slope_ = 0;  // of the intercept in w's last entry, less that of a constant feature
-    double linear_ = 0, visits_ = 0;
+    double linear_ = 0, made_ = 0;
 };
 
 }  // namespace pegasos
