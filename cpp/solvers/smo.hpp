@@ -1,0 +1,356 @@
+// Sequential minimal optimisation in nested working sets (kernel_problem.hpp has the symbols).
+//
+// Rows of the kernel matrix are what costs. So that as few as possible are computed, and those many at a time:
+//
+// 1. Of all variables, a few thousand are chosen, and the square of the kernel matrix that belongs to them is
+//    computed: those that gain most by a step of their own at the present b, and those strictly between their
+//    bounds, which will have to give way. The first choice, when nothing is known, is random.
+// 2. Within these, blocks of a few hundred are chosen in the same way, whose square fits the second-level cache,
+// 3. and solved by steps of one pair or one variable (dense_smo.hpp).
+// 4. When the chosen ones are solved well enough, whole rows are computed of those that changed, and the
+//    responses of all examples brought up to date. The bounds are then known, for all examples.
+//
+// A variable that is tried and goes back to zero thus never costs a whole row, and what others call shrinking is
+// the rule here: only the chosen ones are worked on between two looks at all.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "dense_smo.hpp"
+#include "gram.hpp"
+#include "kernel_problem.hpp"
+#include "random.hpp"
+#include "solution.hpp"
+
+namespace pegasos {
+
+struct SmoOptions {
+    double tol;
+    double max_epochs;           // an epoch is as many steps as there are examples
+    std::size_t working_set;     // variables chosen at a time
+    std::size_t block;           // of those
+    std::uint64_t seed;
+};
+
+struct KernelSolution {
+    std::vector<double> beta;  // by variable
+    double b = 0;
+    Bounds bounds{};
+    double epochs = 0, seconds = 0, squared_norm = 0, evaluations = 0;
+    std::uint64_t steps = 0;
+    std::string reason;
+    std::vector<Record> history;
+};
+
+template <class Real>
+class Smo {
+public:
+    Smo(const KernelProblem& problem, Gram<Real>& gram, const SmoOptions& options, Context& context)
+        : problem_(problem),
+          gram_(gram),
+          options_(options),
+          context_(context),
+          random_(options.seed),
+          beta_(problem.size()),
+          f_(problem.n_rows),
+          gains_(problem.size()),
+          smo_(problem.free_intercept) {}
+
+    KernelSolution run(const std::vector<double>& start) {
+        KernelSolution solution;
+        if (!start.empty()) begin_at(start);
+        double last_gap = std::numeric_limits<double>::infinity();
+        int stuck = 0;
+        for (;;) {
+            const KernelBounds now = bounds_of(problem_, beta_, f_);
+            b_ = now.b;
+            const double gap = now.bounds.primal - now.bounds.dual;
+            if (now.bounds.primal < best_.bounds.primal || solution.history.empty()) best_ = now;
+            solution.history.push_back({context_.monitor.seconds(), epochs(), now.bounds.primal, now.bounds.dual});
+            if (context_.report) context_.report(solution.history.back());
+            solution.bounds = now.bounds;
+            solution.b = now.b;
+            solution.squared_norm = now.squared_norm;
+            stuck = gap < 0.99 * last_gap ? 0 : stuck + 1;
+            last_gap = std::min(gap, last_gap);
+            if (options_.tol > 0 && now.bounds.gap() <= options_.tol)
+                solution.reason = "tol";
+            else if (context_.monitor.timed_out())
+                solution.reason = "max_time";
+            else if (epochs() >= options_.max_epochs)
+                solution.reason = "budget";
+            else if (stuck > 200 || gap <= 1e-15 * std::abs(now.bounds.primal))
+                solution.reason = "precision";
+            if (!solution.reason.empty()) break;
+            const double goal = std::max(options_.tol, 1e-15) * std::abs(now.bounds.dual);
+            if (!improve(gap, goal, stuck)) {
+                solution.reason = "precision";
+                break;
+            }
+        }
+        solution.beta = beta_;
+        solution.steps = steps_;
+        solution.epochs = epochs();
+        solution.evaluations = gram_.evaluations();
+        solution.seconds = context_.monitor.seconds();
+        return solution;
+    }
+
+private:
+    double epochs() const { return static_cast<double>(steps_) / static_cast<double>(problem_.n_rows); }
+
+    void begin_at(const std::vector<double>& start) {
+        std::vector<RowNumber> which;
+        std::vector<double> steps;
+        collect([&](std::size_t v) { return beta_[v] = std::clamp(start[v], problem_.lo[v], problem_.hi[v]); },
+                which, steps);
+        gram_.add(which, steps, f_);
+    }
+
+    /// The examples for which the sum of change(v) over their variables is not zero, and those sums.
+    template <class Change>
+    void collect(Change change, std::vector<RowNumber>& which, std::vector<double>& steps) {
+        std::vector<double> by_row(problem_.n_rows);
+        for (std::size_t v = 0; v < problem_.size(); ++v) by_row[problem_.row[v]] += change(v);
+        for (std::size_t i = 0; i < problem_.n_rows; ++i)
+            if (by_row[i] != 0) {
+                which.push_back(static_cast<RowNumber>(i));
+                steps.push_back(by_row[i]);
+            }
+    }
+
+    /// What a step of the variable alone would gain, if the intercept stayed.
+    static double gain(double beta, double lo, double hi, double slope, double curvature) {
+        const double step = std::clamp(beta + slope / std::max(curvature, 1e-12), lo, hi) - beta;
+        return step * (slope - 0.5 * curvature * step);
+    }
+
+    /// Chooses, solves, and brings the responses up to date. False where nothing moved.
+    bool improve(double gap, double goal, int stuck) {
+        choose(stuck);
+        const std::size_t m = chosen_.size();
+        std::vector<RowNumber> rows(m);
+        for (std::size_t k = 0; k < m; ++k) rows[k] = problem_.row[chosen_[k]];
+        square_.resize(m * m);
+        gram_.square(rows, square_.data(), m);
+        local_.resize(m);
+        local_.K = square_.data();
+        local_.stride = m;
+        for (std::size_t k = 0; k < m; ++k) {
+            const std::size_t v = chosen_[k];
+            local_.beta[k] = beta_[v];
+            local_.lo[k] = problem_.lo[v];
+            local_.hi[k] = problem_.hi[v];
+            local_.u[k] = problem_.t[v] - f_[problem_.row[v]];
+            local_.diagonal[k] = static_cast<float>(square_[k * m + k]);
+        }
+        solve_chosen(gap, goal, stuck);
+
+        std::vector<RowNumber> which;
+        std::vector<double> steps;
+        std::vector<double> change(problem_.size());
+        for (std::size_t k = 0; k < m; ++k) change[chosen_[k]] = local_.beta[k] - beta_[chosen_[k]];
+        for (std::size_t k = 0; k < m; ++k) beta_[chosen_[k]] = local_.beta[k];
+        collect([&](std::size_t v) { return change[v]; }, which, steps);
+        if (which.empty()) return false;
+        gram_.add(which, steps, f_);
+        return true;
+    }
+
+    void choose(int stuck) {
+        const std::size_t n = problem_.size(), m = std::min(options_.working_set, n);
+        chosen_.resize(n);
+        std::iota(chosen_.begin(), chosen_.end(), RowNumber{0});
+        if (m == n) return;
+        if (next_ < n) {
+            if (next_ == 0) {
+                order_.resize(n);
+                std::iota(order_.begin(), order_.end(), RowNumber{0});
+                shuffle(order_, random_);
+            }
+            static const std::size_t first = getenv("FIRST") ? atoi(getenv("FIRST")) : 1024;
+            chosen_.clear();
+            for (; next_ < n && chosen_.size() < first; ++next_) {
+                const std::size_t v = order_[next_];
+                chosen_.push_back(static_cast<RowNumber>(v));
+            }
+            std::sort(chosen_.begin(), chosen_.end());
+            return;
+        }
+        double largest = 0;
+        for (std::size_t v = 0; v < n; ++v) {
+            const RowNumber i = problem_.row[v];
+            gains_[v] = gain(beta_[v], problem_.lo[v], problem_.hi[v], problem_.t[v] - f_[i] - b_, gram_.diagonal(i));
+            largest = std::max(largest, gains_[v]);
+        }
+        // Those between their bounds come first, as long as they leave room for others.
+        std::size_t inside = 0;
+        for (std::size_t v = 0; v < n; ++v) inside += beta_[v] > problem_.lo[v] && beta_[v] < problem_.hi[v];
+        const double bonus = inside < m / 2 ? 2 * largest : stuck > 2 ? 0 : 0.01 * largest;
+        for (std::size_t v = 0; v < n; ++v)
+            if (beta_[v] > problem_.lo[v] && beta_[v] < problem_.hi[v]) gains_[v] += bonus;
+        std::nth_element(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(m - 1), chosen_.end(),
+                         [&](RowNumber a, RowNumber c) { return gains_[a] > gains_[c]; });
+        chosen_.resize(m);
+        std::erase_if(chosen_, [&](RowNumber v) { return gains_[v] <= 0; });
+        if (problem_.free_intercept) add_extremes();
+        std::sort(chosen_.begin(), chosen_.end());
+    }
+
+    /// The pair that violates most: without it, nothing may be gained by pairs of the chosen ones.
+    void add_extremes() {
+        std::size_t up = problem_.size(), low = problem_.size();
+        const auto slope = [&](std::size_t v) { return problem_.t[v] - f_[problem_.row[v]]; };
+        for (std::size_t v = 0; v < problem_.size(); ++v) {
+            if (beta_[v] < problem_.hi[v] && (up == problem_.size() || slope(v) > slope(up))) up = v;
+            if (beta_[v] > problem_.lo[v] && (low == problem_.size() || slope(v) < slope(low))) low = v;
+        }
+        for (const std::size_t v : {up, low})
+            if (v < problem_.size() &&
+                std::find(chosen_.begin(), chosen_.end(), static_cast<RowNumber>(v)) == chosen_.end())
+                chosen_.push_back(static_cast<RowNumber>(v));
+    }
+
+    /// The intercept at which those between their bounds have no slope, on average.
+    double local_intercept() const {
+        if (!problem_.free_intercept) return 0;
+        double sum = 0, count = 0, up = -std::numeric_limits<double>::infinity(), low = -up;
+        for (std::size_t k = 0; k < local_.size; ++k) {
+            const double u = local_.u[k];
+            const bool grows = local_.beta[k] < local_.hi[k], shrinks = local_.beta[k] > local_.lo[k];
+            if (grows && shrinks) sum += u, ++count;
+            if (grows) up = std::max(up, u);
+            if (shrinks) low = std::min(low, u);
+        }
+        if (count > 0) return sum / count;
+        return std::isfinite(up) && std::isfinite(low) ? (up + low) / 2 : b_;
+    }
+
+    double local_gap(double b) const {
+        double sum = 0;
+        for (std::size_t k = 0; k < local_.size; ++k) {
+            const double u = local_.u[k] - b;
+            sum += local_.hi[k] * std::max(u, 0.0) + local_.lo[k] * std::min(u, 0.0) - local_.beta[k] * u;
+        }
+        return sum;
+    }
+
+    void solve_chosen(double gap, double goal, int stuck) {
+        const std::size_t m = local_.size, q = std::min(options_.block, m);
+        const bool whole = m == problem_.size();
+        const auto most = static_cast<std::uint64_t>(
+            std::max(1.0, std::ceil((options_.max_epochs - epochs()) * static_cast<double>(problem_.n_rows))));
+        const std::uint64_t limit = most > UINT64_MAX / 2 ? UINT64_MAX : steps_ + most;
+        const double before = local_gap(local_intercept());
+        // As far as the rest, which does not move, makes it worth while.
+        double target = whole ? 0.5 * goal : std::max(0.3 * goal, 0.1 * std::min(before, gap));
+        if (stuck > 2) target *= 0.1;
+        if (m <= q) {
+            std::uint64_t budget = limit - steps_;
+            double share = 0.1;
+            while (budget > 0) {
+                const std::uint64_t made = smo_.run(local_, share, 0, std::min<std::uint64_t>(budget, 100 * m));
+                steps_ += made;
+                budget -= made;
+                if (made == 0 || context_.monitor.worked(made * m) || local_gap(local_intercept()) <= target) break;
+            }
+            return;
+        }
+        for (int round = 0; steps_ < limit; ++round) {
+            const double b = local_intercept(), now = local_gap(b);
+            if (now <= target) return;
+            choose_block(b, q);
+            const std::uint64_t made = solve_block(limit - steps_);
+            steps_ += made;
+            if (made == 0 || context_.monitor.worked(made * q)) return;
+            update_local();
+        }
+    }
+
+    void choose_block(double b, std::size_t q) {
+        const std::size_t m = local_.size;
+        local_gains_.resize(m);
+        picked_.resize(m);
+        std::iota(picked_.begin(), picked_.end(), RowNumber{0});
+        std::size_t up = m, low = m;
+        for (std::size_t k = 0; k < m; ++k) {
+            local_gains_[k] =
+                gain(local_.beta[k], local_.lo[k], local_.hi[k], local_.u[k] - b, local_.diagonal[k]);
+            if (local_.beta[k] < local_.hi[k] && (up == m || local_.u[k] > local_.u[up])) up = k;
+            if (local_.beta[k] > local_.lo[k] && (low == m || local_.u[k] < local_.u[low])) low = k;
+        }
+        if (problem_.free_intercept)
+            for (const std::size_t k : {up, low})
+                if (k < m) local_gains_[k] = std::numeric_limits<double>::infinity();
+        std::nth_element(picked_.begin(), picked_.begin() + static_cast<std::ptrdiff_t>(q - 1), picked_.end(),
+                         [&](RowNumber a, RowNumber c) { return local_gains_[a] > local_gains_[c]; });
+        picked_.resize(q);
+        std::sort(picked_.begin(), picked_.end());
+    }
+
+    std::uint64_t solve_block(std::uint64_t budget) {
+        const std::size_t q = picked_.size();
+        block_K_.resize(q * q);
+        block_.resize(q);
+        block_.K = block_K_.data();
+        block_.stride = q;
+        for (std::size_t a = 0; a < q; ++a) {
+            const std::size_t k = picked_[a];
+            const Real* row = local_.row(k);
+            for (std::size_t c = 0; c < q; ++c) block_K_[a * q + c] = row[picked_[c]];
+            block_.beta[a] = local_.beta[k];
+            block_.lo[a] = local_.lo[k];
+            block_.hi[a] = local_.hi[k];
+            block_.u[a] = local_.u[k];
+            block_.diagonal[a] = local_.diagonal[k];
+        }
+        return smo_.run(block_, 0.1, 0, std::min<std::uint64_t>(budget, 20 * q));
+    }
+
+    /// Slopes of all chosen ones after the block's steps.
+    void update_local() {
+        std::vector<double> steps;
+        std::vector<const Real*> rows;
+        for (std::size_t a = 0; a < picked_.size(); ++a) {
+            const std::size_t k = picked_[a];
+            const double step = block_.beta[a] - local_.beta[k];
+            if (step == 0) continue;
+            local_.beta[k] = block_.beta[a];
+            steps.push_back(-step);
+            rows.push_back(local_.row(k));
+        }
+        in_stretches(local_.size, 1024, rows.size(), context_.team, context_.monitor,
+                     [&](std::size_t first, std::size_t last) {
+                         double* __restrict u = local_.u.data();
+                         for (std::size_t r = 0; r < rows.size(); ++r) {
+                             const Real* row = rows[r];
+                             const double step = steps[r];
+#pragma omp simd
+                             for (std::size_t k = first; k < last; ++k) u[k] += step * row[k];
+                         }
+                     });
+    }
+
+    const KernelProblem& problem_;
+    Gram<Real>& gram_;
+    const SmoOptions options_;
+    Context& context_;
+    Random random_;
+    std::vector<double> beta_, f_, gains_, local_gains_;
+    double b_ = 0;
+    KernelBounds best_;
+    std::uint64_t steps_ = 0;
+    std::vector<RowNumber> chosen_, picked_, order_;
+    std::size_t next_ = 0;
+    std::vector<Real, AtLine<Real>> square_, block_K_;
+    DenseProblem<Real> local_, block_;
+    DenseSmo<Real> smo_;
+};
+
+}  // namespace pegasos
