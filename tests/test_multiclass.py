@@ -239,6 +239,7 @@ WRONG = [
     ({"multi_class": "joint", "loss": "log_loss", "cost": np.eye(4)}, ["cost is for", "'log_loss'"]),
     ({"loss": "log_loss", "solver": "perceptron"}, ["loss='log_loss' is none that perceptron serves: hinge"]),
     ({"multi_class": "multinomial"}, ["multi_class='multinomial': must be 'ovr' or 'joint'"]),
+    ({"multi_class": "crammer_singer"}, ["multi_class='crammer_singer'", "is multi_class='joint' with loss='hinge'"]),
     ({"early_stopping": True}, ["early_stopping=True is none that sdca serves", "'pegasos', 'sgd-r', 'sgd-s'"]),
     ({"early_stopping": True, "solver": "auto"}, ["none that auto serves"]),
     ({"early_stopping": True, "solver": Pegasos(max_steps=9)}, ["max_steps"]),

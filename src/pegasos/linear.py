@@ -136,7 +136,9 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     options: ClassVar[Mapping[str, Option]] = {
         "loss": Choice(values=names("hinge", "squared_hinge", "log_loss"), help="the loss"),
         "multi_class": Choice(
-            values=names("ovr", "joint"), help="each of more than two classes against the rest, or all together"
+            values=names("ovr", "joint"),
+            help="each of more than two classes against the rest, or all together",
+            habits={"crammer_singer": "Crammer and Singer's machine is multi_class='joint' with loss='hinge'"},
         ),
         **LinearMachine.options,
         "early_stopping": Flag(help="stop also when the accuracy on examples held out no longer improves"),
