@@ -107,6 +107,19 @@ public:
         });
     }
 
+    /// The same by all changes, or by those that are not zero where these are few.
+    template <class Rows>
+    void add_nonzero(const Rows& rows, std::size_t i, double c, const double* change) {
+        few_.clear();
+        for (std::size_t k = 0; k < n_classes_; ++k)
+            if (change[k] != 0) few_.push_back({static_cast<std::uint32_t>(k), change[k]});
+        if (few_.empty()) return;
+        if (few_.size() * 8 <= stride_)
+            add(rows, i, c, few_);
+        else
+            add(rows, i, c, change);
+    }
+
     /// Without the padding.
     std::vector<double> flat() const {
         std::vector<double> all;
@@ -142,6 +155,7 @@ private:
 
     std::size_t n_rows_, n_classes_, stride_;
     AlignedVector<Real> values_, change_;
+    std::vector<ClassChange> few_;
 };
 
 }  // namespace pegasos

@@ -45,7 +45,6 @@ double evaluate_jointly(const JointProblem<Rows>& problem, const ClassMatrix<dou
         ClassMatrix<double>& U = part.U.emplace_back(problem.dimension(), K);
         Loss loss(problem.cost, K);
         AlignedVector<double> f(stride), p(stride);
-        std::vector<ClassChange> few;
         for (std::size_t i = first; i < last && !team.failed(); ++i) {
             const std::uint32_t y = problem.labels[i];
             const double s = problem.weights[i];
@@ -53,17 +52,9 @@ double evaluate_jointly(const JointProblem<Rows>& problem, const ClassMatrix<dou
             part.loss.add(s * loss.value(f.data(), y));
             slope(i, loss, f.data(), p.data());
             part.linear.add(s * loss.dual(p.data(), y));
-            few.clear();
-            for (std::size_t k = 0; k < K; ++k) {
-                p[k] = k == y ? 1 - p[k] : 0 - p[k];
-                if (p[k] != 0) few.push_back({static_cast<std::uint32_t>(k), p[k]});
-            }
+            for (std::size_t k = 0; k < K; ++k) p[k] = k == y ? 1 - p[k] : 0 - p[k];
             std::copy_n(p.begin(), K, point.q.begin() + static_cast<std::ptrdiff_t>(i * K));
-            if (few.size() * 8 <= stride) {
-                if (!few.empty()) U.add(rows, i, problem.C * s, few);
-            } else {
-                U.add(rows, i, problem.C * s, p.data());
-            }
+            U.add_nonzero(rows, i, problem.C * s, p.data());
             if (t == 0) monitor.worked(rows.entries(i) * stride / 8);
         }
     });
@@ -109,7 +100,7 @@ Bounds certify_jointly(const JointProblem<Rows>& problem, const std::vector<doub
     return {primal, point.value()};
 }
 
-/// What a run met of each row since the last check: the sums of its slopes p.
+/// What a run met of each row, since its start or the last check: the sums of its slopes p.
 class Slopes {
 public:
     Slopes(std::size_t n_rows, std::size_t n_classes)
@@ -121,16 +112,20 @@ public:
         for (std::size_t k = 0; k < K_; ++k) sum[k] += static_cast<float>(p[k]);
     }
 
-    /// The mean, and the count starts again; false where nothing was met.
-    bool take(std::size_t i, double* p) {
+    /// The mean; false where nothing was met.
+    bool mean(std::size_t i, double* p) const {
         if (visits_[i] == 0) return false;
-        float* sum = &sums_[i * K_];
+        const float* sum = &sums_[i * K_];
         double total = 0;
         for (std::size_t k = 0; k < K_; ++k) total += static_cast<double>(sum[k]);
-        for (std::size_t k = 0; k < K_; ++k) {
-            p[k] = static_cast<double>(sum[k]) / total;
-            sum[k] = 0;
-        }
+        for (std::size_t k = 0; k < K_; ++k) p[k] = static_cast<double>(sum[k]) / total;
+        return true;
+    }
+
+    /// The mean, and the count starts again.
+    bool take(std::size_t i, double* p) {
+        if (!mean(i, p)) return false;
+        std::fill_n(&sums_[i * K_], K_, 0.0f);
         visits_[i] = 0;
         return true;
     }

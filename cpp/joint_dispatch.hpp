@@ -9,6 +9,7 @@
 #include "dispatch.hpp"
 #include "multiclass.hpp"
 #include "solvers/joint_sdca.hpp"
+#include "solvers/joint_sgd.hpp"
 #include "solvers/joint_subgradient.hpp"
 
 namespace pegasos {
@@ -37,6 +38,13 @@ struct JointSubgradientRequest {
     Start start;
 };
 
+struct JointSgdRequest {
+    JointSgdOptions options;
+    std::uint64_t seed;
+    std::vector<RowNumber> sequence;  // instead of permutations, for tests
+    Start start;
+};
+
 /// f.template operator()<Loss>() for the loss of that name.
 template <class F>
 auto with_joint_loss(const std::string& name, F f) {
@@ -52,6 +60,10 @@ Solution solve_joint_sdca(const Rows& rows, const JointData& data, const JointSd
 template <class Rows>
 Solution solve_joint_subgradient(const Rows& rows, const JointData& data,
                                  const JointSubgradientRequest& request, Context& context);
+
+template <class Rows>
+Solution solve_joint_sgd(const Rows& rows, const JointData& data, const JointSgdRequest& request,
+                         Context& context);
 
 template <class Rows>
 Bounds certify_joint(const Rows& rows, const JointData& data, const std::vector<double>& w,

@@ -230,12 +230,16 @@ class TestOneAgainstRest:
 WRONG = [
     ({"multi_class": "joint", "loss": "squared_hinge"}, ["loss='squared_hinge'", "'hinge' or 'log_loss'", "ovr"]),
     ({"multi_class": "joint", "intercept": "free"}, ["no free intercept", "intercept='penalized'"]),
-    ({"multi_class": "joint", "solver": "sgd-m"}, ["sgd-m", "solver='auto', 'sdca' or 'pegasos'"]),
-    ({"multi_class": "joint", "solver": "interior-point"}, ["interior-point", "solver='auto', 'sdca' or 'pegasos'"]),
+    ({"multi_class": "joint", "solver": "sgd-m"}, ["sgd-m", "solver='auto', 'sdca', 'pegasos' or 'sgd-s'"]),
+    (
+        {"multi_class": "joint", "solver": "interior-point"},
+        ["interior-point", "solver='auto', 'sdca', 'pegasos' or 'sgd-s'"],
+    ),
     ({"cost": 1 - np.eye(4)}, ["cost is for multi_class='joint' with loss='hinge'", "'ovr'"]),
     ({"multi_class": "joint", "loss": "log_loss", "cost": np.eye(4)}, ["cost is for", "'log_loss'"]),
     ({"loss": "log_loss", "solver": "perceptron"}, ["loss='log_loss' is none that perceptron serves: hinge"]),
     ({"multi_class": "multinomial"}, ["multi_class='multinomial': must be 'ovr' or 'joint'"]),
+    ({"multi_class": "crammer_singer"}, ["multi_class='crammer_singer'", "is multi_class='joint' with loss='hinge'"]),
     ({"early_stopping": True}, ["early_stopping=True is none that sdca serves", "'pegasos', 'sgd-r', 'sgd-s'"]),
     ({"early_stopping": True, "solver": "auto"}, ["none that auto serves"]),
     ({"early_stopping": True, "solver": Pegasos(max_steps=9)}, ["max_steps"]),
@@ -346,7 +350,7 @@ class TestJointByAnotherSolver:
         assert seen[2] is None
 
 
-@pytest.mark.parametrize("solver", ["auto", "sdca", "pegasos"])
+@pytest.mark.parametrize("solver", ["auto", "sdca", "pegasos", "sgd-s"])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 def test_joint(solver, loss):
     clf = fit(X, LABELS, multi_class="joint", loss=loss, solver=solver, C=0.1, tol=0.05, max_iter=2000)

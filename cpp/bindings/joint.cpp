@@ -100,6 +100,20 @@ Solution joint_subgradient(const BoundJointProblem& problem, const Run& run, std
     });
 }
 
+Solution joint_sgd(const BoundJointProblem& problem, const Run& run, double patience, double tol,
+                   std::uint64_t max_passes, std::uint64_t max_steps, std::uint64_t seed,
+                   const std::optional<Vector<RowNumber>>& sequence,
+                   const std::optional<Vector<double>>& start_w, std::uint64_t start_t) {
+    const JointSgdRequest request{{patience, tol, max_passes, max_steps},
+                                  seed,
+                                  to_rows(sequence, problem.n_rows()),
+                                  make_start(problem, start_w, start_t, std::nullopt)};
+    const JointData data = problem.data();
+    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
+        return solve_joint_sgd(rows, data, request, context);
+    });
+}
+
 Bounds joint_certify(const BoundJointProblem& problem, const Run& run, const Vector<double>& w,
                      const Vector<double>& q) {
     const Start point = make_start(problem, w, 0, q);
@@ -125,5 +139,7 @@ void bind_joint(nb::module_& m) {
     m.def("joint_subgradient", &joint_subgradient, "problem"_a, "run"_a, nb::kw_only(), "batch"_a,
           "sampling"_a, "project"_a, "output"_a, "max_steps"_a, "tol"_a, "seed"_a, "sequence"_a.none(),
           "start_w"_a.none(), "start_t"_a);
+    m.def("joint_sgd", &joint_sgd, "problem"_a, "run"_a, nb::kw_only(), "patience"_a, "tol"_a, "max_passes"_a,
+          "max_steps"_a, "seed"_a, "sequence"_a.none(), "start_w"_a.none(), "start_t"_a);
     m.def("joint_certify", &joint_certify, "problem"_a, "run"_a, "w"_a, "q"_a);
 }

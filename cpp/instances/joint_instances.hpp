@@ -38,6 +38,17 @@ Solution solve_joint_subgradient(const Rows& rows, const JointData& data,
 }
 
 template <class Rows>
+Solution solve_joint_sgd(const Rows& rows, const JointData& data, const JointSgdRequest& request,
+                         Context& context) {
+    const auto problem = make_joint_problem(rows, data);
+    const auto sampler = make_sampler("permute", request.sequence, rows.n_rows, 1, request.seed);
+    return with_joint_loss(data.loss, [&]<class Loss>() {
+        JointSgd<Loss, Rows> solver(problem, request.options, *sampler, context);
+        return solver.run(request.start);
+    });
+}
+
+template <class Rows>
 Bounds certify_joint(const Rows& rows, const JointData& data, const std::vector<double>& w,
                      const std::vector<double>& q, Context& context) {
     const auto problem = make_joint_problem(rows, data);
@@ -51,6 +62,8 @@ Bounds certify_joint(const Rows& rows, const JointData& data, const std::vector<
                                        Context&);                                                     \
     template Solution solve_joint_subgradient(const __VA_ARGS__&, const JointData&,                   \
                                               const JointSubgradientRequest&, Context&);              \
+    template Solution solve_joint_sgd(const __VA_ARGS__&, const JointData&, const JointSgdRequest&,   \
+                                      Context&);                                                      \
     template Bounds certify_joint(const __VA_ARGS__&, const JointData&, const std::vector<double>&,   \
                                   const std::vector<double>&, Context&);
 

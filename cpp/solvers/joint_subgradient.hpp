@@ -61,11 +61,10 @@ public:
     /// W <- W + c x_i' d
     template <class Rows>
     void add(const Rows& rows, std::size_t i, double c, const double* d) {
-        const std::size_t K = V_.stride();
         if (tracked_) {
             scores(rows, i, f_.data());
             double along = 0, square = 0;
-            for (std::size_t k = 0; k < K; ++k) {
+            for (std::size_t k = 0; k < V_.stride(); ++k) {
                 along += f_[k] * d[k];
                 square += d[k] * d[k];
             }
@@ -73,17 +72,8 @@ public:
             norm2_ += cross + own;
             error_ += 4 * epsilon * (std::abs(cross) + own + std::abs(norm2_));
         }
-        few_.clear();
-        for (std::size_t k = 0; k < K; ++k)
-            if (d[k] != 0) few_.push_back({static_cast<std::uint32_t>(k), d[k]});
-        const auto add_to = [&](ClassMatrix<double>& matrix, double step) {
-            if (few_.size() * 8 <= K)
-                matrix.add(rows, i, step, few_);
-            else
-                matrix.add(rows, i, step, d);
-        };
-        add_to(V_, c / a_);
-        if (!U_.values().empty()) add_to(U_, -sum_of_scales_ * c / a_);
+        V_.add_nonzero(rows, i, c / a_, d);
+        if (!U_.values().empty()) U_.add_nonzero(rows, i, -sum_of_scales_ * c / a_, d);
         if (error_ > 1e-9 * norm2_) refresh_norm();
     }
 
@@ -127,7 +117,6 @@ private:
     ClassMatrix<double> V_, U_;
     bool tracked_;
     AlignedVector<double> f_;
-    std::vector<ClassChange> few_;
     double a_ = 1, norm2_ = 0, error_ = 0, sum_of_scales_ = 0;
 };
 

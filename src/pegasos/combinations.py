@@ -9,7 +9,7 @@ __all__ = ["EARLY_STOPPING_SOLVERS", "JOINT_LOSSES", "JOINT_SOLVERS", "refuse_co
 
 #: Losses that have a form for all classes together, and the solvers that serve it.
 JOINT_LOSSES = ("hinge", "log_loss")
-JOINT_SOLVERS = ("auto", "sdca", "pegasos")
+JOINT_SOLVERS = ("auto", "sdca", "pegasos", "sgd-s")
 
 #: Solvers whose weights after any epoch are worth a look: those of the primal.
 EARLY_STOPPING_SOLVERS = ("pegasos", "sgd-r", "sgd-s", "sgd-m")

@@ -51,7 +51,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     multi_class : {"ovr", "joint"}, default="ovr"
         "ovr" trains one class against the rest, for each of more than two. "joint" trains all together: the machine
         of Crammer and Singer with the hinge loss, multinomial logistic regression with "log_loss"; its intercept is
-        penalised, and the solvers "auto", "sdca" and "pegasos" serve it.
+        penalised, and the solvers "auto", "sdca", "pegasos" and "sgd-s" serve it.
     cost : array of shape (n_classes, n_classes), default=None
         What it costs to take a class (row, in the order of ``classes_``) for another (column), with
         ``multi_class="joint"`` and the hinge loss. Not negative, and zero on the diagonal; None is 1 off it.
@@ -136,7 +136,9 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     options: ClassVar[Mapping[str, Option]] = {
         "loss": Choice(values=names("hinge", "squared_hinge", "log_loss"), help="the loss"),
         "multi_class": Choice(
-            values=names("ovr", "joint"), help="each of more than two classes against the rest, or all together"
+            values=names("ovr", "joint"),
+            help="each of more than two classes against the rest, or all together",
+            habits={"crammer_singer": "Crammer and Singer's machine is multi_class='joint' with loss='hinge'"},
         ),
         **LinearMachine.options,
         "early_stopping": Flag(help="stop also when the accuracy on examples held out no longer improves"),

@@ -1,7 +1,7 @@
 """Kinds of options: what values are allowed, said once for Python, the command line and the docs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
@@ -78,9 +78,16 @@ class Number(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Option):
-    """One of a few values; on the command line they go by their names."""
+    """One of a few values; on the command line they go by their names. `habits` are other packages' values, with what
+    to use instead."""
 
     values: Mapping[str, Any]
+    habits: Mapping[str, str] = field(default_factory=dict)
+
+    def check(self, name: str, value: Any) -> None:
+        if isinstance(value, str) and value in self.habits:
+            raise ValueError(f"{name}={value!r}: {self.habits[value]}; use that")
+        super().check(name, value)
 
     def accepts(self, value: Any) -> bool:
         return any(type(value) is type(allowed) and value == allowed for allowed in self.values.values())

@@ -18,6 +18,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp, softmax, wrightomega, xlogy
 
 from pegasos.reference.s0 import Floats, RowNumbers
+from pegasos.reference.s3 import State
 
 Labels = RowNumbers  # numbers of classes
 
@@ -243,3 +244,53 @@ def joint_pegasos(
         if project and norm > radius:
             W = W * (radius / norm)
         yield W
+
+
+def joint_sgd_s(
+    X: Floats, y: Labels, C: float, sequence: RowNumbers, *, loss: str, cost: Floats, s: Floats | None = None
+) -> Iterator[State]:
+    """SGD-s (S3): A_{t+1} = A_t + s_k x_k' (e_{y_k} - p), p the slope of row k at W_t = A_t / (λ t), λ = 1/(C m).
+
+    In place of the margin errors M is the sum of ``s_k g(p)``, ``g(p) = l(f, y_k) - <p - e_{y_k}, f>``. After T epochs
+    W is the U of the rows' mean slopes, which are in the simplex, and by Jensen's inequality their dual value is at
+    least ``L = C M / T - 1/2 ||W||^2``.
+
+    Parameters
+    ----------
+    X, y, C, loss, cost, s
+        As for :func:`joint_sdca`.
+    sequence : array of shape (T * m,)
+        The row numbers in the order of presentation: in every epoch each row once. The last epoch may be cut short.
+
+    Yields
+    ------
+    State
+        At the start and after each row, with A for S3's a and W for its w. At the end of an epoch it has the bound L
+        and the estimate J of the objective from the losses met (footnote 5).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0], [2.0]]), np.array([0, 1])
+    >>> for state in joint_sgd_s(X, y, 0.25, np.array([0, 1]), loss="hinge", cost=zero_one(2)):
+    ...     print(state.t, state.w.tolist(), state.M, state.L, state.J)
+    0 [[0.0, 0.0]] 0.0 None None
+    1 [[0.5, -0.5]] 1.0 None None
+    2 [[-0.25, 0.25]] 2.0 0.4375 1.0625
+    """
+    m, K = len(y), len(cost)
+    s, E = np.ones(m) if s is None else s, np.eye(K)
+    state, met = State(0, np.zeros((X.shape[1], K)), 1 / (C * m)), 0.0
+    yield state
+    for count, k in enumerate(sequence, start=1):
+        f, y_k = X[k] @ state.w, int(y[k])
+        p = slope(f, y_k, loss, cost)
+        value = float(losses(f[None], y[[k]], loss, cost)[0])
+        g = value - float((p - E[y_k]) @ f)
+        A = state.a + s[k] * np.outer(X[k], E[y_k] - p)
+        state, met = State(count, A, state.lam, state.M + float(s[k]) * g, state.T), met + float(s[k]) * value
+        if count % m == 0:
+            T, half_square = state.T + 1, float(np.sum(state.w**2)) / 2
+            L, J = C * state.M / T - half_square, half_square + C * met
+            state, met = State(count, state.a, state.lam, state.M, T, L, J), 0.0
+        yield state

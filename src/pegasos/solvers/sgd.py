@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
+from pegasos.joint import JointProblem
 from pegasos.options import Integer, Number, Option
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 from pegasos.solvers.base import LOSSES, Report, Solver, continued_seed, make_run
@@ -103,6 +104,29 @@ class SGDS(_SGD):
 
     def __init__(self, *, f: float = 1.2) -> None:
         self.f = f
+
+    def solve_joint(
+        self,
+        problem: JointProblem,
+        budget: Budget,
+        seed: int,
+        start: WarmStart | None = None,
+        report: Report | None = None,
+    ) -> Solution:
+        """Solve the problem of all classes jointly; w and q of start and solution are matrices laid out flat."""
+        found = native.joint_sgd(
+            problem.core,
+            make_run(budget, report),
+            patience=float(self.f),
+            tol=budget.tol,
+            max_passes=int(budget.max_iter),
+            max_steps=0,
+            seed=continued_seed(seed, start.t if start else 0),
+            sequence=None,
+            start_w=start.w if start else None,
+            start_t=start.t if start else 0,
+        )
+        return Solution.from_core(found, self.describe(), "max_iter")
 
 
 class SGDM(_SGD):
