@@ -94,10 +94,14 @@ private:
                 alignas(64) Real values[tile][T::width];
                 table.against(kernel_, many, squares.data(), first, last,
                               [&](std::size_t i, const Real* own) { std::copy_n(own, T::width, values[i - first]); });
-                for (std::size_t r = 0; r < count; ++r) {
-                    Real* row = out[k + r] + first;
-                    for (std::size_t i = 0; i < last - first; ++i) row[i] = values[i][r];
-                }
+                const std::size_t squares_i = (last - first) / T::lane, squares_r = count / T::lane;
+                for (std::size_t r = 0; r < squares_r; ++r)
+                    for (std::size_t i = 0; i < squares_i; ++i)
+                        transpose_square(&values[i * T::lane][r * T::lane], lines, &out[k + r * T::lane],
+                                         first + i * T::lane);
+                for (std::size_t r = 0; r < count; ++r)
+                    for (std::size_t i = r < squares_r * T::lane ? squares_i * T::lane : 0; i < last - first; ++i)
+                        out[k + r][first + i] = values[i][r];
             });
         }
     }

@@ -5,30 +5,60 @@
 // with the largest slope; j, of those that may shrink, the one whose pair with i gains most, by the second-order
 // estimate (u_i - u_j)^2 / (K_ii + K_jj - 2 K_ij) (Fan, Chen, Lin, 2005). Without an intercept a step moves the
 // one variable that gains most. Either step is exact, up to the bounds.
+//
+// The matrix may be larger than the caches, so a step makes two passes over vectors and no more: the slopes
+// change, and the largest of each stretch is found on the way; the gains with i are looked through. Slopes are
+// in the precision of the matrix; whoever calls knows them better from the steps made.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "symmetric.hpp"
+
 namespace pegasos {
 
 /// Some of the variables of a problem, the others fixed.
 template <class Real>
-struct DenseProblem {
-    std::size_t size = 0, stride = 0;
-    const Real* K = nullptr;                // row by row
-    std::vector<double> beta, lo, hi, u;    // u: the slopes
-    std::vector<float> diagonal;
+class DenseProblem {
+public:
+    static constexpr std::size_t stretch = 256;
+    using Reals = std::vector<Real, AtLine<Real>>;
 
+    /// Room for m variables; their kernel matrix follows.
     void resize(std::size_t m) {
-        size = m;
-        for (auto* vector : {&beta, &lo, &hi, &u}) vector->resize(m);
-        diagonal.resize(m);
+        size_ = m;
+        padded_ = (m + stretch - 1) / stretch * stretch;
+        beta.resize(m);
+        for (auto* vector : {&u, &up, &down, &diagonal}) vector->assign(padded_, Real{0});
+        K_.resize(m * padded_);
     }
-    const Real* row(std::size_t i) const { return K + i * stride; }
+    std::size_t size() const { return size_; }
+    std::size_t padded() const { return padded_; }  // a whole number of stretches, the rest of which cannot move
+    Real* matrix() { return K_.data(); }
+    Real* row(std::size_t i) { return K_.data() + i * padded_; }
+    const Real* row(std::size_t i) const { return K_.data() + i * padded_; }
+
+    void set(std::size_t k, double value, double lo, double hi, double slope) {
+        beta[k] = value;
+        u[k] = static_cast<Real>(slope);
+        up[k] = static_cast<Real>(hi - value);
+        down[k] = static_cast<Real>(value - lo);
+        diagonal[k] = row(k)[k];
+    }
+    bool inside(std::size_t k) const { return up[k] > 0 && down[k] > 0; }
+
+    std::vector<double> beta;
+    Reals u, up, down;  // slopes, and how far a variable is from its bounds
+    Reals diagonal;
+
+private:
+    std::size_t size_ = 0, padded_ = 0;
+    Reals K_;
 };
 
 template <class Real>
@@ -36,110 +66,145 @@ class DenseSmo {
 public:
     explicit DenseSmo(bool pairs) : pairs_(pairs) {}
 
-    /// Steps until the violation is at most `share` of that at the start, or `least`; returns how many.
-    std::uint64_t run(DenseProblem<Real>& p, double share, double least, std::uint64_t most_steps) {
-        gains_.resize(p.size);
+    /// Steps until the violation is at most `share` of that at the start, or nothing moves; returns how many.
+    std::uint64_t run(DenseProblem<Real>& p, double share, std::uint64_t most_steps) {
+        const std::size_t stretches = p.padded() / stretch;
+        best_.assign(stretches, Real{0});
+        least_.assign(stretches, Real{0});
+        return pairs_ ? run_pairs(p, share, most_steps) : run_single(p, share, most_steps);
+    }
+
+private:
+    static constexpr std::size_t stretch = DenseProblem<Real>::stretch;
+    static constexpr Real infinity = std::numeric_limits<Real>::infinity(), tiny = Real(1e-12);
+
+    std::uint64_t run_pairs(DenseProblem<Real>& p, double share, std::uint64_t most_steps) {
         std::uint64_t steps = 0;
-        double goal = -1;
+        Real goal = -1;
+        add(p, Real{0}, p.row(0), p.row(0));
         for (; steps < most_steps; ++steps) {
-            const double violation = pairs_ ? choose_pair(p) : choose_one(p);
-            if (goal < 0) goal = std::max(share * violation, least);
-            if (!(violation > goal)) break;
-            if (pairs_)
-                move_pair(p);
-            else
-                move_one(p);
+            const auto most = static_cast<std::size_t>(std::max_element(best_.begin(), best_.end()) - best_.begin());
+            const Real top = best_[most], bottom = *std::min_element(least_.begin(), least_.end());
+            if (goal < 0) goal = static_cast<Real>(share) * std::max(top - bottom, Real{0});
+            if (!(top - bottom > goal)) break;
+            std::size_t i = most * stretch;
+            while (!(p.up[i] > 0 && p.u[i] == top)) ++i;
+            const std::size_t j = partner(p, i);
+            if (j == p.padded()) break;
+            const Real *a = p.row(i), *c = p.row(j);
+            const double curvature =
+                std::max(static_cast<double>(a[i]) + c[j] - 2 * static_cast<double>(a[j]), double{tiny});
+            const Real delta = static_cast<Real>(std::min(
+                {static_cast<double>(p.u[i] - p.u[j]) / curvature, double{p.up[i]}, double{p.down[j]}}));
+            if (!(delta > 0)) break;
+            move(p, i, delta);
+            move(p, j, -delta);
+            add(p, delta, a, c);
         }
         return steps;
     }
 
-private:
-    static constexpr float tiny = 1e-12f;
-
-    /// The largest slope of a variable that may grow, less the smallest of one that may shrink.
-    double choose_pair(const DenseProblem<Real>& p) {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        double up = -infinity, low = infinity;
-#pragma omp simd reduction(max : up) reduction(min : low)
-        for (std::size_t k = 0; k < p.size; ++k) {
-            const double grows = p.beta[k] < p.hi[k] ? p.u[k] : -infinity;
-            const double shrinks = p.beta[k] > p.lo[k] ? p.u[k] : infinity;
-            up = grows > up ? grows : up;
-            low = shrinks < low ? shrinks : low;
+    std::uint64_t run_single(DenseProblem<Real>& p, double share, std::uint64_t most_steps) {
+        std::uint64_t steps = 0;
+        Real goal = -1;
+        for (; steps < most_steps; ++steps) {
+            const std::size_t i = best_single(p);
+            if (i == p.padded()) break;
+            const Real violation = std::abs(p.u[i]);
+            if (goal < 0) goal = static_cast<Real>(share) * violation;
+            if (steps > 0 && !(violation > goal)) break;
+            const Real delta = step_of(p, i);
+            if (delta == 0) break;
+            move(p, i, delta);
+            add(p, delta, p.row(i), nullptr);
         }
-        if (!(up > low)) return 0;
-        i_ = 0;
-        while (!(p.beta[i_] < p.hi[i_] && p.u[i_] == up)) ++i_;
-        const Real* row = p.row(i_);
-        const float own = p.diagonal[i_];
-        float best = 0;
-#pragma omp simd reduction(max : best)
-        for (std::size_t k = 0; k < p.size; ++k) {
-            const float difference = static_cast<float>(up - p.u[k]);
-            float curvature = own + p.diagonal[k] - 2 * static_cast<float>(row[k]);
-            curvature = curvature > tiny ? curvature : tiny;
-            const bool may = p.beta[k] > p.lo[k] && difference > 0;
-            gains_[k] = may ? difference * difference / curvature : -1.0f;
-            best = gains_[k] > best ? gains_[k] : best;
-        }
-        j_ = 0;
-        while (j_ < p.size && gains_[j_] != best) ++j_;
-        if (j_ == p.size) return 0;  // differences that single precision does not see
-        return up - low;
+        return steps;
     }
 
-    void move_pair(DenseProblem<Real>& p) {
-        const Real *a = p.row(i_), *c = p.row(j_);
-        const double curvature =
-            std::max(static_cast<double>(a[i_]) + c[j_] - 2 * static_cast<double>(a[j_]), double{tiny});
-        double delta = (p.u[i_] - p.u[j_]) / curvature;
-        const double room_i = p.hi[i_] - p.beta[i_], room_j = p.beta[j_] - p.lo[j_];
-        if (delta >= room_i || delta >= room_j) {  // exactly to the bound
-            delta = std::min(room_i, room_j);
-            p.beta[i_] = delta == room_i ? p.hi[i_] : p.beta[i_] + delta;
-            p.beta[j_] = delta == room_j ? p.lo[j_] : p.beta[j_] - delta;
-        } else {
-            p.beta[i_] += delta;
-            p.beta[j_] -= delta;
-        }
-        double* __restrict u = p.u.data();
+    /// A variable changes, to its bound exactly where it gets there.
+    static void move(DenseProblem<Real>& p, std::size_t i, Real delta) {
+        p.beta[i] += delta;
+        p.up[i] = delta >= p.up[i] ? Real{0} : p.up[i] - delta;
+        p.down[i] = -delta >= p.down[i] ? Real{0} : p.down[i] + delta;
+    }
+
+    static Real step_of(const DenseProblem<Real>& p, std::size_t k) {
+        const Real step = p.u[k] / std::max(p.diagonal[k], tiny);
+        return std::min(std::max(step, -p.down[k]), p.up[k]);
+    }
+
+    /// Slopes after beta_i + delta and, where c is given, beta_j - delta. Of each stretch, the largest slope of
+    /// a variable that may grow, and the smallest of one that may shrink.
+    void add(DenseProblem<Real>& p, Real delta, const Real* a, const Real* c) {
+        Real* __restrict u = p.u.data();
+        const Real *up = p.up.data(), *down = p.down.data();
+        if (!c) {
 #pragma omp simd
-        for (std::size_t k = 0; k < p.size; ++k) u[k] -= delta * static_cast<double>(a[k] - c[k]);
-    }
-
-    /// The slope of the variable whose step gains most.
-    double choose_one(const DenseProblem<Real>& p) {
-        float best = 0;
-#pragma omp simd reduction(max : best)
-        for (std::size_t k = 0; k < p.size; ++k) {
-            const double curvature = p.diagonal[k] > tiny ? p.diagonal[k] : tiny;
-            double next = p.beta[k] + p.u[k] / curvature;
-            next = next < p.hi[k] ? next : p.hi[k];
-            next = next > p.lo[k] ? next : p.lo[k];
-            const double step = next - p.beta[k];
-            gains_[k] = static_cast<float>(step * (p.u[k] - 0.5 * curvature * step));
-            best = gains_[k] > best ? gains_[k] : best;
+            for (std::size_t k = 0; k < p.padded(); ++k) u[k] -= delta * a[k];
+            return;
         }
-        if (!(best > 0)) return 0;
-        i_ = 0;
-        while (gains_[i_] != best) ++i_;
-        return std::abs(p.u[i_]);
+        for (std::size_t first = 0, s = 0; first < p.padded(); first += stretch, ++s) {
+            Real top = -infinity, bottom = infinity;
+#pragma omp simd reduction(max : top) reduction(min : bottom)
+            for (std::size_t k = first; k < first + stretch; ++k) {
+                const Real slope = u[k] - delta * (a[k] - c[k]);
+                u[k] = slope;
+                const Real grows = up[k] > 0 ? slope : -infinity, shrinks = down[k] > 0 ? slope : infinity;
+                top = grows > top ? grows : top;
+                bottom = shrinks < bottom ? shrinks : bottom;
+            }
+            best_[s] = top;
+            least_[s] = bottom;
+        }
     }
 
-    void move_one(DenseProblem<Real>& p) {
-        const Real* a = p.row(i_);
-        const double curvature = std::max(static_cast<double>(a[i_]), double{tiny});
-        const double next = std::clamp(p.beta[i_] + p.u[i_] / curvature, p.lo[i_], p.hi[i_]);
-        const double delta = next - p.beta[i_];
-        p.beta[i_] = next;
-        double* __restrict u = p.u.data();
-#pragma omp simd
-        for (std::size_t k = 0; k < p.size; ++k) u[k] -= delta * static_cast<double>(a[k]);
+    /// value(k) at its largest, over all k; `padded` where it is nowhere above zero.
+    template <class Value>
+    std::size_t argmax(const DenseProblem<Real>& p, Value value) {
+        std::size_t where = 0;
+        Real best = 0;
+        for (std::size_t first = 0; first < p.padded(); first += stretch) {
+            Real most = 0;
+#pragma omp simd reduction(max : most)
+            for (std::size_t k = first; k < first + stretch; ++k) {
+                const Real own = value(k);
+                most = own > most ? own : most;
+            }
+            if (most > best) {
+                best = most;
+                where = first;
+            }
+        }
+        if (!(best > 0)) return p.padded();
+        std::size_t k = where;
+        while (k < where + stretch - 1 && !(value(k) >= best)) ++k;
+        return k;
+    }
+
+    /// Of the variables that may shrink, the one whose pair with i gains most.
+    std::size_t partner(const DenseProblem<Real>& p, std::size_t i) {
+        const Real own = p.diagonal[i], top = p.u[i];
+        const Real *row = p.row(i), *u = p.u.data(), *down = p.down.data(), *diagonal = p.diagonal.data();
+        return argmax(p, [=](std::size_t k) {
+            const Real difference = top - u[k], curvature = own + diagonal[k] - 2 * row[k];
+            const Real gain = difference * difference / (curvature > tiny ? curvature : tiny);
+            return down[k] > 0 && difference > 0 ? gain : Real{0};
+        });
+    }
+
+    std::size_t best_single(const DenseProblem<Real>& p) {
+        const Real *u = p.u.data(), *up = p.up.data(), *down = p.down.data(), *diagonal = p.diagonal.data();
+        return argmax(p, [=](std::size_t k) {
+            const Real curvature = diagonal[k] > tiny ? diagonal[k] : tiny;
+            Real step = u[k] / curvature;
+            step = step > -down[k] ? step : -down[k];
+            step = step < up[k] ? step : up[k];
+            return step * (u[k] - Real(0.5) * curvature * step);
+        });
     }
 
     const bool pairs_;
-    std::size_t i_ = 0, j_ = 0;
-    std::vector<float> gains_;
+    std::vector<Real> best_, least_;
 };
 
 }  // namespace pegasos

@@ -137,26 +137,23 @@ private:
         const std::size_t m = chosen_.size();
         std::vector<RowNumber> rows(m);
         for (std::size_t k = 0; k < m; ++k) rows[k] = problem_.row[chosen_[k]];
-        square_.resize(m * m);
-        gram_.square(rows, square_.data(), m);
         local_.resize(m);
-        local_.K = square_.data();
-        local_.stride = m;
+        gram_.square(rows, local_.matrix(), local_.padded());
         for (std::size_t k = 0; k < m; ++k) {
             const std::size_t v = chosen_[k];
-            local_.beta[k] = beta_[v];
-            local_.lo[k] = problem_.lo[v];
-            local_.hi[k] = problem_.hi[v];
-            local_.u[k] = problem_.t[v] - f_[problem_.row[v]];
-            local_.diagonal[k] = static_cast<float>(square_[k * m + k]);
+            local_.set(k, beta_[v], problem_.lo[v], problem_.hi[v], problem_.t[v] - f_[problem_.row[v]]);
         }
         solve_chosen(gap, goal, stuck);
 
         std::vector<RowNumber> which;
         std::vector<double> steps;
         std::vector<double> change(problem_.size());
-        for (std::size_t k = 0; k < m; ++k) change[chosen_[k]] = local_.beta[k] - beta_[chosen_[k]];
-        for (std::size_t k = 0; k < m; ++k) beta_[chosen_[k]] = local_.beta[k];
+        for (std::size_t k = 0; k < m; ++k) {
+            const std::size_t v = chosen_[k];
+            const double next = local_.down[k] == 0 ? problem_.lo[v] : local_.up[k] == 0 ? problem_.hi[v] : local_.beta[k];
+            change[v] = next - beta_[v];
+            beta_[v] = next;
+        }
         collect([&](std::size_t v) { return change[v]; }, which, steps);
         if (which.empty()) return false;
         gram_.add(which, steps, f_);
@@ -220,74 +217,70 @@ private:
     /// The intercept at which those between their bounds have no slope, on average.
     double local_intercept() const {
         if (!problem_.free_intercept) return 0;
-        double sum = 0, count = 0, up = -std::numeric_limits<double>::infinity(), low = -up;
-        for (std::size_t k = 0; k < local_.size; ++k) {
+        double sum = 0, count = 0, top = -std::numeric_limits<double>::infinity(), bottom = -top;
+        for (std::size_t k = 0; k < local_.size(); ++k) {
             const double u = local_.u[k];
-            const bool grows = local_.beta[k] < local_.hi[k], shrinks = local_.beta[k] > local_.lo[k];
-            if (grows && shrinks) sum += u, ++count;
-            if (grows) up = std::max(up, u);
-            if (shrinks) low = std::min(low, u);
+            if (local_.inside(k)) sum += u, ++count;
+            if (local_.up[k] > 0) top = std::max(top, u);
+            if (local_.down[k] > 0) bottom = std::min(bottom, u);
         }
         if (count > 0) return sum / count;
-        return std::isfinite(up) && std::isfinite(low) ? (up + low) / 2 : b_;
+        return std::isfinite(top) && std::isfinite(bottom) ? (top + bottom) / 2 : b_;
     }
 
     double local_gap(double b) const {
         double sum = 0;
-        for (std::size_t k = 0; k < local_.size; ++k) {
+        for (std::size_t k = 0; k < local_.size(); ++k) {
             const double u = local_.u[k] - b;
-            sum += local_.hi[k] * std::max(u, 0.0) + local_.lo[k] * std::min(u, 0.0) - local_.beta[k] * u;
+            sum += u > 0 ? local_.up[k] * u : -local_.down[k] * u;
         }
         return sum;
     }
 
     void solve_chosen(double gap, double goal, int stuck) {
-        const std::size_t m = local_.size, q = std::min(options_.block, m);
-        const bool whole = m == problem_.size();
-        const auto most = static_cast<std::uint64_t>(
-            std::max(1.0, std::ceil((options_.max_epochs - epochs()) * static_cast<double>(problem_.n_rows))));
-        const std::uint64_t limit = most > UINT64_MAX / 2 ? UINT64_MAX : steps_ + most;
+        const bool whole = local_.size() == problem_.size();
+        const double left = (options_.max_epochs - epochs()) * static_cast<double>(problem_.n_rows);
+        const std::uint64_t limit = left > 1e18 ? UINT64_MAX : steps_ + static_cast<std::uint64_t>(std::ceil(left));
         const double before = local_gap(local_intercept());
         // As far as the rest, which does not move, makes it worth while.
         double target = whole ? 0.5 * goal : std::max(0.3 * goal, 0.1 * std::min(before, gap));
         if (stuck > 2) target *= 0.1;
-        if (m <= q) {
-            std::uint64_t budget = limit - steps_;
-            double share = 0.1;
-            while (budget > 0) {
-                const std::uint64_t made = smo_.run(local_, share, 0, std::min<std::uint64_t>(budget, 100 * m));
-                steps_ += made;
-                budget -= made;
-                if (made == 0 || context_.monitor.worked(made * m) || local_gap(local_intercept()) <= target) break;
-            }
-            return;
-        }
-        for (int round = 0; steps_ < limit; ++round) {
-            const double b = local_intercept(), now = local_gap(b);
-            if (now <= target) return;
-            choose_block(b, q);
+        while (steps_ < limit) {
+            const double b = local_intercept();
+            if (local_gap(b) <= target) return;
+            choose_block(b);
             const std::uint64_t made = solve_block(limit - steps_);
             steps_ += made;
-            if (made == 0 || context_.monitor.worked(made * q)) return;
+            if (made == 0 || context_.monitor.worked(made * block_.padded())) return;
             update_local();
         }
     }
 
-    void choose_block(double b, std::size_t q) {
-        const std::size_t m = local_.size;
+    /// The variables between their bounds and, by what they gain, others; together as few as the block's size
+    /// allows, but all those between, as these hang together.
+    void choose_block(double b) {
+        const std::size_t m = local_.size();
         local_gains_.resize(m);
         picked_.resize(m);
         std::iota(picked_.begin(), picked_.end(), RowNumber{0});
-        std::size_t up = m, low = m;
+        std::size_t top = m, bottom = m, inside = 0, violating = 0;
         for (std::size_t k = 0; k < m; ++k) {
-            local_gains_[k] =
-                gain(local_.beta[k], local_.lo[k], local_.hi[k], local_.u[k] - b, local_.diagonal[k]);
-            if (local_.beta[k] < local_.hi[k] && (up == m || local_.u[k] > local_.u[up])) up = k;
-            if (local_.beta[k] > local_.lo[k] && (low == m || local_.u[k] < local_.u[low])) low = k;
+            const double u = local_.u[k] - b, step = u > 0 ? local_.up[k] : -local_.down[k];
+            const double curvature = std::max<double>(local_.diagonal[k], 1e-12);
+            const double taken = std::abs(u) < std::abs(step) * curvature ? u / curvature : step;
+            local_gains_[k] = taken * (u - 0.5 * curvature * taken);
+            if (local_.inside(k)) {
+                ++inside;
+                local_gains_[k] = std::numeric_limits<double>::max();
+            }
+            violating += local_gains_[k] > 0;
+            if (local_.up[k] > 0 && (top == m || local_.u[k] > local_.u[top])) top = k;
+            if (local_.down[k] > 0 && (bottom == m || local_.u[k] < local_.u[bottom])) bottom = k;
         }
         if (problem_.free_intercept)
-            for (const std::size_t k : {up, low})
+            for (const std::size_t k : {top, bottom})
                 if (k < m) local_gains_[k] = std::numeric_limits<double>::infinity();
+        const std::size_t q = std::min({m, std::max(options_.block, inside + options_.block / 2), violating + 2});
         std::nth_element(picked_.begin(), picked_.begin() + static_cast<std::ptrdiff_t>(q - 1), picked_.end(),
                          [&](RowNumber a, RowNumber c) { return local_gains_[a] > local_gains_[c]; });
         picked_.resize(q);
@@ -296,21 +289,24 @@ private:
 
     std::uint64_t solve_block(std::uint64_t budget) {
         const std::size_t q = picked_.size();
-        block_K_.resize(q * q);
         block_.resize(q);
-        block_.K = block_K_.data();
-        block_.stride = q;
+        in_stretches(q, 16, q, context_.team, context_.monitor, [&](std::size_t first, std::size_t last) {
+            for (std::size_t a = first; a < last; ++a) {
+                const Real* row = local_.row(picked_[a]);
+                Real* out = block_.row(a);
+                for (std::size_t c = 0; c < q; ++c) out[c] = row[picked_[c]];
+            }
+        });
         for (std::size_t a = 0; a < q; ++a) {
             const std::size_t k = picked_[a];
-            const Real* row = local_.row(k);
-            for (std::size_t c = 0; c < q; ++c) block_K_[a * q + c] = row[picked_[c]];
-            block_.beta[a] = local_.beta[k];
-            block_.lo[a] = local_.lo[k];
-            block_.hi[a] = local_.hi[k];
+            block_.beta[a] = 0;
             block_.u[a] = local_.u[k];
+            block_.up[a] = local_.up[k];
+            block_.down[a] = local_.down[k];
             block_.diagonal[a] = local_.diagonal[k];
         }
-        return smo_.run(block_, 0.1, 0, std::min<std::uint64_t>(budget, 20 * q));
+        static const double share = getenv("SHARE") ? atof(getenv("SHARE")) : 0.1;
+        return smo_.run(block_, share, std::min<std::uint64_t>(budget, 20 * q));
     }
 
     /// Slopes of all chosen ones after the block's steps.
@@ -319,21 +315,26 @@ private:
         std::vector<const Real*> rows;
         for (std::size_t a = 0; a < picked_.size(); ++a) {
             const std::size_t k = picked_[a];
-            const double step = block_.beta[a] - local_.beta[k];
+            const double step = block_.beta[a];
             if (step == 0) continue;
-            local_.beta[k] = block_.beta[a];
+            local_.beta[k] += step;
+            local_.up[k] = block_.up[a];
+            local_.down[k] = block_.down[a];
             steps.push_back(-step);
             rows.push_back(local_.row(k));
         }
-        in_stretches(local_.size, 1024, rows.size(), context_.team, context_.monitor,
+        in_stretches(local_.padded() / 64, 8, rows.size() * 64, context_.team, context_.monitor,
                      [&](std::size_t first, std::size_t last) {
-                         double* __restrict u = local_.u.data();
+                         double sums[512];
+                         const std::size_t begin = first * 64, count = (last - first) * 64;
+                         for (std::size_t k = 0; k < count; ++k) sums[k] = local_.u[begin + k];
                          for (std::size_t r = 0; r < rows.size(); ++r) {
-                             const Real* row = rows[r];
+                             const Real* row = rows[r] + begin;
                              const double step = steps[r];
 #pragma omp simd
-                             for (std::size_t k = first; k < last; ++k) u[k] += step * row[k];
+                             for (std::size_t k = 0; k < count; ++k) sums[k] += step * row[k];
                          }
+                         for (std::size_t k = 0; k < count; ++k) local_.u[begin + k] = static_cast<Real>(sums[k]);
                      });
     }
 
@@ -348,7 +349,6 @@ private:
     std::uint64_t steps_ = 0;
     std::vector<RowNumber> chosen_, picked_, order_;
     std::size_t next_ = 0;
-    std::vector<Real, AtLine<Real>> square_, block_K_;
     DenseProblem<Real> local_, block_;
     DenseSmo<Real> smo_;
 };

@@ -4,14 +4,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.certificate import relative_gap
+from pegasos.kernel_problem import KernelProblem, KernelSolution
 from pegasos.options import Option
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 from pegasos.solvers.base import LOSSES, Report, Solver
 from pegasos.solvers.interior_point import InteriorPoint
 from pegasos.solvers.sdca import LARGE, SDCA
+from pegasos.solvers.smo import SMO
 
 __all__ = ["Auto"]
 
@@ -50,6 +55,20 @@ class Auto(Solver):
     losses = LOSSES
     options: ClassVar[Mapping[str, Option]] = {}
     intercepts = ("penalized", "free")
+    kernel_losses = SMO.kernel_losses
+    kernel_intercept = True
+
+    def solve_kernel(
+        self,
+        problem: KernelProblem,
+        budget: Budget,
+        seed: int,
+        start: NDArray[np.float64] | None = None,
+        report: Report | None = None,
+    ) -> KernelSolution:
+        threads = usable_threads() if budget.n_jobs is None else budget.n_jobs
+        found = SMO().solve_kernel(problem, replace(budget, n_jobs=threads), seed, start, report)
+        return replace(found, solver=f"{found.solver} with n_jobs={threads}, chosen by auto")
 
     def solve(
         self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
