@@ -70,7 +70,7 @@ public:
 
     void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
                  std::span<Real* const> out, Team& team, Monitor& monitor) override {
-        with_lines(points_, [&]<std::size_t lines>() {
+        with_lines(points_, rows.size(), [&]<std::size_t lines>() {
             if (columns.empty())
                 fill<lines>(rows, points_, squares_, out, team, monitor);
             else
@@ -315,31 +315,36 @@ public:
         });
     }
 
-    /// f += sum_k steps[k] K_rows[k]; no more rows than `most()` are asked for at a time.
+    /// f += sum_k steps[k] K_which[k]; no more rows than `most()` are asked for at a time.
     void add(std::span<const RowNumber> which, std::span<const double> steps, std::vector<double>& f) {
         std::vector<const Real*> found(std::min(which.size(), most_));
         for (std::size_t start = 0; start < which.size(); start += most_) {
             const std::size_t count = std::min(most_, which.size() - start);
-            rows(which.subspan(start, count), std::span<const Real*>(found).first(count));
-            in_stretches(n_, 1024, count, team_, monitor_, [&](std::size_t first, std::size_t last) {
-                std::size_t k = 0;
-                double* __restrict out = f.data();
-                for (; k + 4 <= count; k += 4) {
-                    const Real *a = found[k], *b = found[k + 1], *c = found[k + 2], *d = found[k + 3];
-                    const double p = steps[start + k], q = steps[start + k + 1], r = steps[start + k + 2],
-                                 s = steps[start + k + 3];
-#pragma omp simd
-                    for (std::size_t i = first; i < last; ++i)
-                        out[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i]);
-                }
-                for (; k < count; ++k) {
-                    const Real* a = found[k];
-                    const double p = steps[start + k];
-#pragma omp simd
-                    for (std::size_t i = first; i < last; ++i) out[i] += p * a[i];
-                }
-            });
+            const auto part = std::span<const Real*>(found).first(count);
+            rows(which.subspan(start, count), part);
+            add_found(part, steps.subspan(start, count), f);
         }
+    }
+
+    /// The same for rows that are at hand.
+    void add_found(std::span<const Real* const> found, std::span<const double> steps, std::vector<double>& f) {
+        in_stretches(n_, 1024, found.size(), team_, monitor_, [&](std::size_t first, std::size_t last) {
+            std::size_t k = 0;
+            double* __restrict out = f.data();
+            for (; k + 4 <= found.size(); k += 4) {
+                const Real *a = found[k], *b = found[k + 1], *c = found[k + 2], *d = found[k + 3];
+                const double p = steps[k], q = steps[k + 1], r = steps[k + 2], s = steps[k + 3];
+#pragma omp simd
+                for (std::size_t i = first; i < last; ++i)
+                    out[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i]);
+            }
+            for (; k < found.size(); ++k) {
+                const Real* a = found[k];
+                const double p = steps[k];
+#pragma omp simd
+                for (std::size_t i = first; i < last; ++i) out[i] += p * a[i];
+            }
+        });
     }
 
 private:

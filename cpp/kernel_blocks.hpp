@@ -173,11 +173,12 @@ void transpose_square(const Real* in, std::size_t stride, Real* const* out, std:
     for (std::size_t r = 0; r < lane; ++r) *reinterpret_cast<Anywhere*>(out[r] + offset) = rows[r];
 }
 
-/// f.template operator()<lines>(): as many lines as leave the table in the second-level cache.
+/// f.template operator()<lines>(): as many lines as `count` points fill, and as leave the table in the
+/// second-level cache.
 template <class Real, class F>
-auto with_lines(const Points<Real>& points, F f) {
-    if (!points.sparse()) return f.template operator()<dense_lines>();
-    if (points.n_features * 256 <= 640 * 1024) return f.template operator()<4>();
+auto with_lines(const Points<Real>& points, std::size_t count, F f) {
+    if (!points.sparse() && count > 64 / sizeof(Real)) return f.template operator()<dense_lines>();
+    if (points.n_features * 256 <= 640 * 1024 && count > 64 / sizeof(Real)) return f.template operator()<4>();
     return f.template operator()<1>();
 }
 

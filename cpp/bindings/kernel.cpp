@@ -93,16 +93,107 @@ KernelProblem make_problem(const BoundSource& source, const Vector<RowNumber>& r
             to_vector(hi, m)};
 }
 
+/// f(task) in the precision of the source.
+template <class F>
+KernelSolution solve_kernel(const BoundSource& source, const KernelProblem& problem, const Run& run,
+                            std::size_t cached_rows, F f) {
+    if (problem.n_rows != source.size()) throw std::invalid_argument("lengths differ");
+    return with_context(run, [&](Context& context) {
+        return std::visit(
+            [&]<class Real>(const std::unique_ptr<KernelSource<Real>>& s) {
+                return f(KernelTask<Real>{problem, *s, cached_rows, context});
+            },
+            source.source);
+    });
+}
+
 KernelSolution smo(const BoundSource& source, const KernelProblem& problem, const Run& run, std::size_t cached_rows,
                    double tol, double max_epochs, std::size_t working_set, std::size_t block, std::uint64_t seed,
                    const std::optional<Vector<double>>& start) {
     const SmoOptions options{tol, max_epochs, working_set, block, seed};
     const std::vector<double> begin = to_vector(start, problem.size());
-    return with_context(run, [&](Context& context) {
-        return std::visit(
-            [&](const auto& s) { return solve_smo(problem, *s, cached_rows, options, begin, context); },
-            source.source);
+    return solve_kernel(source, problem, run, cached_rows,
+                        [&](const auto& task) { return solve_smo(task, options, begin); });
+}
+
+KernelSolution kernel_sdca(const BoundSource& source, const KernelProblem& problem, const Run& run,
+                           std::size_t cached_rows, double tol, double max_epochs, std::uint64_t seed,
+                           const std::optional<Vector<RowNumber>>& sequence,
+                           const std::optional<Vector<double>>& start) {
+    const KernelSdcaOptions options{tol, max_epochs, seed};
+    const std::vector<double> begin = to_vector(start, problem.size());
+    const std::vector<RowNumber> visits = to_rows(sequence, problem.size());
+    return solve_kernel(source, problem, run, cached_rows,
+                        [&](const auto& task) { return solve_kernel_sdca(task, options, begin, visits); });
+}
+
+WalkOutput walk_output_named(const std::string& name) {
+    if (name == "last") return WalkOutput::last;
+    if (name == "average") return WalkOutput::average;
+    if (name == "suffix") return WalkOutput::suffix;
+    if (name == "random") return WalkOutput::random;
+    throw std::invalid_argument("unknown output '" + name + "'");
+}
+
+HoldOut make_hold_out(const KernelProblem& problem, const Labelled& examples,
+                      const std::optional<Vector<double>>& labels, std::size_t patience) {
+    if (!labels) return {};
+    if (examples.labels.size() + labels->shape(0) != problem.n_rows) throw std::invalid_argument("lengths differ");
+    return {to_vector(labels, labels->shape(0)), patience};
+}
+
+/// The first rows of the kernel matrix; those held out follow.
+Labelled make_labelled(const KernelProblem& problem, const Vector<double>& labels, const Vector<double>& weights) {
+    return {to_vector(labels, problem.size()), to_vector(weights, problem.size())};
+}
+
+KernelSolution kernel_walk(const BoundSource& source, const KernelProblem& problem, const Run& run,
+                           std::size_t cached_rows, const Vector<double>& labels, const Vector<double>& weights,
+                           bool perceptron, std::size_t batch, const std::string& sampling, bool project,
+                           const std::string& output, double lambda, double tol, std::uint64_t max_steps,
+                           std::uint64_t seed, const std::optional<Vector<RowNumber>>& sequence,
+                           const std::optional<Vector<double>>& held_out, std::size_t patience) {
+    const KernelWalkOptions options{perceptron, batch, project, walk_output_named(output),
+                                    lambda,     tol,   max_steps, seed};
+    const Labelled examples = make_labelled(problem, labels, weights);
+    const HoldOut others = make_hold_out(problem, examples, held_out, patience);
+    const auto sampler =
+        make_sampler(sampling, to_rows(sequence, problem.size()), problem.size(), batch, seed);
+    return solve_kernel(source, problem, run, cached_rows, [&](const auto& task) {
+        return solve_kernel_walk(task, options, examples, *sampler, others);
     });
+}
+
+KernelSolution sbp(const BoundSource& source, const KernelProblem& problem, const Run& run, std::size_t cached_rows,
+                   const Vector<double>& labels, const Vector<double>& weights, double nu, double C, double tol,
+                   std::uint64_t max_steps, std::uint64_t seed, const std::optional<Vector<RowNumber>>& proposals,
+                   const std::optional<Vector<double>>& uniforms, const std::optional<Vector<double>>& held_out,
+                   std::size_t patience) {
+    const SbpOptions options{nu, C, tol, max_steps, seed};
+    const Labelled examples = make_labelled(problem, labels, weights);
+    const HoldOut others = make_hold_out(problem, examples, held_out, patience);
+    std::vector<Proposal> given;
+    if (proposals) {
+        const std::vector<RowNumber> rows = to_rows(proposals, problem.size());
+        const std::vector<double> draws = to_vector(uniforms, rows.size());
+        for (std::size_t k = 0; k < draws.size(); ++k) given.push_back({rows[k], draws[k]});
+    }
+    return solve_kernel(source, problem, run, cached_rows,
+                        [&](const auto& task) { return solve_sbp(task, options, examples, given, others); });
+}
+
+/// For tests: gamma, b, the levels and shares of both basins over y_i g_i, for several volumes in turn.
+std::vector<std::vector<double>> water_levels(const Vector<double>& g, const Vector<double>& labels,
+                                              const Vector<double>& weights, bool two,
+                                              const std::vector<double>& volumes) {
+    const std::vector<double> y = to_vector(labels, g.shape(0)), s = to_vector(weights, g.shape(0));
+    WaterLevel water(y, s, two);
+    std::vector<std::vector<double>> found;
+    for (const double volume : volumes) {
+        const WaterLevel::Level level = water.find(g.data(), volume);
+        found.push_back({level.gamma, level.b, level.at[0], level.at[1], level.share[0], level.share[1]});
+    }
+    return found;
 }
 
 nb::ndarray<nb::numpy, double, nb::ndim<1>> kernel_decisions(const Kernel& kernel, const BoundPoints& few,
@@ -158,6 +249,9 @@ void bind_kernel(nb::module_& m) {
         .def_ro("seconds", &KernelSolution::seconds)
         .def_ro("squared_norm", &KernelSolution::squared_norm)
         .def_ro("evaluations", &KernelSolution::evaluations)
+        .def_ro("nu", &KernelSolution::nu)
+        .def_ro("margin", &KernelSolution::margin)
+        .def_ro("margin_bound", &KernelSolution::margin_bound)
         .def_ro("reason", &KernelSolution::reason)
         .def_prop_ro("history", [](const KernelSolution& s) {
             std::vector<std::vector<double>> records;
@@ -166,5 +260,14 @@ void bind_kernel(nb::module_& m) {
         });
     m.def("smo", &smo, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a, "max_epochs"_a,
           "working_set"_a, "block"_a, "seed"_a, "start"_a.none());
+    m.def("kernel_sdca", &kernel_sdca, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a,
+          "max_epochs"_a, "seed"_a, "sequence"_a.none(), "start"_a.none());
+    m.def("kernel_walk", &kernel_walk, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "labels"_a,
+          "weights"_a, "perceptron"_a, "batch"_a, "sampling"_a, "project"_a, "output"_a, "lambda_"_a, "tol"_a,
+          "max_steps"_a, "seed"_a, "sequence"_a.none(), "held_out"_a.none(), "patience"_a);
+    m.def("sbp", &sbp, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "labels"_a, "weights"_a,
+          "nu"_a, "C"_a, "tol"_a, "max_steps"_a, "seed"_a, "proposals"_a.none(), "uniforms"_a.none(),
+          "held_out"_a.none(), "patience"_a);
+    m.def("water_levels", &water_levels, "g"_a, "labels"_a, "weights"_a, "two"_a, "volumes"_a);
     m.def("kernel_decisions", &kernel_decisions, "kernel"_a, "few"_a, "coef"_a, "n_out"_a, "many"_a, "run"_a);
 }

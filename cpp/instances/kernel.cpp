@@ -4,10 +4,38 @@
 namespace pegasos {
 
 template <class Real>
-KernelSolution solve_smo(const KernelProblem& problem, KernelSource<Real>& source, std::size_t cached_rows,
-                         const SmoOptions& options, const std::vector<double>& start, Context& context) {
-    Gram<Real> gram(source, cached_rows, context.team, context.monitor);
-    return Smo<Real>(problem, gram, options, context).run(start);
+Gram<Real> make_gram(const KernelTask<Real>& task) {
+    return {task.source, task.cached_rows, task.context.team, task.context.monitor};
+}
+
+template <class Real>
+KernelSolution solve_smo(const KernelTask<Real>& task, const SmoOptions& options, const std::vector<double>& start) {
+    Gram<Real> gram = make_gram(task);
+    return Smo<Real>(task.problem, gram, options, task.context).run(start);
+}
+
+template <class Real>
+KernelSolution solve_kernel_sdca(const KernelTask<Real>& task, const KernelSdcaOptions& options,
+                                 const std::vector<double>& start, const std::vector<RowNumber>& sequence) {
+    Gram<Real> gram = make_gram(task);
+    return KernelSdca<Real>(task.problem, gram, options, task.context).run(start, sequence);
+}
+
+template <class Real>
+KernelSolution solve_kernel_walk(const KernelTask<Real>& task, const KernelWalkOptions& options,
+                                 const Labelled& examples, Sampler& sampler, const HoldOut& held_out) {
+    Gram<Real> gram = make_gram(task);
+    return KernelWalk<Real>(task.problem, examples.labels, examples.weights, gram, options, sampler, held_out,
+                            task.context)
+        .run();
+}
+
+template <class Real>
+KernelSolution solve_sbp(const KernelTask<Real>& task, const SbpOptions& options, const Labelled& examples,
+                         const std::vector<Proposal>& proposals, const HoldOut& held_out) {
+    Gram<Real> gram = make_gram(task);
+    return Sbp<Real>(task.problem, examples.labels, examples.weights, gram, options, held_out, task.context)
+        .run(proposals);
 }
 
 template <class Real>
@@ -19,7 +47,7 @@ void add_decisions(const Kernel& kernel, const Points<Real>& few, std::span<cons
     });
     std::vector<RowNumber> rows(few.n);
     std::iota(rows.begin(), rows.end(), RowNumber{0});
-    with_lines(many, [&]<std::size_t lines>() {
+    with_lines(many, few.n, [&]<std::size_t lines>() {
         using T = Table<Real, lines>;
         T table(few.n_features);
         std::vector<Real, AtLine<Real>> weights(n_out * T::width);  // of the table's examples, output by output
@@ -48,10 +76,15 @@ void add_decisions(const Kernel& kernel, const Points<Real>& few, std::span<cons
     });
 }
 
-#define PEGASOS_INSTANTIATE_KERNEL(Real)                                                                         \
-    template KernelSolution solve_smo(const KernelProblem&, KernelSource<Real>&, std::size_t, const SmoOptions&, \
-                                      const std::vector<double>&, Context&);                                     \
-    template void add_decisions(const Kernel&, const Points<Real>&, std::span<const double>, std::size_t,        \
+#define PEGASOS_INSTANTIATE_KERNEL(Real)                                                                           \
+    template KernelSolution solve_smo(const KernelTask<Real>&, const SmoOptions&, const std::vector<double>&);     \
+    template KernelSolution solve_kernel_sdca(const KernelTask<Real>&, const KernelSdcaOptions&,                   \
+                                              const std::vector<double>&, const std::vector<RowNumber>&);          \
+    template KernelSolution solve_kernel_walk(const KernelTask<Real>&, const KernelWalkOptions&, const Labelled&,  \
+                                              Sampler&, const HoldOut&);                                           \
+    template KernelSolution solve_sbp(const KernelTask<Real>&, const SbpOptions&, const Labelled&,                 \
+                                      const std::vector<Proposal>&, const HoldOut&);                               \
+    template void add_decisions(const Kernel&, const Points<Real>&, std::span<const double>, std::size_t,          \
                                 const Points<Real>&, double*, Context&);
 
 PEGASOS_INSTANTIATE_KERNEL(float)

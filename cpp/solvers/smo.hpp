@@ -24,6 +24,7 @@
 
 #include "dense_smo.hpp"
 #include "gram.hpp"
+#include "kernel_certificate.hpp"
 #include "kernel_problem.hpp"
 #include "random.hpp"
 #include "solution.hpp"
@@ -36,16 +37,6 @@ struct SmoOptions {
     std::size_t working_set;     // variables chosen at a time
     std::size_t block;           // of those
     std::uint64_t seed;
-};
-
-struct KernelSolution {
-    std::vector<double> beta;  // by variable
-    double b = 0;
-    Bounds bounds{};
-    double epochs = 0, seconds = 0, squared_norm = 0, evaluations = 0;
-    std::uint64_t steps = 0;
-    std::string reason;
-    std::vector<Record> history;
 };
 
 template <class Real>
@@ -71,10 +62,9 @@ public:
             const KernelBounds now = bounds_of(problem_, beta_, f_);
             b_ = now.b;
             const double gap = now.bounds.primal - now.bounds.dual;
-            if (now.bounds.primal < best_.bounds.primal || solution.history.empty()) best_ = now;
-            solution.history.push_back({context_.monitor.seconds(), epochs(), now.bounds.primal, now.bounds.dual});
-            if (context_.report) context_.report(solution.history.back());
             solution.bounds = now.bounds;
+            solution.epochs = epochs();
+            solution.record(context_);
             solution.b = now.b;
             solution.squared_norm = now.squared_norm;
             stuck = gap < 0.99 * last_gap ? 0 : stuck + 1;
@@ -96,7 +86,6 @@ public:
         }
         solution.beta = beta_;
         solution.steps = steps_;
-        solution.epochs = epochs();
         solution.evaluations = gram_.evaluations();
         solution.seconds = context_.monitor.seconds();
         return solution;
@@ -171,7 +160,7 @@ private:
                 std::iota(order_.begin(), order_.end(), RowNumber{0});
                 shuffle(order_, random_);
             }
-            static const std::size_t first = getenv("FIRST") ? atoi(getenv("FIRST")) : 1024;
+            constexpr std::size_t first = 1024;
             chosen_.clear();
             for (; next_ < n && chosen_.size() < first; ++next_) {
                 const std::size_t v = order_[next_];
@@ -305,8 +294,7 @@ private:
             block_.down[a] = local_.down[k];
             block_.diagonal[a] = local_.diagonal[k];
         }
-        static const double share = getenv("SHARE") ? atof(getenv("SHARE")) : 0.1;
-        return smo_.run(block_, share, std::min<std::uint64_t>(budget, 20 * q));
+        return smo_.run(block_, 0.1, std::min<std::uint64_t>(budget, 20 * q));
     }
 
     /// Slopes of all chosen ones after the block's steps.
@@ -345,7 +333,6 @@ private:
     Random random_;
     std::vector<double> beta_, f_, gains_, local_gains_;
     double b_ = 0;
-    KernelBounds best_;
     std::uint64_t steps_ = 0;
     std::vector<RowNumber> chosen_, picked_, order_;
     std::size_t next_ = 0;
