@@ -135,8 +135,8 @@ class PointKernel:
         """The kernel from inner products; the Gaussian one is none of these."""
         if self.name == "linear":
             return products
-        scaled = self.gamma * products + self.coef0
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # what becomes of it is looked at
+            scaled = self.gamma * products + self.coef0
             return np.tanh(scaled) if self.name == "sigmoid" else scaled**self.degree
 
 
@@ -235,7 +235,14 @@ def make_kernel(machine: Any, X: Any, sample_weight: Floats | None) -> Kernel:
     exact = machine.tol < EXACT or X.shape[0] <= SMALL or not _is_tame(machine, gamma, largest)
     precision: Precision = np.float64 if exact else np.float32
     coef0, degree = float(machine.coef0), int(machine.degree)
-    return PointKernel(machine.kernel, gamma, coef0, degree, precision, shift, _convert(X, precision, shift))
+    kernel = PointKernel(machine.kernel, gamma, coef0, degree, precision, shift, _convert(X, precision, shift))
+    wrong = np.flatnonzero(~np.isfinite(kernel.diagonal()))
+    if len(wrong):
+        raise ValueError(
+            f"the kernel of the example in row {wrong[0]} with itself is not finite; scale the features, or lower "
+            "gamma, degree or coef0"
+        )
+    return kernel
 
 
 def scale_gamma(gamma: Any, X: Any, sample_weight: Floats | None) -> float:
@@ -340,6 +347,9 @@ def _points(X: Any) -> native.Points:
     """X in the core's hands."""
     if not sp.issparse(X):
         return native.dense_points(np.ascontiguousarray(X))
+    if not X.has_canonical_format:  # the norm of a row with a column twice is not that of its entries
+        X = X.copy()
+        X.sum_duplicates()
     return native.csr_points(
         np.ascontiguousarray(X.data),
         np.ascontiguousarray(X.indices, dtype=np.int32),
