@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["KernelProblem", "KernelSolution", "make_problem"]
+__all__ = ["KernelProblem", "KernelSolution", "feasible_start", "make_problem"]
 
 
 @dataclass(frozen=True)
@@ -100,3 +100,21 @@ def make_problem(
             free_intercept,
         )
     return KernelProblem(source, core, len(y), free_intercept, loss, y, s, C, cached_rows)
+
+
+def feasible_start(problem: KernelProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Dual variables to start from, given the weight of each example in another fit.
+
+    The bounds may have changed since. With an intercept the variables sum to zero, so what was cut off on one side is
+    taken off the other in proportion.
+    """
+    bound = problem.C * problem.s
+    up = np.clip(beta, 0, bound if problem.loss != "hinge" else np.where(problem.y > 0, bound, 0.0))
+    down = np.clip(-beta, 0, bound if problem.loss != "hinge" else np.where(problem.y < 0, bound, 0.0))
+    if problem.free_intercept:
+        above, below = up.sum(), down.sum()
+        if above > below:
+            up *= below / above
+        elif below > above:
+            down *= above / below
+    return up - down if problem.loss == "hinge" else np.concatenate([up, -down])

@@ -47,10 +47,17 @@ KERNEL_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, SMO)}
 
 def resolve(solver: Any, known: Mapping[str, type[Solver]] = SOLVERS) -> Solver:
     """The solver object meant by a name or an object; its options are checked."""
-    if isinstance(solver, str) and solver in known:
+    choices = ", ".join(repr(name) for name in known)
+    if isinstance(solver, str):
+        if solver not in known:
+            raise ValueError(f"solver={solver!r}: must be {choices}, or an object from pegasos.solvers")
         solver = known[solver]()
+    elif not isinstance(solver, Solver):
+        example = next(cls.__name__ for name, cls in known.items() if name != "auto")
+        raise ValueError(
+            f"solver={solver!r}: must be the name of a solver or an object from pegasos.solvers, such as {example}()"
+        )
     elif not isinstance(solver, tuple(known.values())):
-        choices = ", ".join(repr(name) for name in known)
         raise ValueError(f"solver={solver!r}: must be {choices}, or an object of theirs from pegasos.solvers")
     solver.check()
     return clone(solver)

@@ -63,6 +63,7 @@ class Solver(BaseEstimator):
     #: Of kernel machines; an intercept there is always free.
     kernel_losses: ClassVar[tuple[str, ...]] = ()
     kernel_intercept: ClassVar[bool] = False
+    kernel_early_stopping: ClassVar[bool] = False
 
     def check(self) -> None:
         """Raise a ValueError where an option has a value it cannot have."""
