@@ -55,6 +55,9 @@ public:
         }
     }
 
+    /// All responses were multiplied: nothing is known of where the level is.
+    void scale_moved() { known_ = false; }
+
 private:
     struct Near {
         double at, weight;

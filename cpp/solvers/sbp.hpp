@@ -62,6 +62,8 @@ public:
           g_(gram.size()),
           earlier_c_(gram.size()),
           earlier_g_(gram.size()),
+          sum_c_(gram.size()),
+          sum_g_(gram.size()),
           under_(labels.size()) {}
 
     KernelSolution run(const std::vector<Proposal>& given) {
@@ -109,7 +111,7 @@ private:
         }
         mass_ += scale_;
         ++iterates_;
-        if (scale_ < 1e-100) renew_scale();
+        if (scale_ < 1e-3) settle();
     }
 
     void note_under(const WaterLevel::Level& level) {
@@ -188,20 +190,27 @@ private:
         }
     }
 
-    void renew_scale() {
-        for (auto* vector : {&c_, &g_})
-            for (double& value : *vector) value *= scale_;
-        mass_ /= scale_;
+    // The sum of the iterates scale_t c_t is sum + mass c - earlier: a change of c was missing from those before
+    // it. As the scale falls, the last two grow and cancel, so they are settled now and then.
+    void settle() {
+        for (std::size_t i = 0; i < g_.size(); ++i) {
+            sum_c_[i] += mass_ * c_[i] - earlier_c_[i];
+            sum_g_[i] += mass_ * g_[i] - earlier_g_[i];
+            earlier_c_[i] = earlier_g_[i] = 0;
+            c_[i] *= scale_;
+            g_[i] *= scale_;
+        }
+        mass_ = 0;
         scale_ = 1;
+        level_.scale_moved();
     }
 
     bool check(bool last, KernelSolution& solution) {
+        settle();
         const double count = static_cast<double>(iterates_);
-        std::vector<double> beta(g_.size()), f(g_.size());
-        for (std::size_t i = 0; i < g_.size(); ++i) {
-            beta[i] = (mass_ * c_[i] - earlier_c_[i]) / count;
-            f[i] = (mass_ * g_[i] - earlier_g_[i]) / count;
-        }
+        std::vector<double> beta = sum_c_, f = sum_g_;
+        for (double& value : beta) value /= count;
+        for (double& value : f) value /= count;
         WaterLevel own(labels_, weights_, problem_.free_intercept);
         if (options_.nu < 0) {
             nu_ = matching_nu(f, own);
@@ -219,9 +228,8 @@ private:
         const bool over =
             checks_.check(beta, f, b, epochs, last, solution, options_.nu < 0 ? nullptr : &margins);
         if (options_.nu < 0) {  // iterates of another nu are not of this mean
-            std::fill(earlier_c_.begin(), earlier_c_.end(), 0.0);
-            std::fill(earlier_g_.begin(), earlier_g_.end(), 0.0);
-            mass_ = 0;
+            std::fill(sum_c_.begin(), sum_c_.end(), 0.0);
+            std::fill(sum_g_.begin(), sum_g_.end(), 0.0);
             iterates_ = 0;
         }
         return over;
@@ -288,7 +296,8 @@ private:
     const double total_, heaviest_;
     double nu_;
     WaterLevel level_;
-    std::vector<double> c_, g_, earlier_c_, earlier_g_;  // w = scale sum_j c_j phi_j
+    std::vector<double> c_, g_;  // w = scale sum_j c_j phi_j
+    std::vector<double> earlier_c_, earlier_g_, sum_c_, sum_g_;
     double scale_ = 1, squared_norm_ = 0, mass_ = 0;
     std::uint64_t t_ = 0, iterates_ = 0;
     std::vector<std::uint32_t> under_;  // how often an example was under the level, of so many looks

@@ -78,7 +78,7 @@ public:
             else if (stuck > 200 || gap <= 1e-15 * std::abs(now.bounds.primal))
                 solution.reason = "precision";
             if (!solution.reason.empty()) break;
-            const double goal = std::max(options_.tol, 1e-15) * std::abs(now.bounds.dual);
+            const double goal = std::max(options_.tol, 1e-15) * std::max(now.bounds.dual, 0.0);
             if (!improve(gap, goal, stuck)) {
                 solution.reason = "precision";
                 break;
@@ -203,18 +203,23 @@ private:
                 chosen_.push_back(static_cast<RowNumber>(v));
     }
 
-    /// The intercept at which those between their bounds have no slope, on average.
+    /// The intercept that makes the local gap smallest.
     double local_intercept() const {
         if (!problem_.free_intercept) return 0;
-        double sum = 0, count = 0, top = -std::numeric_limits<double>::infinity(), bottom = -top;
+        double low = std::numeric_limits<double>::infinity(), high = -low;
         for (std::size_t k = 0; k < local_.size(); ++k) {
-            const double u = local_.u[k];
-            if (local_.inside(k)) sum += u, ++count;
-            if (local_.up[k] > 0) top = std::max(top, u);
-            if (local_.down[k] > 0) bottom = std::min(bottom, u);
+            low = std::min<double>(low, local_.u[k]);
+            high = std::max<double>(high, local_.u[k]);
         }
-        if (count > 0) return sum / count;
-        return std::isfinite(top) && std::isfinite(bottom) ? (top + bottom) / 2 : b_;
+        for (int step = 0; step < 40 && high - low > 1e-12 * (std::abs(low) + std::abs(high)); ++step) {
+            const Real middle = static_cast<Real>((low + high) / 2);
+            const Real *u = local_.u.data(), *up = local_.up.data(), *down = local_.down.data();
+            Real slope = 0;
+#pragma omp simd reduction(+ : slope)
+            for (std::size_t k = 0; k < local_.size(); ++k) slope += u[k] > middle ? -up[k] : down[k];
+            (slope < 0 ? low : high) = (low + high) / 2;
+        }
+        return (low + high) / 2;
     }
 
     double local_gap(double b) const {
@@ -233,6 +238,7 @@ private:
         const double before = local_gap(local_intercept());
         // As far as the rest, which does not move, makes it worth while.
         double target = whole ? 0.5 * goal : std::max(0.3 * goal, 0.1 * std::min(before, gap));
+        if (goal == 0) target = 0.01 * gap;  // the first time, nothing is known of the optimum
         if (stuck > 2) target *= 0.1;
         while (steps_ < limit) {
             const double b = local_intercept();

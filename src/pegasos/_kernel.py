@@ -20,6 +20,7 @@ from pegasos._machine import Data, Machine, shortfall
 from pegasos._parallel import TimeShare, run_all
 from pegasos.certificate import REASONS, Certificate, history_from_records, join_parts, relative_gap
 from pegasos.combinations import refuse_kernel_combinations
+from pegasos.early_stopping import split
 from pegasos.kernel_problem import KernelSolution, feasible_start, make_problem
 from pegasos.kernels import KERNELS, CalledKernel, GivenKernel, Kernel, Support, blocks, is_indefinite, make_kernel
 from pegasos.options import ChoiceOrFunction, Integer, Number, NumberOrName, Option, names
@@ -165,34 +166,50 @@ class KernelMachine(Machine):
             worth = isinstance(solver, Auto) and len(s) >= ROWS_FOR_THREADS and not isinstance(kernel, CalledKernel)
             at_a_time = n_jobs or (usable_threads() if worth else 1)
         share = TimeShare(self.max_time, len(parts), at_a_time)
-        whole = kernel.source(None) if any(part.rows is None for part in parts) else None
+        early = bool(getattr(self, "early_stopping", False))
+        whole = kernel.source(None) if not early and any(part.rows is None for part in parts) else None
 
         def solve(number: int, report: Report) -> KernelSolution:
             part = parts[number]
-            rows = slice(None) if part.rows is None else part.rows
+            rows = np.arange(len(s)) if part.rows is None else part.rows
+            train, held = self._hold_out_rows(part.y, seed)
+            order = rows if held is None else rows[np.concatenate([train, held])]
             row_bytes = len(part.y) * np.dtype(kernel.precision).itemsize
             kept = float(self.cache_size) * 1e6 / row_bytes / min(at_a_time, len(parts))
             problem = make_problem(
-                kernel.source(part.rows) if whole is None else whole,
-                part.y,
-                s[rows],
+                kernel.source(order) if whole is None else whole,
+                part.y[train],
+                s[rows[train]],
                 C,
                 loss=self.loss,
                 epsilon=float(getattr(self, "epsilon", 0.0)),
                 free_intercept=bool(self.fit_intercept),
                 cached_rows=int(min(max(FEWEST_ROWS, kept), 2**31)),
+                held_out=None if held is None else part.y[held],
+                patience=int(getattr(self, "n_iter_no_change", 0)),
             )
             elapsed = time.perf_counter() - started
             threads = n_jobs if len(parts) == 1 else 1
             budget = Budget(self.tol, self.max_iter, share.limit(elapsed), elapsed, threads)
-            start = None if last is None else feasible_start(problem, last[number, rows])
-            return _check_finite(solver.solve_kernel(problem, budget, seed, start, report), C)
+            start = None if last is None else feasible_start(problem, last[number, rows[train]])
+            found = _check_finite(solver.solve_kernel(problem, budget, seed, start, report), C)
+            if held is None:
+                return found
+            beta = np.zeros(len(part.y))
+            beta[train] = found.beta
+            return replace(found, beta=beta)
 
         several = len(parts) > 1
         works = [
             (functools.partial(solve, k), report.part(part.name) if several else report) for k, part in enumerate(parts)
         ]
         return run_all(works, at_a_time)
+
+    def _hold_out_rows(self, y: Floats, seed: int) -> tuple[Any, NDArray[np.intp] | None]:
+        """Which examples of a problem to train on, and which to tell when to stop by, if any."""
+        if not getattr(self, "early_stopping", False):
+            return slice(None), None
+        return split(y, float(getattr(self, "validation_fraction", 0.1)), seed)
 
     def _certificate(self, solution: KernelSolution, indefinite: bool) -> Certificate:
         gap = math.inf if indefinite else relative_gap(solution.primal, solution.dual)

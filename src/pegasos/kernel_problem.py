@@ -28,6 +28,8 @@ class KernelProblem:
     s: NDArray[np.float64]
     C: float
     cached_rows: int  # rows of the kernel matrix that may be kept
+    held_out: NDArray[np.float64] | None = None  # labels of further rows of the kernel matrix, to stop by
+    patience: int = 0  # epochs without fewer errors there after which to stop
 
     @property
     def alpha(self) -> float:
@@ -53,9 +55,11 @@ class KernelSolution:
     solver: str
 
     @classmethod
-    def from_core(cls, problem: KernelProblem, found: Any, solver: str) -> "KernelSolution":
-        """What the core returned."""
-        variables = found.beta
+    def from_core(
+        cls, problem: KernelProblem, found: Any, solver: str, budget_reason: str = "max_iter"
+    ) -> "KernelSolution":
+        """What the core returned; `budget_reason` tells which budget it used up."""
+        variables = found.beta if problem.held_out is None else found.beta[: problem.n_rows]
         beta = variables if problem.loss == "hinge" else variables[: problem.n_rows] + variables[problem.n_rows :]
         return cls(
             beta=beta,
@@ -67,7 +71,7 @@ class KernelSolution:
             seconds=found.seconds,
             squared_norm=found.squared_norm,
             evaluations=found.evaluations,
-            reason="max_iter" if found.reason == "budget" else found.reason,
+            reason=budget_reason if found.reason == "budget" else found.reason,
             records=found.history,
             solver=solver,
         )
@@ -83,6 +87,8 @@ def make_problem(
     epsilon: float = 0.0,
     free_intercept: bool = True,
     cached_rows: int = 2**31,
+    held_out: NDArray[np.float64] | None = None,
+    patience: int = 0,
 ) -> KernelProblem:
     """The problem in the core's form: targets and bounds of its dual variables."""
     rows, bound, zero = np.arange(len(y), dtype=np.uint32), C * s, np.zeros(len(y))
@@ -99,7 +105,7 @@ def make_problem(
             np.concatenate([bound, zero]),
             free_intercept,
         )
-    return KernelProblem(source, core, len(y), free_intercept, loss, y, s, C, cached_rows)
+    return KernelProblem(source, core, len(y), free_intercept, loss, y, s, C, cached_rows, held_out, patience)
 
 
 def feasible_start(problem: KernelProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,12 +13,14 @@ from pegasos.solvers.norm_ball import NormBall
 from pegasos.solvers.norma import Norma
 from pegasos.solvers.pegasos import Pegasos
 from pegasos.solvers.perceptron import Perceptron
+from pegasos.solvers.sbp import SBP
 from pegasos.solvers.sdca import SDCA
 from pegasos.solvers.sgd import SGDM, SGDR, SGDS
 from pegasos.solvers.smo import SMO
 
 __all__ = [
     "KERNEL_SOLVERS",
+    "SBP",
     "SDCA",
     "SGDM",
     "SGDR",
@@ -42,7 +44,7 @@ SOLVERS: dict[str, type[Solver]] = {
 }
 
 #: Those of kernel machines.
-KERNEL_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, SMO)}
+KERNEL_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, SMO, SDCA, SBP, Pegasos, Perceptron)}
 
 
 def resolve(solver: Any, known: Mapping[str, type[Solver]] = SOLVERS) -> Solver:
