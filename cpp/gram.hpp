@@ -1,5 +1,5 @@
-// The kernel matrix as the solvers see it: rows and a diagonal. Where the rows come from, and which of them are
-// kept, is known here alone.
+// The kernel matrix as the solvers see it: rows and a diagonal. Where the rows come from, and which of them
+// are kept, is known here alone.
 #pragma once
 
 #include <algorithm>
@@ -85,24 +85,28 @@ private:
         using T = Table<Real, lines>;
         constexpr std::size_t tile = 64;
         T table(points_.n_features);
-        const std::size_t entries = many.sparse() ? 1 + static_cast<std::size_t>(many.starts[many.n]) / many.n
-                                                  : many.n_features;
+        const std::size_t entries =
+            many.sparse() ? 1 + static_cast<std::size_t>(many.starts[many.n]) / many.n : many.n_features;
         for (std::size_t k = 0; k < rows.size(); k += T::width) {
             const std::size_t count = std::min(T::width, rows.size() - k);
             table.fill(points_, rows.subspan(k, count));
-            in_stretches(many.n, tile, entries * lines, team, monitor, [&](std::size_t first, std::size_t last) {
-                alignas(64) Real values[tile][T::width];
-                table.against(kernel_, many, squares.data(), first, last,
-                              [&](std::size_t i, const Real* own) { std::copy_n(own, T::width, values[i - first]); });
-                const std::size_t squares_i = (last - first) / T::lane, squares_r = count / T::lane;
-                for (std::size_t r = 0; r < squares_r; ++r)
-                    for (std::size_t i = 0; i < squares_i; ++i)
-                        transpose_square(&values[i * T::lane][r * T::lane], lines, &out[k + r * T::lane],
-                                         first + i * T::lane);
-                for (std::size_t r = 0; r < count; ++r)
-                    for (std::size_t i = r < squares_r * T::lane ? squares_i * T::lane : 0; i < last - first; ++i)
-                        out[k + r][first + i] = values[i][r];
-            });
+            in_stretches(
+                many.n, tile, entries * lines, team, monitor, [&](std::size_t first, std::size_t last) {
+                    alignas(64) Real values[tile][T::width];
+                    table.against(kernel_, many, squares.data(), first, last,
+                                  [&](std::size_t i, const Real* own) {
+                                      std::copy_n(own, T::width, values[i - first]);
+                                  });
+                    const std::size_t squares_i = (last - first) / T::lane, squares_r = count / T::lane;
+                    for (std::size_t r = 0; r < squares_r; ++r)
+                        for (std::size_t i = 0; i < squares_i; ++i)
+                            transpose_square(&values[i * T::lane][r * T::lane], lines, &out[k + r * T::lane],
+                                             first + i * T::lane);
+                    for (std::size_t r = 0; r < count; ++r)
+                        for (std::size_t i = r < squares_r * T::lane ? squares_i * T::lane : 0;
+                             i < last - first; ++i)
+                            out[k + r][first + i] = values[i][r];
+                });
         }
     }
 
@@ -136,7 +140,8 @@ private:
 template <class Real, class Given>
 class GivenKernel final : public KernelSource<Real> {
 public:
-    GivenKernel(const Given* values, std::size_t n, std::size_t stride) : values_(values), n_(n), stride_(stride) {}
+    GivenKernel(const Given* values, std::size_t n, std::size_t stride)
+        : values_(values), n_(n), stride_(stride) {}
     std::size_t size() const override { return n_; }
     double diagonal(std::size_t i) const override { return static_cast<double>(values_[i * stride_ + i]); }
     void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
@@ -300,8 +305,8 @@ public:
         if (!missing_.empty()) {
             if (source_.by_columns() || missing_.size() + used_.size() > most_) {
                 source_.compute(missing_, which, room_, team_, monitor_);
-                evaluations_ += static_cast<double>(missing_.size()) *
-                                static_cast<double>(source_.by_columns() ? m : n_);
+                evaluations_ +=
+                    static_cast<double>(missing_.size()) * static_cast<double>(source_.by_columns() ? m : n_);
             } else {
                 const std::vector<RowNumber> wanted = missing_;
                 std::vector<const Real*> found(wanted.size());
@@ -327,7 +332,8 @@ public:
     }
 
     /// The same for rows that are at hand.
-    void add_found(std::span<const Real* const> found, std::span<const double> steps, std::vector<double>& f) {
+    void add_found(std::span<const Real* const> found, std::span<const double> steps,
+                   std::vector<double>& f) {
         in_stretches(n_, 1024, found.size(), team_, monitor_, [&](std::size_t first, std::size_t last) {
             std::size_t k = 0;
             double* __restrict out = f.data();

@@ -1,5 +1,6 @@
 // Kernels: functions of two examples that are inner products in some space. All but the Gaussian one are
-// functions of <x, x'> alone; the Gaussian one also takes the norms, ||x - x'||^2 = ||x||^2 + ||x'||^2 - 2 <x, x'>.
+// functions of <x, x'> alone; the Gaussian one also takes the norms, ||x - x'||^2 = ||x||^2 + ||x'||^2 - 2
+// <x, x'>.
 #pragma once
 
 #include <cmath>
@@ -25,7 +26,8 @@ struct Kernel {
         throw std::invalid_argument("unknown kernel '" + name + "'");
     }
 
-    /// values[k] becomes the kernel of x and x_k; it is <x, x_k> before, and the squares are those of the norms.
+    /// values[k] becomes the kernel of x and x_k; it is <x, x_k> before, and the squares are those of the
+    /// norms.
     template <std::size_t count, class Real>
     void apply(Real* values, Real square, const Real* squares) const {
         const Real g = static_cast<Real>(gamma), c = static_cast<Real>(coef0);

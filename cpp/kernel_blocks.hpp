@@ -1,10 +1,10 @@
 // Blocks of the kernel matrix: some examples against many.
 //
-// The few, `width` at a time, are laid out feature by feature in a table, so that a row of it is a few vectors:
-// the values of one feature for all of them. An example of the many then adds to `width` inner products at a
-// time, kept in registers, for each of its entries one row of the table. Dense examples do so `tall` at a time,
-// which makes a row of the table serve that often; of sparse ones only the entries that are there cost anything.
-// The kernel is taken while the sums are still in the first-level cache.
+// The few, `width` at a time, are laid out feature by feature in a table, so that a row of it is a few
+// vectors: the values of one feature for all of them. An example of the many then adds to `width` inner
+// products at a time, kept in registers, for each of its entries one row of the table. Dense examples do so
+// `tall` at a time, which makes a row of the table serve that often; of sparse ones only the entries that are
+// there cost anything. The kernel is taken while the sums are still in the first-level cache.
 #pragma once
 
 #include <algorithm>
@@ -91,8 +91,7 @@ public:
                 for (std::size_t v = 0; v < lines; ++v) sums[r][v] += x[r * d + j] * across[v];
         }
         for (std::size_t r = 0; r < tall; ++r)
-            for (std::size_t v = 0; v < lines; ++v)
-                reinterpret_cast<Line*>(out)[r * lines + v] = sums[r][v];
+            for (std::size_t v = 0; v < lines; ++v) reinterpret_cast<Line*>(out)[r * lines + v] = sums[r][v];
     }
 
     void dots_sparse(const Points<Real>& many, std::size_t i, Real* out) const {

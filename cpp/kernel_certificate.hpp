@@ -1,10 +1,10 @@
-// Bounds for kernel solvers whose coefficients need not be feasible in the dual, and the stop by examples held
-// out.
+// Bounds for kernel solvers whose coefficients need not be feasible in the dual, and the stop by examples
+// held out.
 //
-// The primal value is that of w = sum_i beta_i phi(x_i) as it is. For the dual value each beta_i is first moved
-// to its bounds, with a free intercept those of the heavier sign are shrunk until they sum to zero, and what is
-// left is multiplied by the factor in [0, 1] that makes the dual largest. The responses of the moved point need
-// the kernel rows of the examples that moved.
+// The primal value is that of w = sum_i beta_i phi(x_i) as it is. For the dual value each beta_i is first
+// moved to its bounds, with a free intercept those of the heavier sign are shrunk until they sum to zero, and
+// what is left is multiplied by the factor in [0, 1] that makes the dual largest. The responses of the moved
+// point need the kernel rows of the examples that moved.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct KernelSolution {
     Bounds bounds{};
     double epochs = 0, seconds = 0, squared_norm = 0, evaluations = 0;
     double nu = 0, margin = 0, margin_bound = 0;  // of sbp.hpp
-    std::uint64_t steps = 0;
+    std::uint64_t steps = 0, updates = 0;         // updates: changes of a coefficient, a kernel row each
     std::string reason;
     std::vector<Record> history;
 
@@ -104,12 +104,17 @@ class KernelChecks {
 public:
     KernelChecks(const KernelProblem& problem, Gram<Real>& gram, double tol, const HoldOut& held_out,
                  Context& context)
-        : problem_(problem), gram_(gram), certifier_(problem, gram), tol_(tol), held_out_(held_out), context_(context) {}
+        : problem_(problem),
+          gram_(gram),
+          certifier_(problem, gram),
+          tol_(tol),
+          held_out_(held_out),
+          context_(context) {}
 
     /// A look at w; true when the run is over. `last`: the budget is used up. `bounds`: those of another
     /// problem, which is the one solved.
-    bool check(const std::vector<double>& beta, const std::vector<double>& f, double b, double epochs, bool last,
-               KernelSolution& solution, const Bounds* bounds = nullptr) {
+    bool check(const std::vector<double>& beta, const std::vector<double>& f, double b, double epochs,
+               bool last, KernelSolution& solution, const Bounds* bounds = nullptr) {
         const bool out_of_time = context_.monitor.timed_out();
         const KernelBounds now = primal_of(problem_, beta, f, b);
         if (!bounds) certifier_.take(beta, f);

@@ -1,7 +1,7 @@
 // The dual problem of a kernel machine, in one form for classification and regression.
 //
-// Variables beta_v, each with the example it belongs to, i(v), a target t_v and bounds lo_v <= 0 <= hi_v, one of
-// which is zero:
+// Variables beta_v, each with the example it belongs to, i(v), a target t_v and bounds lo_v <= 0 <= hi_v, one
+// of which is zero:
 //
 //     maximise  D(beta) = sum_v t_v beta_v - 1/2 sum_vw beta_v beta_w K(x_i(v), x_i(w)),
 //
@@ -9,13 +9,13 @@
 // y beta in [0, C s]. Epsilon-insensitive loss: two per example, t = y - epsilon with beta in [0, C s], and
 // t = y + epsilon with beta in [-C s, 0].
 //
-// f_i = sum_v beta_v K(x_i, x_i(v)) is the response of an example, u_v = t_v - f_i(v) the slope of D in beta_v.
-// The machine's decision is f + b, and its primal value
+// f_i = sum_v beta_v K(x_i, x_i(v)) is the response of an example, u_v = t_v - f_i(v) the slope of D in
+// beta_v. The machine's decision is f + b, and its primal value
 //
 //     P = 1/2 sum_v beta_v f_i(v) + sum_v loss_v,   loss_v = hi_v max(0, u_v - b) + lo_v min(0, u_v - b).
 //
-// P - D = sum_v (loss_v - beta_v (u_v - b)), where each term is at least 0 and tells how far its variable is from
-// what it should be. The b that minimises P is a weighted quantile of the u_v (best_intercept.hpp).
+// P - D = sum_v (loss_v - beta_v (u_v - b)), where each term is at least 0 and tells how far its variable is
+// from what it should be. The b that minimises P is a weighted quantile of the u_v (best_intercept.hpp).
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ namespace pegasos {
 struct KernelProblem {
     std::size_t n_rows;
     bool free_intercept;
-    std::vector<RowNumber> row;       // i(v)
+    std::vector<RowNumber> row;  // i(v)
     std::vector<double> t, lo, hi;
 
     std::size_t size() const { return row.size(); }

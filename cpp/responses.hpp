@@ -1,10 +1,10 @@
 // Responses of all examples to a vector of coefficients, g_i = sum_j c_j K(x_i, x_j), kept while single
 // coefficients change.
 //
-// A change moves all n responses, which is a pass over memory. The next few visits need only their own, so the
-// changes of a stretch of visits are held back: a response is then corrected by the held entries of the kernel
-// rows, and all are brought up to date at once, several rows at a time. Rows that a stretch is likely to need are
-// fetched together, as blocks of the kernel matrix cost far less than its rows one by one.
+// A change moves all n responses, which is a pass over memory. The next few visits need only their own, so
+// the changes of a stretch of visits are held back: a response is then corrected by the held entries of the
+// kernel rows, and all are brought up to date at once, several rows at a time. Rows that a stretch is likely
+// to need are fetched together, as blocks of the kernel matrix cost far less than its rows one by one.
 #pragma once
 
 #include <cstddef>

@@ -1,17 +1,18 @@
 // The water level of S4 (sections 3.2 and 3.6): how high a volume of water stands over responses c_i.
 //
-// One basin: the level x with sum_i s_i max(0, x - c_i) = volume. Two basins, one for each class, when there is
-// an intercept b, which lifts the floor of one and lowers that of the other: the levels x and z in terms of the
-// c_i, whose sum 2 gamma is the largest that the volume allows; gamma = (x + z) / 2 and b = (z - x) / 2.
+// One basin: the level x with sum_i s_i max(0, x - c_i) = volume. Two basins, one for each class, when there
+// is an intercept b, which lifts the floor of one and lowers that of the other: the levels x and z in terms
+// of the c_i, whose sum 2 gamma is the largest that the volume allows; gamma = (x + z) / 2 and b = (z - x)
+// / 2.
 //
-// Raising a level by one unit takes as much water as the weight of the examples under it, which grows with the
-// level. So the best levels are found by always raising the one with less weight under it. The minimax
+// Raising a level by one unit takes as much water as the weight of the examples under it, which grows with
+// the level. So the best levels are found by always raising the one with less weight under it. The minimax
 // distribution p then has the same density over both basins; an example exactly at the level may have less.
 //
-// Levels move little from one step to the next, as the responses under them do on average; a sample of those tells
-// where to look. One pass, in vector instructions, sums what is under the level expected less a margin, and
-// collects the few responses near it; only those are sorted. When a level turns out to lie elsewhere, the margin
-// grows.
+// Levels move little from one step to the next, as the responses under them do on average; a sample of those
+// tells where to look. One pass, in vector instructions, sums what is under the level expected less a margin,
+// and collects the few responses near it; only those are sorted. When a level turns out to lie elsewhere, the
+// margin grows.
 #pragma once
 
 #include <algorithm>
@@ -167,8 +168,8 @@ private:
         return false;
     }
 
-    /// Weights and volume under `from`, and the responses from there up to `to`. In vectors by hand: gcc makes
-    /// half as fast code of the loop itself.
+    /// Weights and volume under `from`, and the responses from there up to `to`. In vectors by hand: gcc
+    /// makes half as fast code of the loop itself.
     double look(const double* g, const double* from, const double* to, double* under) {
         typedef double Line __attribute__((vector_size(64), aligned(8), may_alias));
         typedef std::int64_t Mask __attribute__((vector_size(64)));

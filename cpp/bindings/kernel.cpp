@@ -77,7 +77,8 @@ BoundSource called_source(const nb::callable& function, const Vector<double>& di
         using Numbers = nb::ndarray<nb::numpy, const RowNumber, nb::ndim<1>>;
         using Block = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
         std::vector<double> block(rows.size() * n);
-        function(Numbers(rows.data(), {rows.size()}, nb::none()), Block(block.data(), {rows.size(), n}, nb::none()));
+        function(Numbers(rows.data(), {rows.size()}, nb::none()),
+                 Block(block.data(), {rows.size(), n}, nb::none()));
         for (std::size_t k = 0; k < rows.size(); ++k)
             std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(k * n), n, out[k]);
     };
@@ -89,8 +90,8 @@ BoundSource called_source(const nb::callable& function, const Vector<double>& di
 KernelProblem make_problem(const BoundSource& source, const Vector<RowNumber>& row, const Vector<double>& t,
                            const Vector<double>& lo, const Vector<double>& hi, bool free_intercept) {
     const std::size_t m = row.shape(0);
-    return {source.size(), free_intercept, to_rows(row, source.size()), to_vector(t, m), to_vector(lo, m),
-            to_vector(hi, m)};
+    return {source.size(),   free_intercept,   to_rows(row, source.size()),
+            to_vector(t, m), to_vector(lo, m), to_vector(hi, m)};
 }
 
 /// f(task) in the precision of the source.
@@ -107,9 +108,9 @@ KernelSolution solve_kernel(const BoundSource& source, const KernelProblem& prob
     });
 }
 
-KernelSolution smo(const BoundSource& source, const KernelProblem& problem, const Run& run, std::size_t cached_rows,
-                   double tol, double max_epochs, std::size_t working_set, std::size_t block, std::uint64_t seed,
-                   const std::optional<Vector<double>>& start) {
+KernelSolution smo(const BoundSource& source, const KernelProblem& problem, const Run& run,
+                   std::size_t cached_rows, double tol, double max_epochs, std::size_t working_set,
+                   std::size_t block, std::uint64_t seed, const std::optional<Vector<double>>& start) {
     const SmoOptions options{tol, max_epochs, working_set, block, seed};
     const std::vector<double> begin = to_vector(start, problem.size());
     return solve_kernel(source, problem, run, cached_rows,
@@ -138,22 +139,25 @@ WalkOutput walk_output_named(const std::string& name) {
 HoldOut make_hold_out(const KernelProblem& problem, const Labelled& examples,
                       const std::optional<Vector<double>>& labels, std::size_t patience) {
     if (!labels) return {};
-    if (examples.labels.size() + labels->shape(0) != problem.n_rows) throw std::invalid_argument("lengths differ");
+    if (examples.labels.size() + labels->shape(0) != problem.n_rows)
+        throw std::invalid_argument("lengths differ");
     return {to_vector(labels, labels->shape(0)), patience};
 }
 
 /// The first rows of the kernel matrix; those held out follow.
-Labelled make_labelled(const KernelProblem& problem, const Vector<double>& labels, const Vector<double>& weights) {
+Labelled make_labelled(const KernelProblem& problem, const Vector<double>& labels,
+                       const Vector<double>& weights) {
     return {to_vector(labels, problem.size()), to_vector(weights, problem.size())};
 }
 
 KernelSolution kernel_walk(const BoundSource& source, const KernelProblem& problem, const Run& run,
-                           std::size_t cached_rows, const Vector<double>& labels, const Vector<double>& weights,
-                           bool perceptron, std::size_t batch, const std::string& sampling, bool project,
-                           const std::string& output, double lambda, double tol, std::uint64_t max_steps,
-                           std::uint64_t seed, const std::optional<Vector<RowNumber>>& sequence,
+                           std::size_t cached_rows, const Vector<double>& labels,
+                           const Vector<double>& weights, bool perceptron, std::size_t batch,
+                           const std::string& sampling, bool project, const std::string& output,
+                           double lambda, double tol, std::uint64_t max_steps, std::uint64_t seed,
+                           const std::optional<Vector<RowNumber>>& sequence,
                            const std::optional<Vector<double>>& held_out, std::size_t patience) {
-    const KernelWalkOptions options{perceptron, batch, project, walk_output_named(output),
+    const KernelWalkOptions options{perceptron, batch, project,   walk_output_named(output),
                                     lambda,     tol,   max_steps, seed};
     const Labelled examples = make_labelled(problem, labels, weights);
     const HoldOut others = make_hold_out(problem, examples, held_out, patience);
@@ -164,11 +168,12 @@ KernelSolution kernel_walk(const BoundSource& source, const KernelProblem& probl
     });
 }
 
-KernelSolution sbp(const BoundSource& source, const KernelProblem& problem, const Run& run, std::size_t cached_rows,
-                   const Vector<double>& labels, const Vector<double>& weights, double nu, double C, double tol,
-                   std::uint64_t max_steps, std::uint64_t seed, const std::optional<Vector<RowNumber>>& proposals,
-                   const std::optional<Vector<double>>& uniforms, const std::optional<Vector<double>>& held_out,
-                   std::size_t patience) {
+KernelSolution sbp(const BoundSource& source, const KernelProblem& problem, const Run& run,
+                   std::size_t cached_rows, const Vector<double>& labels, const Vector<double>& weights,
+                   double nu, double C, double tol, std::uint64_t max_steps, std::uint64_t seed,
+                   const std::optional<Vector<RowNumber>>& proposals,
+                   const std::optional<Vector<double>>& uniforms,
+                   const std::optional<Vector<double>>& held_out, std::size_t patience) {
     const SbpOptions options{nu, C, tol, max_steps, seed};
     const Labelled examples = make_labelled(problem, labels, weights);
     const HoldOut others = make_hold_out(problem, examples, held_out, patience);
@@ -222,30 +227,35 @@ void bind_kernel(nb::module_& m) {
     m.def("csr_points", &csr_points<float>, "values"_a.noconvert(), "columns"_a, "starts"_a, "n_features"_a);
     m.def("csr_points", &csr_points<double>, "values"_a.noconvert(), "columns"_a, "starts"_a, "n_features"_a);
     nb::class_<Kernel>(m, "Kernel", "A function of two examples.")
-        .def("__init__",
-             [](Kernel* self, const std::string& name, double gamma, double coef0, int degree) {
-                 new (self) Kernel(make_kernel(name, gamma, coef0, degree));
-             },
-             "name"_a, "gamma"_a, "coef0"_a, "degree"_a);
+        .def(
+            "__init__",
+            [](Kernel* self, const std::string& name, double gamma, double coef0, int degree) {
+                new (self) Kernel(make_kernel(name, gamma, coef0, degree));
+            },
+            "name"_a, "gamma"_a, "coef0"_a, "degree"_a);
     nb::class_<BoundSource>(m, "KernelSource", "A kernel matrix that is computed when asked for.");
     m.def("point_source", &point_source, "points"_a, "kernel"_a);
     m.def("given_source", &given_source<float>, "K"_a.noconvert());
     m.def("given_source", &given_source<double>, "K"_a.noconvert());
     m.def("called_source", &called_source, "function"_a, "diagonal"_a);
-    nb::class_<KernelProblem>(m, "KernelProblem", "Variables of a dual problem: their examples, targets, bounds.")
-        .def("__init__",
-             [](KernelProblem* self, const BoundSource& source, const Vector<RowNumber>& row, const Vector<double>& t,
-                const Vector<double>& lo, const Vector<double>& hi, bool free_intercept) {
-                 new (self) KernelProblem(make_problem(source, row, t, lo, hi, free_intercept));
-             },
-             "source"_a, "row"_a, "t"_a, "lo"_a, "hi"_a, "free_intercept"_a);
+    nb::class_<KernelProblem>(m, "KernelProblem",
+                              "Variables of a dual problem: their examples, targets, bounds.")
+        .def(
+            "__init__",
+            [](KernelProblem* self, const BoundSource& source, const Vector<RowNumber>& row,
+               const Vector<double>& t, const Vector<double>& lo, const Vector<double>& hi,
+               bool free_intercept) {
+                new (self) KernelProblem(make_problem(source, row, t, lo, hi, free_intercept));
+            },
+            "source"_a, "row"_a, "t"_a, "lo"_a, "hi"_a, "free_intercept"_a);
     nb::class_<KernelSolution>(m, "KernelSolution")
-        .def_prop_ro("beta", [](const KernelSolution& s) { return to_numpy(s.beta); },
-                     nb::rv_policy::move)
+        .def_prop_ro(
+            "beta", [](const KernelSolution& s) { return to_numpy(s.beta); }, nb::rv_policy::move)
         .def_ro("b", &KernelSolution::b)
         .def_ro("bounds", &KernelSolution::bounds)
         .def_ro("epochs", &KernelSolution::epochs)
         .def_ro("steps", &KernelSolution::steps)
+        .def_ro("updates", &KernelSolution::updates)
         .def_ro("seconds", &KernelSolution::seconds)
         .def_ro("squared_norm", &KernelSolution::squared_norm)
         .def_ro("evaluations", &KernelSolution::evaluations)
@@ -258,16 +268,17 @@ void bind_kernel(nb::module_& m) {
             for (const Record& r : s.history) records.push_back({r.seconds, r.epoch, r.primal, r.dual});
             return records;
         });
-    m.def("smo", &smo, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a, "max_epochs"_a,
-          "working_set"_a, "block"_a, "seed"_a, "start"_a.none());
-    m.def("kernel_sdca", &kernel_sdca, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a,
-          "max_epochs"_a, "seed"_a, "sequence"_a.none(), "start"_a.none());
-    m.def("kernel_walk", &kernel_walk, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "labels"_a,
-          "weights"_a, "perceptron"_a, "batch"_a, "sampling"_a, "project"_a, "output"_a, "lambda_"_a, "tol"_a,
-          "max_steps"_a, "seed"_a, "sequence"_a.none(), "held_out"_a.none(), "patience"_a);
-    m.def("sbp", &sbp, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "labels"_a, "weights"_a,
-          "nu"_a, "C"_a, "tol"_a, "max_steps"_a, "seed"_a, "proposals"_a.none(), "uniforms"_a.none(),
-          "held_out"_a.none(), "patience"_a);
+    m.def("smo", &smo, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a,
+          "max_epochs"_a, "working_set"_a, "block"_a, "seed"_a, "start"_a.none());
+    m.def("kernel_sdca", &kernel_sdca, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
+          "tol"_a, "max_epochs"_a, "seed"_a, "sequence"_a.none(), "start"_a.none());
+    m.def("kernel_walk", &kernel_walk, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
+          "labels"_a, "weights"_a, "perceptron"_a, "batch"_a, "sampling"_a, "project"_a, "output"_a,
+          "lambda_"_a, "tol"_a, "max_steps"_a, "seed"_a, "sequence"_a.none(), "held_out"_a.none(),
+          "patience"_a);
+    m.def("sbp", &sbp, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "labels"_a,
+          "weights"_a, "nu"_a, "C"_a, "tol"_a, "max_steps"_a, "seed"_a, "proposals"_a.none(),
+          "uniforms"_a.none(), "held_out"_a.none(), "patience"_a);
     m.def("water_levels", &water_levels, "g"_a, "labels"_a, "weights"_a, "two"_a, "volumes"_a);
     m.def("kernel_decisions", &kernel_decisions, "kernel"_a, "few"_a, "coef"_a, "n_out"_a, "many"_a, "run"_a);
 }

@@ -9,7 +9,8 @@ Gram<Real> make_gram(const KernelTask<Real>& task) {
 }
 
 template <class Real>
-KernelSolution solve_smo(const KernelTask<Real>& task, const SmoOptions& options, const std::vector<double>& start) {
+KernelSolution solve_smo(const KernelTask<Real>& task, const SmoOptions& options,
+                         const std::vector<double>& start) {
     Gram<Real> gram = make_gram(task);
     return Smo<Real>(task.problem, gram, options, task.context).run(start);
 }
@@ -39,8 +40,8 @@ KernelSolution solve_sbp(const KernelTask<Real>& task, const SbpOptions& options
 }
 
 template <class Real>
-void add_decisions(const Kernel& kernel, const Points<Real>& few, std::span<const double> coef, std::size_t n_out,
-                   const Points<Real>& many, double* out, Context& context) {
+void add_decisions(const Kernel& kernel, const Points<Real>& few, std::span<const double> coef,
+                   std::size_t n_out, const Points<Real>& many, double* out, Context& context) {
     std::vector<Real> squares(many.n);
     context.team.run_ranges(many.n, [&](std::size_t, std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) squares[i] = static_cast<Real>(many.squared_norm(i));
@@ -50,7 +51,8 @@ void add_decisions(const Kernel& kernel, const Points<Real>& few, std::span<cons
     with_lines(many, few.n, [&]<std::size_t lines>() {
         using T = Table<Real, lines>;
         T table(few.n_features);
-        std::vector<Real, AtLine<Real>> weights(n_out * T::width);  // of the table's examples, output by output
+        std::vector<Real, AtLine<Real>> weights(n_out *
+                                                T::width);  // of the table's examples, output by output
         for (std::size_t j = 0; j < few.n; j += T::width) {
             const std::size_t count = std::min(T::width, few.n - j);
             table.fill(few, std::span<const RowNumber>(rows).subspan(j, count));
@@ -76,15 +78,16 @@ void add_decisions(const Kernel& kernel, const Points<Real>& few, std::span<cons
     });
 }
 
-#define PEGASOS_INSTANTIATE_KERNEL(Real)                                                                           \
-    template KernelSolution solve_smo(const KernelTask<Real>&, const SmoOptions&, const std::vector<double>&);     \
-    template KernelSolution solve_kernel_sdca(const KernelTask<Real>&, const KernelSdcaOptions&,                   \
-                                              const std::vector<double>&, const std::vector<RowNumber>&);          \
-    template KernelSolution solve_kernel_walk(const KernelTask<Real>&, const KernelWalkOptions&, const Labelled&,  \
-                                              Sampler&, const HoldOut&);                                           \
-    template KernelSolution solve_sbp(const KernelTask<Real>&, const SbpOptions&, const Labelled&,                 \
-                                      const std::vector<Proposal>&, const HoldOut&);                               \
-    template void add_decisions(const Kernel&, const Points<Real>&, std::span<const double>, std::size_t,          \
+#define PEGASOS_INSTANTIATE_KERNEL(Real)                                                                  \
+    template KernelSolution solve_smo(const KernelTask<Real>&, const SmoOptions&,                         \
+                                      const std::vector<double>&);                                        \
+    template KernelSolution solve_kernel_sdca(const KernelTask<Real>&, const KernelSdcaOptions&,          \
+                                              const std::vector<double>&, const std::vector<RowNumber>&); \
+    template KernelSolution solve_kernel_walk(const KernelTask<Real>&, const KernelWalkOptions&,          \
+                                              const Labelled&, Sampler&, const HoldOut&);                 \
+    template KernelSolution solve_sbp(const KernelTask<Real>&, const SbpOptions&, const Labelled&,        \
+                                      const std::vector<Proposal>&, const HoldOut&);                      \
+    template void add_decisions(const Kernel&, const Points<Real>&, std::span<const double>, std::size_t, \
                                 const Points<Real>&, double*, Context&);
 
 PEGASOS_INSTANTIATE_KERNEL(float)

@@ -1,14 +1,14 @@
-// Sequential minimal optimisation of a small problem whose kernel matrix is at hand (kernel_problem.hpp has the
-// symbols).
+// Sequential minimal optimisation of a small problem whose kernel matrix is at hand (kernel_problem.hpp has
+// the symbols).
 //
-// With a free intercept a step moves a pair, beta_i + delta and beta_j - delta. i is the variable that may grow
-// with the largest slope; j, of those that may shrink, the one whose pair with i gains most, by the second-order
-// estimate (u_i - u_j)^2 / (K_ii + K_jj - 2 K_ij) (Fan, Chen, Lin, 2005). Without an intercept a step moves the
-// one variable that gains most. Either step is exact, up to the bounds.
+// With a free intercept a step moves a pair, beta_i + delta and beta_j - delta. i is the variable that may
+// grow with the largest slope; j, of those that may shrink, the one whose pair with i gains most, by the
+// second-order estimate (u_i - u_j)^2 / (K_ii + K_jj - 2 K_ij) (Fan, Chen, Lin, 2005). Without an intercept a
+// step moves the one variable that gains most. Either step is exact, up to the bounds.
 //
 // The matrix may be larger than the caches, so a step makes two passes over vectors and no more: the slopes
-// change, and the largest of each stretch is found on the way; the gains with i are looked through. Slopes are
-// in the precision of the matrix; whoever calls knows them better from the steps made.
+// change, and the largest of each stretch is found on the way; the gains with i are looked through. Slopes
+// are in the precision of the matrix; whoever calls knows them better from the steps made.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,9 @@ public:
         K_.resize(m * padded_);
     }
     std::size_t size() const { return size_; }
-    std::size_t padded() const { return padded_; }  // a whole number of stretches, the rest of which cannot move
+    std::size_t padded() const {
+        return padded_;
+    }  // a whole number of stretches, the rest of which cannot move
     Real* matrix() { return K_.data(); }
     Real* row(std::size_t i) { return K_.data() + i * padded_; }
     const Real* row(std::size_t i) const { return K_.data() + i * padded_; }
@@ -83,7 +85,8 @@ private:
         Real goal = -1;
         add(p, Real{0}, p.row(0), p.row(0));
         for (; steps < most_steps; ++steps) {
-            const auto most = static_cast<std::size_t>(std::max_element(best_.begin(), best_.end()) - best_.begin());
+            const auto most =
+                static_cast<std::size_t>(std::max_element(best_.begin(), best_.end()) - best_.begin());
             const Real top = best_[most], bottom = *std::min_element(least_.begin(), least_.end());
             if (goal < 0) goal = static_cast<Real>(share) * std::max(top - bottom, Real{0});
             if (!(top - bottom > goal)) break;
@@ -133,8 +136,8 @@ private:
         return std::min(std::max(step, -p.down[k]), p.up[k]);
     }
 
-    /// Slopes after beta_i + delta and, where c is given, beta_j - delta. Of each stretch, the largest slope of
-    /// a variable that may grow, and the smallest of one that may shrink.
+    /// Slopes after beta_i + delta and, where c is given, beta_j - delta. Of each stretch, the largest slope
+    /// of a variable that may grow, and the smallest of one that may shrink.
     void add(DenseProblem<Real>& p, Real delta, const Real* a, const Real* c) {
         Real* __restrict u = p.u.data();
         const Real *up = p.up.data(), *down = p.down.data();

@@ -3,7 +3,8 @@
 //
 //     beta_v <- clamp(beta_v + u_v / K_ii, lo_v, hi_v).
 //
-// Epochs visit all variables in a new random order. Bounds cost no kernel at all, as all responses are at hand.
+// Epochs visit all variables in a new random order. Bounds cost no kernel at all, as all responses are at
+// hand.
 #pragma once
 
 #include "kernel_certificate.hpp"
@@ -20,7 +21,8 @@ struct KernelSdcaOptions {
 template <class Real>
 class KernelSdca {
 public:
-    KernelSdca(const KernelProblem& problem, Gram<Real>& gram, const KernelSdcaOptions& options, Context& context)
+    KernelSdca(const KernelProblem& problem, Gram<Real>& gram, const KernelSdcaOptions& options,
+               Context& context)
         : problem_(problem),
           gram_(gram),
           options_(options),
@@ -68,6 +70,7 @@ public:
         }
         solution.beta = beta_;
         solution.steps = static_cast<std::uint64_t>(visits);
+        solution.updates = updates_;
         solution.evaluations = gram_.evaluations();
         solution.seconds = context_.monitor.seconds();
         return solution;
@@ -99,6 +102,7 @@ private:
             const double change = step(v);
             if (change == 0) continue;
             moved = true;
+            ++updates_;
             beta_[v] += change;
             responses_.add(problem_.row[v], change);
         }
@@ -113,6 +117,7 @@ private:
     Responses<Real> responses_;
     std::vector<double> beta_;
     std::vector<RowNumber> expected_;
+    std::uint64_t updates_ = 0;
 };
 
 }  // namespace pegasos

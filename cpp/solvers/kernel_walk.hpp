@@ -1,11 +1,12 @@
 // Pegasos and the Perceptron in the space of a kernel, without an intercept: w = a sum_j c_j phi(x_j), all
 // responses kept, so that a visit costs a row of the kernel only when w changes.
 //
-// Pegasos (S0 Fig. 3, S1 section 1.1), step t, with a batch A of k examples, row i counted m s_i / sum(s) times:
+// Pegasos (S0 Fig. 3, S1 section 1.1), step t, with a batch A of k examples, row i counted m s_i / sum(s)
+// times:
 //     A+ = {i in A: y_i <w_t, phi(x_i)> < 1}
 //     w_{t+1} = (1 - 1/t) w_t + 1/(lambda t k) sum_{i in A+} (m s_i / sum(s)) y_i phi(x_i),
-// and, with projection, the nearest point of the ball ||w|| <= 1/sqrt(lambda). S0's figure divides by lambda t in
-// the test where w_t has t - 1; this is the linear algorithm, step by step.
+// and, with projection, the nearest point of the ball ||w|| <= 1/sqrt(lambda). S0's figure divides by lambda
+// t in the test where w_t has t - 1; this is the linear algorithm, step by step.
 //
 // Perceptron (S4 section 4.5): y_i <w, phi(x_i)> <= 0 adds s_i y_i phi(x_i).
 //
@@ -37,9 +38,9 @@ template <class Real>
 class KernelWalk {
 public:
     /// `labels` and `counts` (m s_i / sum(s), or s_i for the Perceptron) are by example.
-    KernelWalk(const KernelProblem& problem, const std::vector<double>& labels, const std::vector<double>& counts,
-               Gram<Real>& gram, const KernelWalkOptions& options, Sampler& sampler, const HoldOut& held_out,
-               Context& context)
+    KernelWalk(const KernelProblem& problem, const std::vector<double>& labels,
+               const std::vector<double>& counts, Gram<Real>& gram, const KernelWalkOptions& options,
+               Sampler& sampler, const HoldOut& held_out, Context& context)
         : problem_(problem),
           labels_(labels),
           counts_(counts),
@@ -81,6 +82,7 @@ public:
             if (options_.output == WalkOutput::suffix && !stop) forget_iterates();
         }
         solution.steps = t_;
+        solution.updates = updates_;
         return solution;
     }
 
@@ -132,6 +134,7 @@ private:
     }
 
     void add(RowNumber i, double step) {
+        ++updates_;
         squared_norm_ += step * (2 * response(i) + step * gram_.diagonal(i));
         g_.add(i, step / scale_);
         if (averages()) earlier_.add(i, mass_ * step / scale_);
@@ -184,7 +187,7 @@ private:
     KernelChecks<Real> checks_;
     Responses<Real> g_, earlier_;
     double scale_ = 1, squared_norm_ = 0, mass_ = 0;
-    std::uint64_t t_ = 0, iterates_ = 0;
+    std::uint64_t t_ = 0, iterates_ = 0, updates_ = 0;
     bool kept_ = false;
     std::vector<double> beta_, f_;
     std::vector<RowNumber> expected_, adding_;

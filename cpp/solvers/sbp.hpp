@@ -1,22 +1,23 @@
 // The Stochastic Batch Perceptron (S4): stochastic gradient ascent on the slack-constrained problem
 //
-//     maximise over ||w|| <= 1 (and b)  f(w) = max gamma with sum_i s_i max(0, gamma - y_i (<w, phi_i> + b)) <= nu sum(s),
+//     maximise over ||w|| <= 1 (and b)  f(w) = max gamma with sum_i s_i max(0, gamma - y_i (<w, phi_i> + b))
+//     <= nu sum(s),
 //
-// whose value at w is a water level (water_level.hpp), and whose super-gradient is sum_i p_i y_i phi_i with the
-// minimax distribution p, uniform under the level. Step t: draw j from p, w <- w + y_j phi_j / sqrt(t), and back
-// to the unit ball. The mean w_bar of the iterates, divided by its own level, is the machine.
+// whose value at w is a water level (water_level.hpp), and whose super-gradient is sum_i p_i y_i phi_i with
+// the minimax distribution p, uniform under the level. Step t: draw j from p, w <- w + y_j phi_j / sqrt(t),
+// and back to the unit ball. The mean w_bar of the iterates, divided by its own level, is the machine.
 //
-// Bounds, for a given nu: any distribution p has f* <= ||sum_i p_i y_i phi_i|| + nu sum(s) max_i p_i / s_i, with an
-// intercept provided that sum_i p_i y_i = 0; p is taken in proportion to the coefficients of w_bar.
+// Bounds, for a given nu: any distribution p has f* <= ||sum_i p_i y_i phi_i|| + nu sum(s) max_i p_i / s_i,
+// with an intercept provided that sum_i p_i y_i = 0; p is taken in proportion to the coefficients of w_bar.
 //
-// For a given C: with w_bar fixed and c_i its responses, w = w_bar / gamma minimises the regularised problem along
-// its ray when C gamma sum_{c_i < gamma} s_i c_i = 1, which the level of just one nu satisfies. nu is bisected for
-// it at every check, and the steps go on with that; the bounds are those of the regularised problem. Its dual
-// point is C s_i y_i times the share of time that an example was under the level since the last check: the mean of
-// the distributions p, up to a factor.
+// For a given C: with w_bar fixed and c_i its responses, w = w_bar / gamma minimises the regularised problem
+// along its ray when C gamma sum_{c_i < gamma} s_i c_i = 1, which the level of just one nu satisfies. nu is
+// bisected for it at every check, and the steps go on with that; the bounds are those of the regularised
+// problem. Its dual point is C s_i y_i times the share of time that an example was under the level since the
+// last check: the mean of the distributions p, up to a factor.
 //
-// A draw from p is made by rejection from examples drawn uniformly. As those do not depend on w, the next ones are
-// known, and the kernel rows of those under the level now are fetched together.
+// A draw from p is made by rejection from examples drawn uniformly. As those do not depend on w, the next
+// ones are known, and the kernel rows of those under the level now are fetched together.
 #pragma once
 
 #include <cmath>
@@ -80,7 +81,7 @@ public:
                 next_check = checks_.holds_out() && t_ >= n_ ? next_check + n_ : 2 * next_check;
             over = check(last, solution) || late;
         }
-        solution.steps = t_;
+        solution.steps = solution.updates = t_;
         return solution;
     }
 
@@ -180,7 +181,7 @@ private:
         const double missing = mass_ * step;
         c_[j] += step;
         earlier_c_[j] += missing;
-        double *__restrict g = g_.data(), *__restrict earlier = earlier_g_.data();
+        double* __restrict g = g_.data(), * __restrict earlier = earlier_g_.data();
         const std::size_t n = g_.size();
 #pragma omp simd
         for (std::size_t i = 0; i < n; ++i) {
@@ -190,8 +191,8 @@ private:
         }
     }
 
-    // The sum of the iterates scale_t c_t is sum + mass c - earlier: a change of c was missing from those before
-    // it. As the scale falls, the last two grow and cancel, so they are settled now and then.
+    // The sum of the iterates scale_t c_t is sum + mass c - earlier: a change of c was missing from those
+    // before it. As the scale falls, the last two grow and cancel, so they are settled now and then.
     void settle() {
         for (std::size_t i = 0; i < g_.size(); ++i) {
             sum_c_[i] += mass_ * c_[i] - earlier_c_[i];
@@ -280,7 +281,8 @@ private:
             square.add(p[i] * responses[i]);
             if (p[i] != 0) densest = std::max(densest, std::abs(p[i]) / weights_[i]);
         }
-        const double bound = (std::sqrt(std::max(square.value(), 0.0)) + nu_ * total_ * densest) / sum.value();
+        const double bound =
+            (std::sqrt(std::max(square.value(), 0.0)) + nu_ * total_ * densest) / sum.value();
         if (solution.margin_bound == 0 || bound < solution.margin_bound) solution.margin_bound = bound;
         solution.margin = std::max(gamma, solution.margin);
     }

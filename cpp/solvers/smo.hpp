@@ -1,17 +1,19 @@
 // Sequential minimal optimisation in nested working sets (kernel_problem.hpp has the symbols).
 //
-// Rows of the kernel matrix are what costs. So that as few as possible are computed, and those many at a time:
+// Rows of the kernel matrix are what costs. So that as few as possible are computed, and those many at a
+// time:
 //
 // 1. Of all variables, a few thousand are chosen, and the square of the kernel matrix that belongs to them is
 //    computed: those that gain most by a step of their own at the present b, and those strictly between their
 //    bounds, which will have to give way. The first choice, when nothing is known, is random.
-// 2. Within these, blocks of a few hundred are chosen in the same way, whose square fits the second-level cache,
+// 2. Within these, blocks of a few hundred are chosen in the same way, whose square fits the second-level
+// cache,
 // 3. and solved by steps of one pair or one variable (dense_smo.hpp).
 // 4. When the chosen ones are solved well enough, whole rows are computed of those that changed, and the
 //    responses of all examples brought up to date. The bounds are then known, for all examples.
 //
-// A variable that is tried and goes back to zero thus never costs a whole row, and what others call shrinking is
-// the rule here: only the chosen ones are worked on between two looks at all.
+// A variable that is tried and goes back to zero thus never costs a whole row, and what others call shrinking
+// is the rule here: only the chosen ones are worked on between two looks at all.
 #pragma once
 
 #include <algorithm>
@@ -33,9 +35,9 @@ namespace pegasos {
 
 struct SmoOptions {
     double tol;
-    double max_epochs;           // an epoch is as many steps as there are examples
-    std::size_t working_set;     // variables chosen at a time
-    std::size_t block;           // of those
+    double max_epochs;        // an epoch is as many steps as there are examples
+    std::size_t working_set;  // variables chosen at a time
+    std::size_t block;        // of those
     std::uint64_t seed;
 };
 
@@ -86,6 +88,7 @@ public:
         }
         solution.beta = beta_;
         solution.steps = steps_;
+        solution.updates = problem_.free_intercept ? 2 * steps_ : steps_;
         solution.evaluations = gram_.evaluations();
         solution.seconds = context_.monitor.seconds();
         return solution;
@@ -97,8 +100,9 @@ private:
     void begin_at(const std::vector<double>& start) {
         std::vector<RowNumber> which;
         std::vector<double> steps;
-        collect([&](std::size_t v) { return beta_[v] = std::clamp(start[v], problem_.lo[v], problem_.hi[v]); },
-                which, steps);
+        collect(
+            [&](std::size_t v) { return beta_[v] = std::clamp(start[v], problem_.lo[v], problem_.hi[v]); },
+            which, steps);
         gram_.add(which, steps, f_);
     }
 
@@ -139,7 +143,9 @@ private:
         std::vector<double> change(problem_.size());
         for (std::size_t k = 0; k < m; ++k) {
             const std::size_t v = chosen_[k];
-            const double next = local_.down[k] == 0 ? problem_.lo[v] : local_.up[k] == 0 ? problem_.hi[v] : local_.beta[k];
+            const double next = local_.down[k] == 0 ? problem_.lo[v]
+                                : local_.up[k] == 0 ? problem_.hi[v]
+                                                    : local_.beta[k];
             change[v] = next - beta_[v];
             beta_[v] = next;
         }
@@ -172,7 +178,8 @@ private:
         double largest = 0;
         for (std::size_t v = 0; v < n; ++v) {
             const RowNumber i = problem_.row[v];
-            gains_[v] = gain(beta_[v], problem_.lo[v], problem_.hi[v], problem_.t[v] - f_[i] - b_, gram_.diagonal(i));
+            gains_[v] =
+                gain(beta_[v], problem_.lo[v], problem_.hi[v], problem_.t[v] - f_[i] - b_, gram_.diagonal(i));
             largest = std::max(largest, gains_[v]);
         }
         // Those between their bounds come first, as long as they leave room for others.
@@ -234,7 +241,8 @@ private:
     void solve_chosen(double gap, double goal, int stuck) {
         const bool whole = local_.size() == problem_.size();
         const double left = (options_.max_epochs - epochs()) * static_cast<double>(problem_.n_rows);
-        const std::uint64_t limit = left > 1e18 ? UINT64_MAX : steps_ + static_cast<std::uint64_t>(std::ceil(left));
+        const std::uint64_t limit =
+            left > 1e18 ? UINT64_MAX : steps_ + static_cast<std::uint64_t>(std::ceil(left));
         const double before = local_gap(local_intercept());
         // As far as the rest, which does not move, makes it worth while.
         double target = whole ? 0.5 * goal : std::max(0.3 * goal, 0.1 * std::min(before, gap));
@@ -275,7 +283,8 @@ private:
         if (problem_.free_intercept)
             for (const std::size_t k : {top, bottom})
                 if (k < m) local_gains_[k] = std::numeric_limits<double>::infinity();
-        const std::size_t q = std::min({m, std::max(options_.block, inside + options_.block / 2), violating + 2});
+        const std::size_t q =
+            std::min({m, std::max(options_.block, inside + options_.block / 2), violating + 2});
         std::nth_element(picked_.begin(), picked_.begin() + static_cast<std::ptrdiff_t>(q - 1), picked_.end(),
                          [&](RowNumber a, RowNumber c) { return local_gains_[a] > local_gains_[c]; });
         picked_.resize(q);
@@ -328,7 +337,8 @@ private:
 #pragma omp simd
                              for (std::size_t k = 0; k < count; ++k) sums[k] += step * row[k];
                          }
-                         for (std::size_t k = 0; k < count; ++k) local_.u[begin + k] = static_cast<Real>(sums[k]);
+                         for (std::size_t k = 0; k < count; ++k)
+                             local_.u[begin + k] = static_cast<Real>(sums[k]);
                      });
     }
 

@@ -57,6 +57,7 @@ class KernelMachine(Machine):
     dual_coef_: Floats
     intercept_: Floats
     n_kernel_evaluations_: int
+    n_updates_: int
     shape_fit_: tuple[int, int]
     _fitted_kernel: Kernel
 
@@ -136,6 +137,7 @@ class KernelMachine(Machine):
         self._store_machines(data, parts, [solution.beta for solution in found], np.array([f.b for f in found]))
         self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, GivenKernel) else data.X[self.support_]
         self.n_kernel_evaluations_ = round(sum(solution.evaluations for solution in found))
+        self.n_updates_ = sum(solution.updates for solution in found)
         certificates = [self._certificate(solution, indefinite) for solution in found]
         histories = [history_from_records(solution.records) for solution in found]
         several = len(found) > 1

@@ -107,6 +107,8 @@ class SVC(Classifier, KernelMachine):
         Epochs begun; of several problems the most.
     n_kernel_evaluations_ : int
         Values of the kernel that the fit computed.
+    n_updates_ : int
+        Changes of a coefficient. Each takes a row of the kernel matrix, which may have been kept.
     shape_fit_ : tuple
         The shape of X.
     n_features_in_, feature_names_in_
@@ -314,7 +316,7 @@ n_jobs, random_state, verbose
 
     Attributes
     ----------
-    support_, support_vectors_, certificate_, history_, n_iter_, n_kernel_evaluations_, shape_fit_, n_features_in_, \
+    support_, support_vectors_, certificate_, history_, n_iter_, n_kernel_evaluations_, n_updates_, shape_fit_, n_features_in_, \
 feature_names_in_
         As in `SVC`.
     n_support_ : ndarray of shape (1,)

@@ -50,6 +50,7 @@ class KernelSolution:
     seconds: float
     squared_norm: float  # of w
     evaluations: float  # of the kernel
+    updates: int  # changes of a coefficient, each of which takes a row of the kernel matrix
     reason: str
     records: list[list[float]]
     solver: str
@@ -71,6 +72,7 @@ class KernelSolution:
             seconds=found.seconds,
             squared_norm=found.squared_norm,
             evaluations=found.evaluations,
+            updates=found.updates,
             reason=budget_reason if found.reason == "budget" else found.reason,
             records=found.history,
             solver=solver,
