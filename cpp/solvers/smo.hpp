@@ -52,14 +52,13 @@ public:
           random_(options.seed),
           beta_(problem.size()),
           f_(problem.n_rows),
-          gains_(problem.size()),
           smo_(problem.free_intercept) {}
 
     KernelSolution run(const std::vector<double>& start) {
         KernelSolution solution;
         if (!start.empty()) begin_at(start);
         double last_gap = std::numeric_limits<double>::infinity();
-        int stuck = 0;
+        int stuck = 0, idle = 0;
         for (;;) {
             const KernelBounds now = bounds_of(problem_, beta_, f_);
             b_ = now.b;
@@ -77,11 +76,12 @@ public:
                 solution.reason = "max_time";
             else if (epochs() >= options_.max_epochs)
                 solution.reason = "budget";
-            else if (stuck > 200 || gap <= 1e-15 * std::abs(now.bounds.primal))
+            else if (stuck > 100 || gap <= 1e-15 * std::abs(now.bounds.primal))
                 solution.reason = "precision";
             if (!solution.reason.empty()) break;
             const double goal = std::max(options_.tol, 1e-15) * std::max(now.bounds.dual, 0.0);
-            if (!improve(gap, goal, stuck)) {
+            idle = improve(gap, goal, stuck) ? 0 : idle + 1;
+            if (idle > 5 && next_ >= problem_.size()) {
                 solution.reason = "precision";
                 break;
             }
@@ -116,12 +116,6 @@ private:
                 which.push_back(static_cast<RowNumber>(i));
                 steps.push_back(by_row[i]);
             }
-    }
-
-    /// What a step of the variable alone would gain, if the intercept stayed.
-    static double gain(double beta, double lo, double hi, double slope, double curvature) {
-        const double step = std::clamp(beta + slope / std::max(curvature, 1e-12), lo, hi) - beta;
-        return step * (slope - 0.5 * curvature * step);
     }
 
     /// Chooses, solves, and brings the responses up to date. False where nothing moved.
@@ -159,7 +153,10 @@ private:
         const std::size_t n = problem_.size(), m = std::min(options_.working_set, n);
         chosen_.resize(n);
         std::iota(chosen_.begin(), chosen_.end(), RowNumber{0});
-        if (m == n) return;
+        if (m == n) {
+            next_ = n;
+            return;
+        }
         if (next_ < n) {
             if (next_ == 0) {
                 order_.resize(n);
@@ -175,39 +172,64 @@ private:
             std::sort(chosen_.begin(), chosen_.end());
             return;
         }
-        double largest = 0;
-        for (std::size_t v = 0; v < n; ++v) {
-            const RowNumber i = problem_.row[v];
-            gains_[v] =
-                gain(beta_[v], problem_.lo[v], problem_.hi[v], problem_.t[v] - f_[i] - b_, gram_.diagonal(i));
-            largest = std::max(largest, gains_[v]);
-        }
-        // Those between their bounds come first, as long as they leave room for others.
+        // Those between their bounds come first, if they leave room for others.
         std::size_t inside = 0;
         for (std::size_t v = 0; v < n; ++v) inside += beta_[v] > problem_.lo[v] && beta_[v] < problem_.hi[v];
-        const double bonus = inside < m / 2 ? 2 * largest : stuck > 2 ? 0 : 0.01 * largest;
-        for (std::size_t v = 0; v < n; ++v)
-            if (beta_[v] > problem_.lo[v] && beta_[v] < problem_.hi[v]) gains_[v] += bonus;
-        std::nth_element(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(m - 1), chosen_.end(),
-                         [&](RowNumber a, RowNumber c) { return gains_[a] > gains_[c]; });
-        chosen_.resize(m);
-        std::erase_if(chosen_, [&](RowNumber v) { return gains_[v] <= 0; });
-        if (problem_.free_intercept) add_extremes();
-        std::sort(chosen_.begin(), chosen_.end());
+        rank(n, inside < m / 2 && stuck < 3, [&](std::size_t v) {
+            const RowNumber i = problem_.row[v];
+            return Candidate{problem_.t[v] - f_[i] - b_, problem_.hi[v] - beta_[v], beta_[v] - problem_.lo[v],
+                             gram_.diagonal(i)};
+        });
+        take_best(m, chosen_);
     }
 
-    /// The pair that violates most: without it, nothing may be gained by pairs of the chosen ones.
-    void add_extremes() {
-        std::size_t up = problem_.size(), low = problem_.size();
-        const auto slope = [&](std::size_t v) { return problem_.t[v] - f_[problem_.row[v]]; };
-        for (std::size_t v = 0; v < problem_.size(); ++v) {
-            if (beta_[v] < problem_.hi[v] && (up == problem_.size() || slope(v) > slope(up))) up = v;
-            if (beta_[v] > problem_.lo[v] && (low == problem_.size() || slope(v) < slope(low))) low = v;
+    /// A variable as far as the choice goes: its slope, how far it may grow and shrink, its curvature.
+    struct Candidate {
+        double slope, up, down, curvature;
+    };
+
+    /// For each variable, how much is to be said for letting it grow, and for letting it shrink: what it
+    /// gains by that, or less than nothing, by how far it is from gaining.
+    template <class Of>
+    void rank(std::size_t n, bool inside_first, Of of) {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        growing_.resize(n);
+        shrinking_.resize(n);
+        for (std::size_t k = 0; k < n; ++k) {
+            const Candidate one = of(k);
+            const double room = one.slope > 0 ? one.up : one.down, size = std::abs(one.slope);
+            const double step = std::min(size / std::max(one.curvature, 1e-12), room);
+            const double gain = step * (size - 0.5 * one.curvature * step);
+            const bool first = inside_first && one.up > 0 && one.down > 0;
+            const double key = first ? infinity : gain;
+            growing_[k] = one.up > 0 ? (first || one.slope > 0 ? key : -size) : -infinity;
+            shrinking_[k] = one.down > 0 ? (first || one.slope < 0 ? key : -size) : -infinity;
         }
-        for (const std::size_t v : {up, low})
-            if (v < problem_.size() &&
-                std::find(chosen_.begin(), chosen_.end(), static_cast<RowNumber>(v)) == chosen_.end())
-                chosen_.push_back(static_cast<RowNumber>(v));
+    }
+
+    /// The best ones, and hardly more than gain: with an intercept, whose steps are pairs, half of them to
+    /// grow and half to shrink.
+    void take_best(std::size_t most, std::vector<RowNumber>& out) {
+        const std::size_t n = growing_.size();
+        if (!problem_.free_intercept)
+            for (std::size_t k = 0; k < n; ++k) growing_[k] = std::max(growing_[k], shrinking_[k]);
+        taken_.assign(n, false);
+        std::vector<RowNumber> order(n);
+        const auto take = [&](const std::vector<double>& keys, std::size_t count) {
+            std::iota(order.begin(), order.end(), RowNumber{0});
+            const auto gaining = std::count_if(keys.begin(), keys.end(), [](double key) { return key > 0; });
+            count = std::min({count, n, static_cast<std::size_t>(gaining) + 8});
+            if (count < n)
+                std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count),
+                                 order.end(), [&](RowNumber a, RowNumber c) { return keys[a] > keys[c]; });
+            for (std::size_t k = 0; k < count; ++k)
+                if (std::isfinite(keys[order[k]]) || keys[order[k]] > 0) taken_[order[k]] = true;
+        };
+        take(growing_, problem_.free_intercept ? most / 2 : most);
+        if (problem_.free_intercept) take(shrinking_, most / 2);
+        out.clear();
+        for (std::size_t k = 0; k < n; ++k)
+            if (taken_[k]) out.push_back(static_cast<RowNumber>(k));
     }
 
     /// The intercept that makes the local gap smallest.
@@ -254,41 +276,24 @@ private:
             choose_block(b);
             const std::uint64_t made = solve_block(limit - steps_);
             steps_ += made;
-            if (made == 0 || context_.monitor.worked(made * block_.padded())) return;
+            if (made == 0) return;
             update_local();
+            if (context_.monitor.worked(made * block_.padded())) return;
         }
     }
 
     /// The variables between their bounds and, by what they gain, others; together as few as the block's size
     /// allows, but all those between, as these hang together.
     void choose_block(double b) {
-        const std::size_t m = local_.size();
-        local_gains_.resize(m);
-        picked_.resize(m);
-        std::iota(picked_.begin(), picked_.end(), RowNumber{0});
-        std::size_t top = m, bottom = m, inside = 0, violating = 0;
-        for (std::size_t k = 0; k < m; ++k) {
-            const double u = local_.u[k] - b, step = u > 0 ? local_.up[k] : -local_.down[k];
-            const double curvature = std::max<double>(local_.diagonal[k], 1e-12);
-            const double taken = std::abs(u) < std::abs(step) * curvature ? u / curvature : step;
-            local_gains_[k] = taken * (u - 0.5 * curvature * taken);
-            if (local_.inside(k)) {
-                ++inside;
-                local_gains_[k] = std::numeric_limits<double>::max();
-            }
-            violating += local_gains_[k] > 0;
-            if (local_.up[k] > 0 && (top == m || local_.u[k] > local_.u[top])) top = k;
-            if (local_.down[k] > 0 && (bottom == m || local_.u[k] < local_.u[bottom])) bottom = k;
-        }
-        if (problem_.free_intercept)
-            for (const std::size_t k : {top, bottom})
-                if (k < m) local_gains_[k] = std::numeric_limits<double>::infinity();
-        const std::size_t q =
-            std::min({m, std::max(options_.block, inside + options_.block / 2), violating + 2});
-        std::nth_element(picked_.begin(), picked_.begin() + static_cast<std::ptrdiff_t>(q - 1), picked_.end(),
-                         [&](RowNumber a, RowNumber c) { return local_gains_[a] > local_gains_[c]; });
-        picked_.resize(q);
-        std::sort(picked_.begin(), picked_.end());
+        std::size_t inside = 0;
+        for (std::size_t k = 0; k < local_.size(); ++k) inside += local_.inside(k);
+        rank(local_.size(), true, [&](std::size_t k) {
+            return Candidate{local_.u[k] - b, local_.up[k], local_.down[k], local_.diagonal[k]};
+        });
+        // Those between count twice where both sides take them.
+        const std::size_t wanted =
+            std::max(options_.block, (problem_.free_intercept ? 2 : 1) * inside + options_.block / 2);
+        take_best(wanted, picked_);
     }
 
     std::uint64_t solve_block(std::uint64_t budget) {
@@ -347,7 +352,8 @@ private:
     const SmoOptions options_;
     Context& context_;
     Random random_;
-    std::vector<double> beta_, f_, gains_, local_gains_;
+    std::vector<double> beta_, f_, growing_, shrinking_;
+    std::vector<bool> taken_;
     double b_ = 0;
     std::uint64_t steps_ = 0;
     std::vector<RowNumber> chosen_, picked_, order_;

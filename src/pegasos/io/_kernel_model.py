@@ -28,6 +28,7 @@ def pack(model: SVC | SVR) -> tuple[Tensors, dict[str, Any]]:
     header: dict[str, Any] = {
         "shape_fit": list(model.shape_fit_),
         "n_kernel_evaluations": model.n_kernel_evaluations_,
+        "n_updates": model.n_updates_,
         "kernel": {"name": "precomputed", "precision": np.dtype(kernel.precision).name},
     }
     if isinstance(kernel, PointKernel):
@@ -79,9 +80,9 @@ def unpack(model: SVC | SVR, header: dict[str, Any], tensors: Tensors) -> None:
         raise ValueError(f"'support' has numbers in it that are not rows of {n_rows}, or twice")
     model.dual_coef_ = take(tensors, "dual_coef", (rows, n_support))
     model.intercept_ = take(tensors, "intercept", (several or 1,))
-    evaluations = header["n_kernel_evaluations"]
-    Integer(high=2**62, help="").check("n_kernel_evaluations", evaluations)
-    model.n_kernel_evaluations_ = evaluations
+    for name in ("n_kernel_evaluations", "n_updates"):
+        Integer(high=2**62, help="").check(name, header[name])
+        setattr(model, f"{name}_", header[name])
     _unpack_kernel(model, header["kernel"], tensors)
 
 
