@@ -201,6 +201,7 @@ class TestErrors:
             (lambda A, B: A, "must return numbers of shape"),
             (lambda A, B: np.full((len(A), len(B)), "1"), "must return numbers"),
             (lambda A, B: np.full((len(A), len(B)), np.nan), "not finite"),
+            (lambda A, B: 10 + A @ [[1.0, 1.0], [0.0, 1.0]] @ B.T, "not symmetric"),
         ],
     )
     def test_functions(self, kernel, words):

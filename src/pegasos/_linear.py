@@ -110,10 +110,6 @@ class LinearMachine(Machine):
         """The y of the problem."""
         raise NotImplementedError
 
-    def _hold_out(self, data: Data, seed: int) -> tuple[Data, Data | None]:
-        """Examples to train on, and those to tell when to stop by, if any."""
-        return data, None
-
     def _hand_over(self, data: Data) -> Examples:
         """The examples in the core's hands, scaled if so wanted."""
         X, s = data.X, self._weights(data)

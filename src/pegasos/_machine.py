@@ -15,8 +15,9 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from pegasos._config import usable_threads
 from pegasos.certificate import REASONS, Certificate, History
+from pegasos.early_stopping import split
 from pegasos.options import Flag, Integer, Number, Option, check_options
-from pegasos.problem import Budget
+from pegasos.problem import Budget, check_rows
 from pegasos.solvers import SOLVERS, Solver, resolve
 
 __all__ = ["Classifier", "Data", "Machine", "check_weights", "explains_habits", "shortfall", "sum_weights"]
@@ -210,6 +211,10 @@ class Machine(BaseEstimator):
     def _check_continued(self, data: Data) -> None:
         """Raise a ValueError where this data cannot continue the last fit."""
 
+    def _hold_out(self, data: Data, seed: int) -> tuple[Data, Data | None]:
+        """Examples to train on, and those to tell when to stop by, if any."""
+        return data, None
+
     def _weights(self, data: Data) -> NDArray[np.float64]:
         """The weight of each example."""
         s = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight.copy()
@@ -251,6 +256,8 @@ class Classifier(ClassifierMixin):
 
     classes_: NDArray[Any]
     class_weight: Mapping[Any, float] | str | None
+    early_stopping: bool
+    validation_fraction: float
 
     #: What to use where the labels are numbers that are not classes.
     regressor: ClassVar[str]
@@ -277,6 +284,18 @@ class Classifier(ClassifierMixin):
         if not ((weights >= 0) & (weights < np.inf)).all():
             raise ValueError(f"class_weight={self.class_weight}: weights must be finite and not negative")
         s *= weights[data.encoded]
+
+    def _hold_out(self, data: Data, seed: int) -> tuple[Data, Data | None]:
+        if not self.early_stopping:
+            return data, None
+        check_rows(data.X)  # while rows have the numbers that the user knows them by
+        train, test = split(data.encoded, float(self.validation_fraction), seed)
+        held_out = data.take(test)
+        if self.class_weight is not None:  # errors count as much as in the loss
+            weights = np.ones(len(test)) if held_out.sample_weight is None else held_out.sample_weight
+            self._weigh_classes(held_out, weights)
+            held_out = held_out._replace(sample_weight=weights)
+        return data.take(train), held_out
 
 
 def shortfall(found: Certificate, advice: Callable[[Certificate], str], kind: str = "classes") -> str:

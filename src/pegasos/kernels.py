@@ -41,6 +41,8 @@ EXACT = 1e-5
 LONG = 1e3
 #: Numbers beyond this are too near the end of single precision.
 LARGE = 1e30
+#: The relative difference of two numbers of a kernel matrix that should be equal.
+ROUNDING = 1e-5
 #: Entries of X that are converted at a time for decisions.
 ENTRIES = 2**24
 #: Rows that a Python function is given at a time.
@@ -271,7 +273,10 @@ def is_indefinite(kernel: Kernel, seed: int) -> bool:
     rows = np.arange(len(diagonal))
     if len(rows) > SMALL:
         rows = np.sort(np.random.default_rng(seed).choice(rows, SAMPLE, replace=False))
-    values = np.linalg.eigvalsh(kernel.square(rows))
+    square = kernel.square(rows)
+    if np.abs(square - square.T).max() > ROUNDING * np.abs(square).max():
+        raise ValueError("the kernel is not symmetric: it has another value for (x, z) than for (z, x)")
+    values = np.linalg.eigvalsh(square)
     return bool(values[0] < -1e-6 * max(values[-1], 0.0))
 
 
@@ -302,7 +307,7 @@ def _check_matrix(K: Any) -> Any:
     check_rows(K)
     for part in blocks(K):
         difference = np.abs(K[part] - K[:, part].T)
-        if difference.max(initial=0) > 1e-5 * np.abs(K[part]).max(initial=0):
+        if difference.max(initial=0) > ROUNDING * np.abs(K[part]).max(initial=0):
             i, j = np.unravel_index(difference.argmax(), difference.shape)
             i += part.start
             raise ValueError(

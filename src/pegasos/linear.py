@@ -15,10 +15,10 @@ from pegasos._linear import LinearMachine, State, Task
 from pegasos._machine import Classifier, Data, explains_habits
 from pegasos._parallel import TimeShare, run_all
 from pegasos.certificate import history_from_records, join_parts
-from pegasos.early_stopping import split, stop_early
+from pegasos.early_stopping import stop_early
 from pegasos.joint import check_cost
 from pegasos.options import Choice, Flag, Integer, Number, Option, names
-from pegasos.problem import Budget, Solution, WarmStart, check_rows
+from pegasos.problem import Budget, Solution, WarmStart
 from pegasos.solvers import SDCA, Solver
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.base import Report
@@ -251,18 +251,6 @@ class LinearSVC(Classifier, LinearMachine):
     def _check_cost(self, n_classes: int) -> NDArray[np.float64]:
         """What it costs to take one class for another."""
         return check_cost(self.cost, n_classes)
-
-    def _hold_out(self, data: Data, seed: int) -> tuple[Data, Data | None]:
-        if not self.early_stopping:
-            return data, None
-        check_rows(data.X)  # while rows have the numbers that the user knows them by
-        train, test = split(data.encoded, float(self.validation_fraction), seed)
-        held_out = data.take(test)
-        if self.class_weight is not None:  # errors count as much as in the loss
-            weights = np.ones(len(test)) if held_out.sample_weight is None else held_out.sample_weight
-            self._weigh_classes(held_out, weights)
-            held_out = held_out._replace(sample_weight=weights)
-        return data.take(train), held_out
 
     def _run(self, task: Task, report: Report) -> None:
         """Solve the one problem or several, and store what was found."""
