@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pegasos import SVC, SVR, kernels
-from pegasos.solvers import SDCA, SMO, base
+from pegasos.solvers import SDCA, SMO
 
 X, Y = make_moons(120, noise=0.3, random_state=0)
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -160,17 +160,13 @@ class TestErrors:
         refuses("'auto', 'smo'", solver=SDCA())
         refuses("such as SMO()", solver=3)
 
-    def test_combinations(self, monkeypatch):
-        refuses(
-            "early_stopping=True is none that smo serves", "early_stopping=False", solver="smo", early_stopping=True
-        )
+    def test_combinations(self):
+        refuses("early_stopping=True is none that smo serves", "'sbp', 'pegasos'", solver="smo", early_stopping=True)
         refuses("decision_function_shape='ovo'", "multi_class='ovo'", decision_function_shape="ovo", multi_class="ovr")
         refuses("break_ties=True", "'ovr'", break_ties=True, decision_function_shape="ovo")
-        monkeypatch.setattr(SMO, "kernel_intercept", False)
-        refuses("fit_intercept=True is none that smo serves", "solver='auto', or fit_intercept=False", solver="smo")
-        monkeypatch.setattr(SMO, "kernel_losses", ("hinge",))
-        refuses("loss of SVR", "none that smo serves", "solver='auto'", model=SVR, y=X[:, 0], solver="smo")
-        assert base.Solver.kernel_early_stopping is False
+        for solver in ("sdca", "pegasos", "perceptron"):
+            refuses(f"fit_intercept=True is none that {solver} serves", "'auto', 'smo' or 'sbp'", solver=solver)
+        refuses("loss of SVR", "none that sbp serves", "'auto', 'smo' or 'sdca'", model=SVR, y=X[:, 0], solver="sbp")
 
     def test_not_fitted(self):
         for method in (SVC().predict, SVC().decision_function, SVR().predict):

@@ -316,8 +316,8 @@ n_jobs, random_state, verbose
 
     Attributes
     ----------
-    support_, support_vectors_, certificate_, history_, n_iter_, n_kernel_evaluations_, n_updates_, shape_fit_, n_features_in_, \
-feature_names_in_
+    support_, support_vectors_, certificate_, history_, n_iter_, n_kernel_evaluations_, n_updates_, shape_fit_, \
+n_features_in_, feature_names_in_
         As in `SVC`.
     n_support_ : ndarray of shape (1,)
         The number of support vectors.
