@@ -247,7 +247,8 @@ void bind_kernel(nb::module_& m) {
                bool free_intercept) {
                 new (self) KernelProblem(make_problem(source, row, t, lo, hi, free_intercept));
             },
-            "source"_a, "row"_a, "t"_a, "lo"_a, "hi"_a, "free_intercept"_a);
+            "source"_a, "row"_a, "t"_a, "lo"_a, "hi"_a, "free_intercept"_a)
+        .def_prop_ro("size", &KernelProblem::size);
     nb::class_<KernelSolution>(m, "KernelSolution")
         .def_prop_ro(
             "beta", [](const KernelSolution& s) { return to_numpy(s.beta); }, nb::rv_policy::move)

@@ -26,7 +26,8 @@ class SMO(Solver):
     ----------
     working_set : int, default=8192
         Variables chosen at a time. Their square of the kernel matrix takes ``4 * working_set**2`` bytes in single
-        precision; where ``cache_size`` has no room for it, fewer are taken.
+        precision, and a block's as much at most; where they are more than a quarter of ``cache_size``, fewer are
+        taken.
     block : int, default=512
         Variables of these that are solved at a time; more where more of them are between their bounds.
 
@@ -62,16 +63,18 @@ class SMO(Solver):
         report: Report | None = None,
     ) -> KernelSolution:
         """Solve the problem of a kernel machine; `start` has its dual variables."""
-        # A quarter of the room for rows may be the square's.
-        room = int((problem.cached_rows * problem.n_rows / 4) ** 0.5)
+        # The squares of chosen ones and of a block may take a quarter of the room for rows.
+        room = int((problem.cached_rows * problem.n_rows / 8) ** 0.5)
+        working_set = min(int(self.working_set), max(room, 64), problem.core.size)
+        squares = 2 * working_set**2 // problem.n_rows
         found = native.smo(
             problem.source,
             problem.core,
             make_run(budget, report),
-            cached_rows=problem.cached_rows,
+            cached_rows=max(problem.cached_rows - squares, 64),
             tol=budget.tol,
             max_epochs=float(budget.max_iter),
-            working_set=min(int(self.working_set), max(room, 64)),
+            working_set=working_set,
             block=int(self.block),
             seed=seed,
             start=start,
