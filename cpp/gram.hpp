@@ -38,6 +38,11 @@ public:
                          std::span<Real* const> out, Team& team, Monitor& monitor) = 0;
     /// Whether `compute` with few columns costs less than with all.
     virtual bool by_columns() const { return true; }
+    /// f_i += sum_k steps[k] K(rows[k], i), without the rows themselves; false where they would have to be
+    /// computed just the same.
+    virtual bool accumulate(std::span<const RowNumber>, std::span<const double>, double*, Team&, Monitor&) {
+        return false;
+    }
 };
 
 /// Calls f(first, last) on ranges of [0, n) in all threads, a stretch at a time; thread 0 tells the monitor.
@@ -78,15 +83,44 @@ public:
         });
     }
 
+    bool accumulate(std::span<const RowNumber> rows, std::span<const double> steps, double* f, Team& team,
+                    Monitor& monitor) override {
+        with_lines(points_, rows.size(), [&]<std::size_t lines>() {
+            using T = Table<Real, lines>;
+            T table(points_.n_features);
+            for (std::size_t k = 0; k < rows.size(); k += T::width) {
+                const std::size_t count = std::min(T::width, rows.size() - k);
+                table.fill(points_, rows.subspan(k, count));
+                alignas(64) double own[T::width] = {};
+                std::copy_n(steps.begin() + static_cast<std::ptrdiff_t>(k), count, own);
+                in_stretches(points_.n, 64, mean_entries(points_) * lines, team, monitor,
+                             [&](std::size_t first, std::size_t last) {
+                                 table.against(kernel_, points_, squares_.data(), first, last,
+                                               [&](std::size_t i, const Real* values) {
+                                                   double sum = 0;
+#pragma omp simd reduction(+ : sum)
+                                                   for (std::size_t r = 0; r < T::width; ++r)
+                                                       sum += own[r] * static_cast<double>(values[r]);
+                                                   f[i] += sum;
+                                               });
+                             });
+            }
+        });
+        return true;
+    }
+
 private:
+    static std::size_t mean_entries(const Points<Real>& many) {
+        return many.sparse() ? 1 + static_cast<std::size_t>(many.starts[many.n]) / many.n : many.n_features;
+    }
+
     template <std::size_t lines>
     void fill(std::span<const RowNumber> rows, const Points<Real>& many, const std::vector<Real>& squares,
               std::span<Real* const> out, Team& team, Monitor& monitor) {
         using T = Table<Real, lines>;
         constexpr std::size_t tile = 64;
         T table(points_.n_features);
-        const std::size_t entries =
-            many.sparse() ? 1 + static_cast<std::size_t>(many.starts[many.n]) / many.n : many.n_features;
+        const std::size_t entries = mean_entries(many);
         for (std::size_t k = 0; k < rows.size(); k += T::width) {
             const std::size_t count = std::min(T::width, rows.size() - k);
             table.fill(points_, rows.subspan(k, count));
@@ -320,15 +354,24 @@ public:
         });
     }
 
-    /// f += sum_k steps[k] K_which[k]; no more rows than `most()` are asked for at a time.
-    void add(std::span<const RowNumber> which, std::span<const double> steps, std::vector<double>& f) {
-        std::vector<const Real*> found(std::min(which.size(), most_));
-        for (std::size_t start = 0; start < which.size(); start += most_) {
-            const std::size_t count = std::min(most_, which.size() - start);
-            const auto part = std::span<const Real*>(found).first(count);
-            rows(which.subspan(start, count), part);
-            add_found(part, steps.subspan(start, count), f);
+    /// f += sum_k steps[k] K_which[k]. Rows that `keeps` says no to are not kept for later, if they need not
+    /// be computed in full: to write a row to new memory may cost more than to compute it.
+    void add(std::span<const RowNumber> which, std::span<const double> steps, std::vector<double>& f,
+             const std::function<bool(std::size_t)>& keeps = {}) {
+        std::vector<RowNumber> kept, passing;
+        std::vector<double> kept_steps, passing_steps;
+        for (std::size_t k = 0; k < which.size(); ++k) {
+            const bool passes = keeps && !has(which[k]) && !keeps(k);
+            (passes ? passing : kept).push_back(which[k]);
+            (passes ? passing_steps : kept_steps).push_back(steps[k]);
         }
+        if (!passing.empty()) {
+            if (source_.accumulate(passing, passing_steps, f.data(), team_, monitor_))
+                evaluations_ += static_cast<double>(passing.size()) * static_cast<double>(n_);
+            else
+                add_kept(passing, passing_steps, f);
+        }
+        add_kept(kept, kept_steps, f);
     }
 
     /// The same for rows that are at hand.
@@ -354,6 +397,17 @@ public:
     }
 
 private:
+    /// No more rows than `most()` are asked for at a time.
+    void add_kept(std::span<const RowNumber> which, std::span<const double> steps, std::vector<double>& f) {
+        std::vector<const Real*> found(std::min(which.size(), most_));
+        for (std::size_t start = 0; start < which.size(); start += most_) {
+            const std::size_t count = std::min(most_, which.size() - start);
+            const auto part = std::span<const Real*>(found).first(count);
+            rows(which.subspan(start, count), part);
+            add_found(part, steps.subspan(start, count), f);
+        }
+    }
+
     KernelSource<Real>& source_;
     const std::size_t n_, most_;
     RowStore<Real> store_;

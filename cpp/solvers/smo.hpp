@@ -145,7 +145,11 @@ private:
         }
         collect([&](std::size_t v) { return change[v]; }, which, steps);
         if (which.empty()) return false;
-        gram_.add(which, steps, f_);
+        // Variables that came to a bound are likely to stay there, and their rows not to be needed again.
+        std::vector<bool> inside(problem_.n_rows);
+        for (const RowNumber v : chosen_)
+            if (beta_[v] > problem_.lo[v] && beta_[v] < problem_.hi[v]) inside[problem_.row[v]] = true;
+        gram_.add(which, steps, f_, [&](std::size_t k) { return inside[which[k]]; });
         return true;
     }
 
