@@ -219,11 +219,8 @@ def draw(draws: Iterator[tuple[int, float]], accepted: Floats) -> int | None:
     for i, uniform in islice(draws, 256):
         if uniform < accepted[i]:
             return i
-    _, uniform = next(draws, (0, None))
-    if uniform is None:
-        return None
     sums = np.cumsum(accepted)
-    return int(np.searchsorted(sums, uniform * sums[-1], side="right"))
+    return next((int(np.searchsorted(sums, uniform * sums[-1], side="right")) for _, uniform in draws), None)
 
 
 def sbp(

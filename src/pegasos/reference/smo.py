@@ -14,8 +14,9 @@ def smo(K: Floats, t: Floats, lo: Floats, hi: Floats, row: RowNumbers, steps: in
     """Maximise ``sum_v t_v beta_v - 1/2 sum_vw beta_v beta_w K_vw`` by the steps that promise most.
 
     With an intercept (`pairs`) the beta sum to zero, and a step moves two, beta_i up and beta_j down: i has the largest
-    slope u of those that may grow, and j, of those that may shrink with a smaller one, the largest gain by the estimate
-    ``(u_i - u_j)^2 / (K_ii + K_jj - 2 K_ij)``. Without one a step moves the variable that gains most. Either is exact, up to the bounds.
+    slope u of those that may grow, and j, of those that may shrink, the largest gain by the estimate
+    ``(u_i - u_j)^2 / (K_ii + K_jj - 2 K_ij)``. Without one a step moves the variable that gains most. Either is exact,
+    up to the bounds.
 
     Parameters
     ----------
