@@ -64,7 +64,7 @@ def make_case(n=32, weighted=False, seed=0, C=IRRATIONAL, gamma=0.5, loss="hinge
     X = random.normal(size=(n, 2))
     K = np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(axis=2)).astype(np.float32).astype(float)
     score = np.sin(2 * X[:, 0]) + X[:, 1] + 0.5 * random.normal(size=n)
-    s = random.integers(1, 9, size=n) / 4 if weighted else np.ones(n)
+    s = random.uniform(0.2, 2, size=n) if weighted else np.ones(n)
     if zeros:
         s[::5] = 0
     return KernelCase(K, score if loss != "hinge" else np.where(score > 0, 1.0, -1.0), s, C, loss, epsilon)
