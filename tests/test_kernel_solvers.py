@@ -176,11 +176,18 @@ class TestSmo:
         case = make_case(n=300, weighted=True, seed=15, C=3.0)
         *_, value = optimum(case, free)
         tol = 1e-8 if precision is np.float64 else 1e-5
-        if options["working_set"] == 2 if "working_set" in options else False:
+        if options.get("working_set") == 2:
             tol = 1e-4
         found = run_smo(case, free=free, precision=precision, tol=tol, **options)
         assert found.reason == "tol"
         assert case.primal(found.beta, found.b) == pytest.approx(value, rel=2 * tol)
+
+    @either
+    def test_a_hard_problem_in_small_parts(self, free):
+        case = make_case(n=1000, weighted=True, seed=15, C=100.0)
+        found = run_smo(case, free=free, tol=1e-4, working_set=32, block=32)
+        assert found.reason == "tol"
+        assert native.relative_gap(found.bounds.primal, found.bounds.dual) <= 1e-4
 
     @either
     def test_few_rows_kept_for_the_others(self, free):
