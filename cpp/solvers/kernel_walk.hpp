@@ -10,7 +10,7 @@
 //
 // Perceptron (S4 section 4.5): y_i <w, phi(x_i)> <= 0 adds s_i y_i phi(x_i).
 //
-// What is returned: the last w; the mean of all, or of those since the last power of two of epochs; or one of
+// What is returned: the last w; the mean of all, or of the last half to three quarters of them; or one of
 // them at random (S4's online-to-batch conversions).
 #pragma once
 
@@ -70,6 +70,7 @@ public:
                 if (t_ == chosen && options_.output == WalkOutput::random) keep();
                 count_iterate();
                 step(part.subspan(first, k));
+                if (options_.output == WalkOutput::suffix && t_ == snapshot_at_) take_snapshot();
             }
             const double epochs = static_cast<double>(t_) * static_cast<double>(k) / static_cast<double>(n);
             context_.monitor.at_epoch(epochs);
@@ -79,7 +80,6 @@ public:
             while (next_check <= epochs) next_check = checks_.holds_out() ? next_check + 1 : 2 * next_check;
             find_output();
             stop |= checks_.check(beta_, f_, 0, epochs, last, solution);
-            if (options_.output == WalkOutput::suffix && !stop) forget_iterates();
         }
         solution.steps = t_;
         solution.updates = updates_;
@@ -148,10 +148,26 @@ private:
         mass_ += scale_;
         ++iterates_;
     }
-    void forget_iterates() {
-        earlier_.reset();
-        mass_ = 0;
-        iterates_ = 0;
+
+    struct Iterates {
+        std::uint64_t count = 0;
+        std::vector<double> c, g;  // sums
+    };
+    Iterates sum_of_iterates() {
+        Iterates sum{iterates_, g_.c, g_.all()};
+        const std::vector<double>& missing = earlier_.all();
+        for (std::size_t i = 0; i < sum.c.size(); ++i) {
+            sum.c[i] = mass_ * sum.c[i] - earlier_.c[i];
+            sum.g[i] = mass_ * sum.g[i] - missing[i];
+        }
+        return sum;
+    }
+
+    /// Where the last half to three quarters of the iterates begin: the largest power of two h with 2h <= t.
+    void take_snapshot() {
+        snapshots_[0] = std::move(snapshots_[1]);
+        snapshots_[1] = sum_of_iterates();
+        snapshot_at_ *= 2;
     }
 
     void keep() {
@@ -168,13 +184,16 @@ private:
     void find_output() {
         if (options_.output == WalkOutput::random && kept_) return;
         if (!averages() || iterates_ == 0) return keep();
-        const std::vector<double>&g = g_.all(), &missing = earlier_.all();
-        const double count = static_cast<double>(iterates_);
-        beta_.resize(g.size());
-        f_.resize(g.size());
-        for (std::size_t i = 0; i < g.size(); ++i) {
-            beta_[i] = (mass_ * g_.c[i] - earlier_.c[i]) / count;
-            f_[i] = (mass_ * g[i] - missing[i]) / count;
+        Iterates sum = sum_of_iterates(), none;
+        const Iterates* before = &none;
+        for (const Iterates& snapshot : snapshots_)
+            if (snapshot.count > 0 && 2 * snapshot.count <= iterates_) before = &snapshot;
+        const double count = static_cast<double>(iterates_ - before->count);
+        beta_.resize(sum.c.size());
+        f_.resize(sum.c.size());
+        for (std::size_t i = 0; i < sum.c.size(); ++i) {
+            beta_[i] = (sum.c[i] - (before->count ? before->c[i] : 0)) / count;
+            f_[i] = (sum.g[i] - (before->count ? before->g[i] : 0)) / count;
         }
     }
 
@@ -189,6 +208,8 @@ private:
     double scale_ = 1, squared_norm_ = 0, mass_ = 0;
     std::uint64_t t_ = 0, iterates_ = 0, updates_ = 0;
     bool kept_ = false;
+    std::uint64_t snapshot_at_ = 1;
+    Iterates snapshots_[2];
     std::vector<double> beta_, f_;
     std::vector<RowNumber> expected_, adding_;
 };

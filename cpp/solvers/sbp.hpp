@@ -65,7 +65,15 @@ public:
           earlier_g_(gram.size()),
           sum_c_(gram.size()),
           sum_g_(gram.size()),
-          under_(labels.size()) {}
+          under_(labels.size()) {
+        double sums[2] = {0, 0};
+        for (std::size_t i = 0; i < n_; ++i) sums[labels[i] > 0] += weights[i];
+        if (problem.free_intercept && !(sums[0] > 0 && sums[1] > 0))
+            throw std::invalid_argument(
+                "sbp finds no intercept where all examples with a weight are of one class; use "
+                "fit_intercept=False, or "
+                "solver='smo'");
+    }
 
     KernelSolution run(const std::vector<Proposal>& given) {
         proposals_.assign(given.begin(), given.end());

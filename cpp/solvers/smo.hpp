@@ -58,7 +58,9 @@ public:
         KernelSolution solution;
         if (!start.empty()) begin_at(start);
         double last_gap = std::numeric_limits<double>::infinity();
-        int stuck = 0, idle = 0;
+        constexpr double rounding = sizeof(Real) == 4 ? 1e-9 : 1e-15;
+        double best_dual = -std::numeric_limits<double>::infinity();
+        int slow = 0, stuck = 0, idle = 0;
         for (;;) {
             const KernelBounds now = bounds_of(problem_, beta_, f_);
             b_ = now.b;
@@ -68,19 +70,22 @@ public:
             solution.record(context_);
             solution.b = now.b;
             solution.squared_norm = now.squared_norm;
-            stuck = gap < 0.99 * last_gap ? 0 : stuck + 1;
+            slow = gap < 0.99 * last_gap ? 0 : slow + 1;
             last_gap = std::min(gap, last_gap);
+            // Small working sets make many small gains; only rounding makes none at all.
+            stuck = now.bounds.dual > best_dual + rounding * std::abs(best_dual) ? 0 : stuck + 1;
+            best_dual = std::max(best_dual, now.bounds.dual);
             if (options_.tol > 0 && now.bounds.gap() <= options_.tol)
                 solution.reason = "tol";
             else if (context_.monitor.timed_out())
                 solution.reason = "max_time";
             else if (epochs() >= options_.max_epochs)
                 solution.reason = "budget";
-            else if (stuck > 100 || gap <= 1e-15 * std::abs(now.bounds.primal))
+            else if (stuck > 20 || gap <= 1e-15 * std::abs(now.bounds.primal))
                 solution.reason = "precision";
             if (!solution.reason.empty()) break;
             const double goal = std::max(options_.tol, 1e-15) * std::max(now.bounds.dual, 0.0);
-            idle = improve(gap, goal, stuck) ? 0 : idle + 1;
+            idle = improve(gap, goal, slow) ? 0 : idle + 1;
             if (idle > 5 && next_ >= problem_.size()) {
                 solution.reason = "precision";
                 break;
@@ -119,8 +124,8 @@ private:
     }
 
     /// Chooses, solves, and brings the responses up to date. False where nothing moved.
-    bool improve(double gap, double goal, int stuck) {
-        choose(stuck);
+    bool improve(double gap, double goal, int slow) {
+        choose(slow);
         const std::size_t m = chosen_.size();
         std::vector<RowNumber> rows(m);
         for (std::size_t k = 0; k < m; ++k) rows[k] = problem_.row[chosen_[k]];
@@ -130,7 +135,7 @@ private:
             const std::size_t v = chosen_[k];
             local_.set(k, beta_[v], problem_.lo[v], problem_.hi[v], problem_.t[v] - f_[problem_.row[v]]);
         }
-        solve_chosen(gap, goal, stuck);
+        solve_chosen(gap, goal, slow);
 
         std::vector<RowNumber> which;
         std::vector<double> steps;
@@ -153,7 +158,7 @@ private:
         return true;
     }
 
-    void choose(int stuck) {
+    void choose(int slow) {
         const std::size_t n = problem_.size(), m = std::min(options_.working_set, n);
         chosen_.resize(n);
         std::iota(chosen_.begin(), chosen_.end(), RowNumber{0});
@@ -179,7 +184,7 @@ private:
         // Those between their bounds come first, if they leave room for others.
         std::size_t inside = 0;
         for (std::size_t v = 0; v < n; ++v) inside += beta_[v] > problem_.lo[v] && beta_[v] < problem_.hi[v];
-        rank(n, inside < m / 2 && stuck < 3, [&](std::size_t v) {
+        rank(n, inside < m / 2 && slow < 3, [&](std::size_t v) {
             const RowNumber i = problem_.row[v];
             return Candidate{problem_.t[v] - f_[i] - b_, problem_.hi[v] - beta_[v], beta_[v] - problem_.lo[v],
                              gram_.diagonal(i)};
@@ -264,7 +269,7 @@ private:
         return sum;
     }
 
-    void solve_chosen(double gap, double goal, int stuck) {
+    void solve_chosen(double gap, double goal, int slow) {
         const bool whole = local_.size() == problem_.size();
         const double left = (options_.max_epochs - epochs()) * static_cast<double>(problem_.n_rows);
         const std::uint64_t limit =
@@ -272,8 +277,9 @@ private:
         const double before = local_gap(local_intercept());
         // As far as the rest, which does not move, makes it worth while.
         double target = whole ? 0.5 * goal : std::max(0.3 * goal, 0.1 * std::min(before, gap));
+        target = std::min(target, 0.5 * before);
         if (goal == 0) target = 0.01 * gap;  // the first time, nothing is known of the optimum
-        if (stuck > 2) target *= 0.1;
+        if (slow > 2) target *= 0.1;
         while (steps_ < limit) {
             const double b = local_intercept();
             if (local_gap(b) <= target) return;
