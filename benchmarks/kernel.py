@@ -104,9 +104,8 @@ def child(pipe: Any, contender: Contender, case: Case, kind: str, tol: float, ca
         done = time.perf_counter()
         error = float((predicted != case.y_test).mean())
         bound = model.certificate_.dual if contender.ours else None
-        dual_coef = model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_
-        support = np.asarray(model.support_)
-        pipe.send(Run(fitted - started, done - fitted, error, support, np.asarray(dual_coef), bound))
+        dual_coef = as_kind(model.dual_coef_, "dense float64")
+        pipe.send(Run(fitted - started, done - fitted, error, np.asarray(model.support_), dual_coef, bound))
     except Exception as error:
         pipe.send(Run(failure=" ".join(f"{type(error).__name__}: {error}".split())))
 

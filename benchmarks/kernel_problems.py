@@ -107,7 +107,7 @@ class Value:
 def evaluate(case: Case, support: Any, dual_coef: Any, intercept: bool = True) -> Value:
     """The objective of a machine, with the best intercept or with none."""
     squared_norm = loss = 0.0
-    for rows, y, beta in _problems(case, np.asarray(support), np.asarray(dual_coef, dtype=np.float64)):
+    for rows, y, beta in _problems(case, np.asarray(support), as_kind(dual_coef, "dense float64")):
         used = np.flatnonzero(beta)
         f = _responses(case.X[rows], case.X[rows[used]], beta[used], case.gamma)
         b = 0.0
