@@ -133,7 +133,9 @@ private:
         gram_.square(rows, local_.matrix(), local_.padded());
         for (std::size_t k = 0; k < m; ++k) {
             const std::size_t v = chosen_[k];
-            local_.set(k, beta_[v], problem_.lo[v], problem_.hi[v], problem_.t[v] - f_[problem_.row[v]]);
+            // Less the intercept: the slopes that matter are then next to zero, where single precision is
+            // fine.
+            local_.set(k, beta_[v], problem_.lo[v], problem_.hi[v], problem_.t[v] - f_[problem_.row[v]] - b_);
         }
         solve_chosen(gap, goal, slow);
 
@@ -235,13 +237,17 @@ private:
                 if (std::isfinite(keys[order[k]]) || keys[order[k]] > 0) taken_[order[k]] = true;
         };
         take(growing_, problem_.free_intercept ? most / 2 : most);
-        if (problem_.free_intercept) take(shrinking_, most / 2);
+        if (problem_.free_intercept) {
+            for (std::size_t k = 0; k < n; ++k)  // no pair of one variable
+                if (taken_[k] && shrinking_[k] < 0) shrinking_[k] = -std::numeric_limits<double>::infinity();
+            take(shrinking_, most / 2);
+        }
         out.clear();
         for (std::size_t k = 0; k < n; ++k)
             if (taken_[k]) out.push_back(static_cast<RowNumber>(k));
     }
 
-    /// The intercept that makes the local gap smallest.
+    /// The intercept, less the last one, that makes the local gap smallest.
     double local_intercept() const {
         if (!problem_.free_intercept) return 0;
         double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -280,9 +286,12 @@ private:
         target = std::min(target, 0.5 * before);
         if (goal == 0) target = 0.01 * gap;  // the first time, nothing is known of the optimum
         if (slow > 2) target *= 0.1;
-        while (steps_ < limit) {
-            const double b = local_intercept();
-            if (local_gap(b) <= target) return;
+        double least = std::numeric_limits<double>::infinity();
+        for (int idle = 0; steps_ < limit && idle < 10;) {
+            const double b = local_intercept(), now = local_gap(b);
+            if (now <= target) return;
+            idle = now < 0.9 * least ? 0 : idle + 1;  // rounding may keep it from the target
+            least = std::min(least, now);
             choose_block(b);
             const std::uint64_t made = solve_block(limit - steps_);
             steps_ += made;
