@@ -12,9 +12,10 @@
 //
 // For a given C: with w_bar fixed and c_i its responses, w = w_bar / gamma minimises the regularised problem
 // along its ray when C gamma sum_{c_i < gamma} s_i c_i = 1, which the level of just one nu satisfies. nu is
-// bisected for it at every check, and the steps go on with that; the bounds are those of the regularised
-// problem. Its dual point is C s_i y_i times the share of time that an example was under the level since the
-// last check: the mean of the distributions p, up to a factor.
+// bisected for it at every check, and the steps go on with that; the mean is of the iterates since the last
+// check but one. The bounds are those of the regularised problem. Its dual point is C s_i y_i times the share
+// of time that an example was under the level since the last check: the mean of the distributions p, up to a
+// factor.
 //
 // A draw from p is made by rejection from examples drawn uniformly. As those do not depend on w, the next
 // ones are known, and the kernel rows of those under the level now are fetched together.
@@ -23,6 +24,7 @@
 #include <cmath>
 #include <deque>
 #include <numeric>
+#include <utility>
 
 #include "kernel_certificate.hpp"
 #include "random.hpp"
@@ -65,6 +67,8 @@ public:
           earlier_g_(gram.size()),
           sum_c_(gram.size()),
           sum_g_(gram.size()),
+          last_c_(gram.size()),
+          last_g_(gram.size()),
           under_(labels.size()) {
         double sums[2] = {0, 0};
         for (std::size_t i = 0; i < n_; ++i) sums[labels[i] > 0] += weights[i];
@@ -130,7 +134,7 @@ private:
 
     /// What the examples under the level say about the dual; their kernel rows cost too much at first.
     void offer_dual() {
-        if (t_ >= n_ / 4 && noted_ > 0) {
+        if (t_ >= n_ / 4 && noted_ * looks >= n_ / 8) {
             std::vector<double> beta(g_.size());
             for (std::size_t i = 0; i < n_; ++i)
                 beta[i] = options_.C * weights_[i] * labels_[i] * under_[i] / static_cast<double>(noted_);
@@ -216,10 +220,12 @@ private:
 
     bool check(bool last, KernelSolution& solution) {
         settle();
-        const double count = static_cast<double>(iterates_);
-        std::vector<double> beta = sum_c_, f = sum_g_;
-        for (double& value : beta) value /= count;
-        for (double& value : f) value /= count;
+        const double count = static_cast<double>(iterates_ + last_iterates_);
+        std::vector<double> beta(g_.size()), f(g_.size());
+        for (std::size_t i = 0; i < g_.size(); ++i) {
+            beta[i] = (sum_c_[i] + last_c_[i]) / count;
+            f[i] = (sum_g_[i] + last_g_[i]) / count;
+        }
         WaterLevel own(labels_, weights_, problem_.free_intercept);
         if (options_.nu < 0) {
             nu_ = matching_nu(f, own);
@@ -236,10 +242,10 @@ private:
         const Bounds margins{solution.margin_bound, solution.margin};
         const bool over =
             checks_.check(beta, f, b, epochs, last, solution, options_.nu < 0 ? nullptr : &margins);
-        if (options_.nu < 0) {  // iterates of another nu are not of this mean
-            std::fill(sum_c_.begin(), sum_c_.end(), 0.0);
-            std::fill(sum_g_.begin(), sum_g_.end(), 0.0);
-            iterates_ = 0;
+        if (options_.nu < 0) {  // iterates of other nu, long ago, leave the mean
+            last_c_ = std::exchange(sum_c_, std::vector<double>(g_.size()));
+            last_g_ = std::exchange(sum_g_, std::vector<double>(g_.size()));
+            last_iterates_ = std::exchange(iterates_, 0);
         }
         return over;
     }
@@ -307,9 +313,9 @@ private:
     double nu_;
     WaterLevel level_;
     std::vector<double> c_, g_;  // w = scale sum_j c_j phi_j
-    std::vector<double> earlier_c_, earlier_g_, sum_c_, sum_g_;
+    std::vector<double> earlier_c_, earlier_g_, sum_c_, sum_g_, last_c_, last_g_;
     double scale_ = 1, squared_norm_ = 0, mass_ = 0;
-    std::uint64_t t_ = 0, iterates_ = 0;
+    std::uint64_t t_ = 0, iterates_ = 0, last_iterates_ = 0;
     std::vector<std::uint32_t> under_;  // how often an example was under the level, of so many looks
     std::size_t noted_ = 0;
     std::deque<Proposal> proposals_;

@@ -4,13 +4,16 @@
 // time:
 //
 // 1. Of all variables, a few thousand are chosen, and the square of the kernel matrix that belongs to them is
-//    computed: those that gain most by a step of their own at the present b, and those strictly between their
-//    bounds, which will have to give way. The first choice, when nothing is known, is random.
-// 2. Within these, blocks of a few hundred are chosen in the same way, whose square fits the second-level
-// cache,
+//    computed: those that gain most by a step of their own at the present b, as many to grow as to shrink,
+//    and those strictly between their bounds, which will have to give way. Before anything is known of them,
+//    all variables are gone through once in random order, a thousand at a time.
+// 2. Within these, blocks of a few hundred are chosen in the same way, but with all that are between their
+// bounds,
+//    as these hang together,
 // 3. and solved by steps of one pair or one variable (dense_smo.hpp).
-// 4. When the chosen ones are solved well enough, whole rows are computed of those that changed, and the
-//    responses of all examples brought up to date. The bounds are then known, for all examples.
+// 4. When the chosen ones are solved well enough, the responses of all examples are brought up to date by the
+// kernel
+//    rows of those that changed. The bounds are then known, for all examples.
 //
 // A variable that is tried and goes back to zero thus never costs a whole row, and what others call shrinking
 // is the rule here: only the chosen ones are worked on between two looks at all.
@@ -73,7 +76,8 @@ public:
             slow = gap < 0.99 * last_gap ? 0 : slow + 1;
             last_gap = std::min(gap, last_gap);
             // Small working sets make many small gains; only rounding makes none at all.
-            stuck = now.bounds.dual > best_dual + rounding * std::abs(best_dual) ? 0 : stuck + 1;
+            const bool gained = now.bounds.dual > best_dual + rounding * std::abs(best_dual);
+            stuck = gained || next_ < problem_.size() ? 0 : stuck + 1;
             best_dual = std::max(best_dual, now.bounds.dual);
             if (options_.tol > 0 && now.bounds.gap() <= options_.tol)
                 solution.reason = "tol";
@@ -100,9 +104,12 @@ public:
     }
 
 private:
+    static constexpr std::size_t first_pass = 1024;
+
     double epochs() const { return static_cast<double>(steps_) / static_cast<double>(problem_.n_rows); }
 
     void begin_at(const std::vector<double>& start) {
+        next_ = problem_.size();
         std::vector<RowNumber> which;
         std::vector<double> steps;
         collect(
@@ -131,11 +138,12 @@ private:
         for (std::size_t k = 0; k < m; ++k) rows[k] = problem_.row[chosen_[k]];
         local_.resize(m);
         gram_.square(rows, local_.matrix(), local_.padded());
+        // Less the intercept: the slopes that matter are then next to zero, where single precision is fine.
+        const double shift = sizeof(Real) == sizeof(float) ? b_ : 0;
         for (std::size_t k = 0; k < m; ++k) {
             const std::size_t v = chosen_[k];
-            // Less the intercept: the slopes that matter are then next to zero, where single precision is
-            // fine.
-            local_.set(k, beta_[v], problem_.lo[v], problem_.hi[v], problem_.t[v] - f_[problem_.row[v]] - b_);
+            local_.set(k, beta_[v], problem_.lo[v], problem_.hi[v],
+                       problem_.t[v] - f_[problem_.row[v]] - shift);
         }
         solve_chosen(gap, goal, slow);
 
@@ -168,21 +176,7 @@ private:
             next_ = n;
             return;
         }
-        if (next_ < n) {
-            if (next_ == 0) {
-                order_.resize(n);
-                std::iota(order_.begin(), order_.end(), RowNumber{0});
-                shuffle(order_, random_);
-            }
-            constexpr std::size_t first = 1024;
-            chosen_.clear();
-            for (; next_ < n && chosen_.size() < first; ++next_) {
-                const std::size_t v = order_[next_];
-                chosen_.push_back(static_cast<RowNumber>(v));
-            }
-            std::sort(chosen_.begin(), chosen_.end());
-            return;
-        }
+        if (next_ < n) return choose_at_random(std::min(m, first_pass));
         // Those between their bounds come first, if they leave room for others.
         std::size_t inside = 0;
         for (std::size_t v = 0; v < n; ++v) inside += beta_[v] > problem_.lo[v] && beta_[v] < problem_.hi[v];
@@ -192,6 +186,19 @@ private:
                              gram_.diagonal(i)};
         });
         take_best(m, chosen_);
+    }
+
+    /// The next ones of the first pass over all.
+    void choose_at_random(std::size_t count) {
+        if (next_ == 0) {
+            order_ = chosen_;
+            shuffle(order_, random_);
+        }
+        const std::size_t last = std::min(next_ + count, order_.size());
+        chosen_.assign(order_.begin() + static_cast<std::ptrdiff_t>(next_),
+                       order_.begin() + static_cast<std::ptrdiff_t>(last));
+        std::sort(chosen_.begin(), chosen_.end());
+        next_ = last;
     }
 
     /// A variable as far as the choice goes: its slope, how far it may grow and shrink, its curvature.
@@ -247,7 +254,7 @@ private:
             if (taken_[k]) out.push_back(static_cast<RowNumber>(k));
     }
 
-    /// The intercept, less the last one, that makes the local gap smallest.
+    /// The intercept, less the shift, that makes the local gap smallest.
     double local_intercept() const {
         if (!problem_.free_intercept) return 0;
         double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -310,8 +317,9 @@ private:
             return Candidate{local_.u[k] - b, local_.up[k], local_.down[k], local_.diagonal[k]};
         });
         // Those between count twice where both sides take them.
+        const std::size_t between = problem_.free_intercept ? 2 * inside : inside;
         const std::size_t wanted =
-            std::max(options_.block, (problem_.free_intercept ? 2 : 1) * inside + options_.block / 2);
+            std::max(options_.block, between + std::max<std::size_t>(options_.block / 2, 2));
         take_best(wanted, picked_);
     }
 
