@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,17 @@ from sklearn.exceptions import ConvergenceWarning
 from pegasos import LinearSVC
 from pegasos.datasets import make_text
 
-__all__ = ["NAMES", "Optimum", "Problem", "find_optimum", "load", "load_raw", "primal", "results_folder"]
+__all__ = [
+    "NAMES",
+    "Optimum",
+    "Problem",
+    "find_optimum",
+    "load",
+    "load_raw",
+    "primal",
+    "results_folder",
+    "stored_optimum",
+]
 
 #: Real data is looked for in the folder PEGASOS_DATA names, or beside the repository in shared/data.
 FOLDER = Path(os.environ.get("PEGASOS_DATA") or Path(__file__).parents[2] / "shared" / "data")
@@ -104,15 +115,8 @@ def primal(problem: Problem, C: float, w: Any) -> float:
 
 def find_optimum(problem: Problem, C: float, folder: Path, *, tol: float = 1e-6, max_time: float = 600.0) -> Optimum:
     """Our most accurate certified run, or what an earlier call stored in the folder, where that is accurate enough."""
-    file = folder / "optima.json"
-    stored = json.loads(file.read_text()) if file.exists() else {}
-    key = f"{problem.name}, C = {C:g}"
-    if key in stored:
-        known = Optimum(**stored[key])
-        if known.entries == problem.X.nnz and (known.gap <= tol or known.seconds >= max_time):
-            return known
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the bound tells how far it came
+
+    def certify() -> Any:
         model = LinearSVC(
             C=C,
             fit_intercept=False,
@@ -121,9 +125,27 @@ def find_optimum(problem: Problem, C: float, folder: Path, *, tol: float = 1e-6,
             max_time=max_time,
             n_jobs=1,
             random_state=12345,
-        ).fit(problem.X, problem.y)
-    found = model.certificate_
-    optimum = Optimum(found.dual, found.primal, found.seconds, problem.X.nnz)
+        )
+        return model.fit(problem.X, problem.y).certificate_
+
+    key = f"{problem.name}, C = {C:g}"
+    return stored_optimum(key, problem.X.nnz, folder, certify, tol=tol, max_time=max_time)
+
+
+def stored_optimum(
+    key: str, entries: int, folder: Path, certify: Callable[[], Any], *, tol: float, max_time: float
+) -> Optimum:
+    """The bounds of the certificate that `certify` returns, or those stored under that key, where they are as good."""
+    file = folder / "optima.json"
+    stored = json.loads(file.read_text()) if file.exists() else {}
+    if key in stored:
+        known = Optimum(**stored[key])
+        if known.entries == entries and (known.gap <= tol or known.seconds >= max_time):
+            return known
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the bound tells how far it came
+        found = certify()
+    optimum = Optimum(found.dual, found.primal, found.seconds, entries)
     folder.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(stored | {key: asdict(optimum)}, indent=1))
     return optimum

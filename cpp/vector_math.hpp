@@ -32,6 +32,24 @@ inline double fast_exp(double x) {
                                  (std::bit_cast<std::uint64_t>(shifted) << 52));
 }
 
+/// The same in single precision; for x beyond +-87 that of the nearer bound.
+inline float fast_exp(float x) {
+    constexpr float magic = 0x1.8p23f;
+    x = std::min(std::max(x, -87.0f), 87.0f);
+    const float shifted = x * 0x1.715476p0f + magic, n = shifted - magic;
+    const float r = (x - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
+    float sum = 1.0f / 5040;
+    sum = sum * r + 1.0f / 720;
+    sum = sum * r + 1.0f / 120;
+    sum = sum * r + 1.0f / 24;
+    sum = sum * r + 1.0f / 6;
+    sum = sum * r + 0.5f;
+    sum = sum * r + 1;
+    sum = sum * r + 1;
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(sum) +
+                                (std::bit_cast<std::uint32_t>(shifted) << 23));
+}
+
 /// log x for normal x > 0. x = 2^n m, m between the roots of 1/2 and 2, and the series of artanh.
 inline double fast_log(double x) {
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);

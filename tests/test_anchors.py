@@ -1,9 +1,12 @@
 """Published optima, on the data they were published for."""
 
+from functools import cache
+
+import numpy as np
 import pytest
 from helpers import load_data, requires_data
 
-from pegasos import LinearSVC
+from pegasos import SVC, LinearSVC
 from pegasos.solvers import Pegasos
 
 pytestmark = requires_data
@@ -75,3 +78,30 @@ def test_adult_is_predicted():
     data = load_data("adult")
     clf = LinearSVC(C=0.1, tol=0, max_iter=50, random_state=0).fit(data["X"], data["y"])
     assert clf.score(data["X_test"], data["y_test"]) > 0.845
+
+
+@cache
+def kernel_optimum(name):
+    """Of S4 Table 2 without bias, C = 1: mean loss over the norm of w, error on the test set in percent, gap."""
+    data = load_data(name)
+    X, gamma = data["X"], {"adult": 0.05, "mnist": 0.02}[name]
+    y, y_test = (np.where(data[key] == (1 if name == "adult" else 8), 1, -1) for key in ("y", "y_test"))
+    clf = SVC(C=1, gamma=gamma, fit_intercept=False, tol=1e-3, random_state=0).fit(X, y)
+    losses = np.maximum(0, 1 - y * clf.decision_function(X)).sum()
+    squared_norm = 2 * (clf.certificate_.primal - losses)
+    error = 100 * (1 - clf.score(data["X_test"], y_test))
+    return losses / len(y) / np.sqrt(squared_norm), error, clf.certificate_.gap
+
+
+def test_kernel_optimum_of_adult():
+    nu, error, gap = kernel_optimum("adult")
+    assert gap <= 1e-3
+    assert nu == pytest.approx(1.10e-2, rel=0.01)  # S4 Table 2
+    assert error == pytest.approx(14.9, abs=0.1)  # S0 Table 2
+
+
+def test_kernel_optimum_of_mnist():
+    nu, error, gap = kernel_optimum("mnist")
+    assert gap <= 1e-3
+    assert nu == pytest.approx(2.21e-4, rel=0.02)
+    assert error == pytest.approx(0.57, abs=0.03)

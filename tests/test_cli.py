@@ -13,6 +13,7 @@ import pytest
 from pegasos.cli.run import run
 from pegasos.datasets import make_text
 from pegasos.io import load_model, write_svmlight
+from pegasos.kernel import SVC, SVR
 from pegasos.linear import LinearSVC
 from pegasos.regression import LinearSVR
 from pegasos.solvers import SOLVERS, Norma, Pegasos
@@ -104,6 +105,32 @@ def test_regression(folder, pegasos):
     assert json.loads(pegasos("predict --json values.svm m")[1])["r2"] > 0
     assert "epsilon=0.01" in pegasos("inspect m")[1]
     assert "cannot continue" in pegasos("train --warm-start --task classification values.svm m")[2]
+
+
+def test_kernel(folder, pegasos):
+    line = "train --task svc --kernel rbf --gamma 2 --C 5 --solver smo --block 64 --max-iter 50 train.svm m"
+    code, out, err = pegasos(line)
+    assert (code, err) == (0, "")
+    assert "SMO(block=64)" in out
+    model = load_model("m")
+    assert isinstance(model, SVC)
+    assert (model.gamma, model.C, model.certificate_.converged) == (2.0, 5.0, True)
+    assert pegasos("predict test.svm m labels.txt")[1].startswith("error ")
+    assert set(np.loadtxt("labels.txt")) <= {-1, 1}
+    out = pegasos("inspect m")[1]
+    assert "SVC (loss=hinge, C=5.0, intercept=free, kernel=rbf, gamma=2.0), classes -1 and 1" in out
+    assert "support vectors of 200 examples" in out
+    assert json.loads(pegasos("inspect --json m")[1])["support_vectors"] == len(model.support_)
+    assert "gamma='big'" in pegasos("train --task svc --gamma big train.svm")[2]
+    assert "--kernel is for --task svc" in pegasos("train --kernel rbf train.svm")[2]
+    assert "--solver sdca" in pegasos("train --task svc --solver sdca --order permute train.svm")[2]
+
+
+def test_kernel_regression(folder, pegasos):
+    assert pegasos("train --task svr --gamma scale --epsilon 0.1 --max-iter 50 train.svm m")[0] == 0
+    assert isinstance(load_model("m"), SVR)
+    assert "epsilon=0.1" in pegasos("inspect m")[1]
+    assert pegasos("predict test.svm m")[1].startswith("mean squared error ")
 
 
 def test_costs(folder, pegasos):

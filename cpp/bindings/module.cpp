@@ -158,6 +158,7 @@ Bounds certify_point(const BoundProblem& problem, const Run& run, const Vector<d
 }  // namespace
 
 void bind_joint(nb::module_& m);     // joint.cpp
+void bind_kernel(nb::module_& m);    // kernel.cpp
 void bind_probes(nb::module_& m);    // probes.cpp
 void bind_svmlight(nb::module_& m);  // svmlight.cpp
 
@@ -250,6 +251,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
           "start_w"_a.none(), "start_t"_a, "start_q"_a.none());
 
     bind_joint(m);
+    bind_kernel(m);
     bind_probes(m);
     bind_svmlight(m);
 }

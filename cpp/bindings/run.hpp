@@ -45,9 +45,9 @@ inline std::vector<RowNumber> to_rows(const std::optional<Vector<RowNumber>>& ar
     return rows;
 }
 
-/// Calls f(rows, context) without the GIL; what the core calls back takes it, and lets Ctrl-C through.
+/// Calls f(context) without the GIL; what the core calls back takes it, and lets Ctrl-C through.
 template <class F>
-auto solve(const Rows& rows, const Run& run, F f) {
+auto with_context(const Run& run, F f) {
     Monitor monitor(run.elapsed, run.max_seconds, [&](double epoch, double seconds) {
         nb::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -60,7 +60,15 @@ auto solve(const Rows& rows, const Run& run, F f) {
     nb::gil_scoped_release release;
     Team team(std::clamp<std::size_t>(run.n_jobs, 1, Team::most));
     Context context{team, monitor, report};
-    return std::visit([&](const auto& r) { return f(r, context); }, rows.rows);
+    return f(context);
+}
+
+/// The same, f(rows, context).
+template <class F>
+auto solve(const Rows& rows, const Run& run, F f) {
+    return with_context(run, [&](Context& context) {
+        return std::visit([&](const auto& r) { return f(r, context); }, rows.rows);
+    });
 }
 
 }  // namespace pegasos

@@ -6,12 +6,15 @@ from pegasos import datasets, io, solvers
 from pegasos._config import show_config
 from pegasos.certificate import Certificate
 from pegasos.feature_map import FeatureMapSVC
+from pegasos.kernel import SVC, SVR
 from pegasos.linear import LinearSVC
 from pegasos.path import LinearSVCCV, Path, path
 from pegasos.regression import LinearSVR
 
 __version__ = _version("pegasos")
 __all__ = [
+    "SVC",
+    "SVR",
     "Certificate",
     "FeatureMapSVC",
     "LinearSVC",

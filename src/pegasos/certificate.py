@@ -23,6 +23,7 @@ REASONS = {
     "precision": "double precision allows no more progress",
     "random_stop": "the last random stopping time was reached",
     "early_stopping": "the score on the examples held out no longer improved",
+    "indefinite": "the kernel is not positive semi-definite, so there is no bound",
 }
 
 
@@ -55,7 +56,8 @@ class Certificate:
         Whether the gap is within ``tol`` (with ``tol=0`` nothing was asked for, and this is True).
     reason : str
         Why the fit stopped: ``"tol"``, ``"max_iter"``, ``"max_steps"``, ``"max_time"``, ``"precision"``,
-        ``"random_stop"`` or ``"early_stopping"``.
+        ``"random_stop"``, ``"early_stopping"`` or ``"indefinite"`` (the kernel is not positive semi-definite: the dual
+        value bounds nothing, and is given as minus infinity).
     n_iter : int
         Epochs begun (an epoch is as many visits of examples as there are examples), or iterations of interior-point.
     seconds : float
@@ -66,8 +68,9 @@ class Certificate:
         Whether the bounds are those of the problem in scaled features (``scale="auto"``).
     parts : tuple of Certificate
         Of a fit of several problems, such as one class against the rest, the certificate of each, in the order of
-        ``classes_``. `primal` and `dual` are then their sums, `gap`, `reason` and `solver` those of the part with the
-        largest gap, `converged` tells whether all are, and `n_iter` is the largest. Empty for a single problem.
+        ``classes_``, or of their pairs. `primal` and `dual` are then their sums, `gap`, `reason` and `solver` those of
+        the part with the largest gap, `converged` tells whether all are, and `n_iter` is the largest. Empty for a
+        single problem.
     """
 
     primal: float

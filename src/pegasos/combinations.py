@@ -3,9 +3,15 @@
 from collections.abc import Iterable
 from typing import Any
 
-from pegasos.solvers import SOLVERS, Solver
+from pegasos.solvers import KERNEL_SOLVERS, SOLVERS, Solver
 
-__all__ = ["EARLY_STOPPING_SOLVERS", "JOINT_LOSSES", "JOINT_SOLVERS", "refuse_combinations"]
+__all__ = [
+    "EARLY_STOPPING_SOLVERS",
+    "JOINT_LOSSES",
+    "JOINT_SOLVERS",
+    "refuse_combinations",
+    "refuse_kernel_combinations",
+]
 
 #: Losses that have a form for all classes together, and the solvers that serve it.
 JOINT_LOSSES = ("hinge", "log_loss")
@@ -68,6 +74,47 @@ def refuse_combinations(machine: Any, solver: Solver) -> None:
             "early_stopping=True goes epoch by epoch, and max_steps is no number of epochs; leave one of them out",
         ),
     ]
+    _refuse(table)
+
+
+def refuse_kernel_combinations(machine: Any, solver: Solver) -> None:
+    """The same for the machines with a kernel."""
+    loss = machine.loss
+    able = [name for name, cls in KERNEL_SOLVERS.items() if loss in cls.kernel_losses]
+    stopping = [name for name in able if KERNEL_SOLVERS[name].kernel_early_stopping]
+    pairs = getattr(machine, "decision_function_shape", "ovr") == "ovo"
+    table = [
+        (
+            loss not in solver.kernel_losses,
+            f"the loss of {type(machine).__name__}, {loss!r}, is none that {solver.name} serves with a kernel; use "
+            f"{_choices('solver', able)}",
+        ),
+        (
+            machine.fit_intercept and not solver.kernel_intercept,
+            f"fit_intercept=True is none that {solver.name} serves with a kernel, where the intercept is free; use "
+            f"{_choices('solver', [name for name in able if KERNEL_SOLVERS[name].kernel_intercept])}, or "
+            "fit_intercept=False",
+        ),
+        (
+            getattr(machine, "early_stopping", False) and not solver.kernel_early_stopping,
+            f"early_stopping=True is none that {solver.name} serves with a kernel; use "
+            + (f"{_choices('solver', stopping)}, or " if stopping else "")
+            + "early_stopping=False",
+        ),
+        (
+            pairs and machine.multi_class == "ovr",
+            "decision_function_shape='ovo' is the decisions of pairs of classes, which multi_class='ovr' does not "
+            "train; use multi_class='ovo', or decision_function_shape='ovr'",
+        ),
+        (
+            pairs and machine.break_ties,
+            "break_ties=True goes by a decision for each class; use decision_function_shape='ovr', or break_ties=False",
+        ),
+    ]
+    _refuse(table)
+
+
+def _refuse(table: Iterable[tuple[bool, str]]) -> None:
     for wrong, message in table:
         if wrong:
             raise ValueError(message)

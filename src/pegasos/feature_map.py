@@ -28,7 +28,8 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos._linear import LinearMachine, check_finite, check_weights, sum_weights
+from pegasos._linear import LinearMachine, check_finite
+from pegasos._machine import check_weights, sum_weights
 from pegasos.certificate import REASONS, Certificate, History, history_from_records, relative_gap
 from pegasos.joint import check_cost
 from pegasos.options import Option, check_options

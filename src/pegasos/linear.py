@@ -8,19 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
-from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.multiclass import check_classification_targets
 
 from pegasos._config import usable_threads
-from pegasos._linear import Data, LinearMachine, State, Task, explains_habits
+from pegasos._linear import LinearMachine, State, Task
+from pegasos._machine import Classifier, Data, explains_habits
 from pegasos._parallel import TimeShare, run_all
 from pegasos.certificate import history_from_records, join_parts
-from pegasos.early_stopping import split, stop_early
+from pegasos.early_stopping import stop_early
 from pegasos.joint import check_cost
 from pegasos.options import Choice, Flag, Integer, Number, Option, names
-from pegasos.problem import Budget, Solution, WarmStart, check_rows
+from pegasos.problem import Budget, Solution, WarmStart
 from pegasos.solvers import SDCA, Solver
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.base import Report
@@ -32,7 +30,7 @@ __all__ = ["LinearSVC"]
 ENTRIES_FOR_THREADS = 100_000
 
 
-class LinearSVC(ClassifierMixin, LinearMachine):
+class LinearSVC(Classifier, LinearMachine):
     """Linear support vector classifier whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(y_i (<w, x_i> + b))``, where a penalised
@@ -131,7 +129,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     array([0, 1, 1])
     """
 
-    classes_: NDArray[Any]
+    regressor = "LinearSVR, on the command line --task regression"
 
     options: ClassVar[Mapping[str, Option]] = {
         "loss": Choice(values=names("hinge", "squared_hinge", "log_loss"), help="the loss"),
@@ -246,48 +244,13 @@ class LinearSVC(ClassifierMixin, LinearMachine):
             scores = -np.logaddexp(0, -scores)
         return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True), dtype=np.float64)
 
-    def _check_continued(self, data: Data) -> None:
-        if not np.array_equal(data.classes, self.classes_):
-            raise ValueError(
-                f"warm_start=True continues the previous fit, but the classes changed from {self.classes_.tolist()} to "
-                f"{data.classes.tolist()}; pass the same ones, or a new estimator"
-            )
-
-    def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The classes, and for each example which one it has."""
-        classes, encoded = _number(y)
-        if len(classes) < 2:
-            label = classes.tolist()[0]
-            raise ValueError(f"y has one class only, {label!r}; a classifier needs examples of two classes")
-        return classes, encoded
-
     def _targets(self, data: Data) -> NDArray[np.float64]:
         """1 for the second class and -1 for the first. Of more than two each has targets of its own."""
         return _against_the_rest(data, 1)
 
-    def _weigh_classes(self, data: Data, s: NDArray[np.float64]) -> None:
-        if self.class_weight is None:
-            return
-        weights = compute_class_weight(self.class_weight, classes=data.classes, y=data.y)
-        if not ((weights >= 0) & (weights < np.inf)).all():
-            raise ValueError(f"class_weight={self.class_weight}: weights must be finite and not negative")
-        s *= weights[data.encoded]
-
     def _check_cost(self, n_classes: int) -> NDArray[np.float64]:
         """What it costs to take one class for another."""
         return check_cost(self.cost, n_classes)
-
-    def _hold_out(self, data: Data, seed: int) -> tuple[Data, Data | None]:
-        if not self.early_stopping:
-            return data, None
-        check_rows(data.X)  # while rows have the numbers that the user knows them by
-        train, test = split(data.encoded, float(self.validation_fraction), seed)
-        held_out = data.take(test)
-        if self.class_weight is not None:  # errors count as much as in the loss
-            weights = np.ones(len(test)) if held_out.sample_weight is None else held_out.sample_weight
-            self._weigh_classes(held_out, weights)
-            held_out = held_out._replace(sample_weight=weights)
-        return data.take(train), held_out
 
     def _run(self, task: Task, report: Report) -> None:
         """Solve the one problem or several, and store what was found."""
@@ -396,23 +359,6 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         self._store_weights(*examples.joint_weights(solution.w))
         state, history = self._state(solution, self.warm_start), history_from_records(solution.records)
         self._store_result(state, examples, self._certificate(solution), history)
-
-
-def _number(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The different labels in order, and which one each example has."""
-    if y.dtype.kind in "iu":
-        lowest, highest = int(y.min()), int(y.max())
-        if highest - lowest < 10_000 and highest < 2**62:  # counting is many times faster than sorting
-            places = y.astype(np.intp) - lowest
-            there = np.bincount(places) > 0
-            return (np.flatnonzero(there) + lowest).astype(y.dtype), (np.cumsum(there) - 1)[places]
-    try:
-        check_classification_targets(y)
-    except ValueError as error:
-        if "continuous" in str(error):
-            raise ValueError(f"{error} For those use LinearSVR, on the command line --task regression") from error
-        raise
-    return np.unique(y, return_inverse=True)
 
 
 def _against_the_rest(data: Data, number: int) -> NDArray[np.float64]:

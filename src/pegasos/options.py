@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Choice", "Flag", "Integer", "Number", "Option", "check_options"]
+__all__ = [
+    "Choice",
+    "ChoiceOrFunction",
+    "Flag",
+    "Integer",
+    "Number",
+    "NumberOrName",
+    "Option",
+    "check_options",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +86,19 @@ class Number(Option):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NumberOrName(Number):
+    """A number, or one of a few names for a number that depends on the data."""
+
+    values: tuple[str, ...]
+
+    def accepts(self, value: Any) -> bool:
+        return value in self.values if isinstance(value, str) else super().accepts(value)
+
+    def wanted(self) -> str:
+        return f"{', '.join(map(repr, self.values))} or {super().wanted()}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Choice(Option):
     """One of a few values; on the command line they go by their names. `habits` are other packages' values, with what
     to use instead."""
@@ -95,6 +117,17 @@ class Choice(Option):
     def wanted(self) -> str:
         *most, last = [repr(value) for value in self.values.values()]
         return f"{', '.join(most)} or {last}" if most else last
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceOrFunction(Choice):
+    """One of a few values, or a Python function."""
+
+    def accepts(self, value: Any) -> bool:
+        return callable(value) or super().accepts(value)
+
+    def wanted(self) -> str:
+        return f"{super().wanted()}, or a function"
 
 
 @dataclass(frozen=True, kw_only=True)

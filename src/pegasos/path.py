@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import type_of_target
 
-from pegasos._linear import Data, explains_habits
+from pegasos._machine import Data, explains_habits
 from pegasos._parallel import run_all
 from pegasos.certificate import Certificate
 from pegasos.linear import LinearSVC

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from pegasos._linear import Data, LinearMachine, explains_habits
+from pegasos._linear import LinearMachine
+from pegasos._machine import Data, explains_habits
 from pegasos.options import Choice, Number, Option, names
 from pegasos.solvers import Solver
 

@@ -5,6 +5,7 @@ from typing import Any
 import click
 import numpy as np
 
+from pegasos._kernel import KernelMachine
 from pegasos.cli.options import as_json_text
 from pegasos.io import load_model
 
@@ -18,6 +19,9 @@ __all__ = ["inspect"]
 def inspect(model: str, top: int, as_json: bool) -> None:
     """Tell what is in MODEL: the problem, the certificate, the largest weights."""
     fitted = load_model(model)
+    if isinstance(fitted, KernelMachine):
+        _tell_kernel(model, fitted, as_json)
+        return
     weights = np.atleast_2d(fitted.coef_)
     several = len(weights) > 1
     problem = {"loss": fitted.loss, **({"C": fitted.C} if fitted.alpha is None else {"alpha": fitted.alpha})}
@@ -57,6 +61,42 @@ def inspect(model: str, top: int, as_json: bool) -> None:
         click.echo(f"largest weights{counted}")
         for name, weight, *label in largest:
             click.echo(f"  {name:>12}  {weight:+.6g}{''.join(f'  of {each}' for each in label)}")
+
+
+def _tell_kernel(model: str, fitted: Any, as_json: bool) -> None:
+    """What is in a model with a kernel."""
+    problem = {"loss": fitted.loss, **({"C": fitted.C} if fitted.alpha is None else {"alpha": fitted.alpha})}
+    problem["intercept"] = "free" if fitted.fit_intercept else "none"
+    kernel = fitted._fitted_kernel
+    problem["kernel"] = getattr(kernel, "name", "precomputed")
+    for name, kinds in {"gamma": "rbf poly sigmoid", "coef0": "poly sigmoid", "degree": "poly"}.items():
+        if problem["kernel"] in kinds.split():
+            problem[name] = getattr(kernel, name)
+    if hasattr(fitted, "epsilon"):
+        problem["epsilon"] = fitted.epsilon
+    classes = getattr(fitted, "classes_", np.empty(0)).tolist()
+    if len(classes) > 2:
+        problem["multi_class"] = fitted.multi_class
+    facts = {
+        "model": model,
+        "estimator": type(fitted).__name__,
+        "problem": problem,
+        "classes": classes,
+        "examples": fitted.shape_fit_[0],
+        "features": fitted.n_features_in_,
+        "support_vectors": len(fitted.support_),
+        "n_support": fitted.n_support_.tolist(),
+        "intercept": fitted.intercept_.tolist(),
+        "certificate": fitted.certificate_.to_dict(),
+    }
+    if as_json:
+        click.echo(as_json_text(facts))
+        return
+    problem_text = ", ".join(f"{name}={value}" for name, value in problem.items())
+    click.echo(f"{facts['estimator']} ({problem_text}){_class_text(classes)}")
+    of = f"{len(fitted.support_):,} support vectors of {facts['examples']:,} examples"
+    click.echo(f"{facts['features']:,} features, {of}")
+    click.echo(str(fitted.certificate_))
 
 
 def _class_text(classes: list[Any]) -> str:

@@ -9,10 +9,11 @@ from typing import Any
 
 import click
 
+from pegasos.kernel import SVC, SVR
 from pegasos.linear import LinearSVC
-from pegasos.options import Choice, Flag, Integer, Number, Option
+from pegasos.options import Choice, Flag, Integer, Number, NumberOrName, Option
 from pegasos.regression import LinearSVR
-from pegasos.solvers import SOLVERS, Solver
+from pegasos.solvers import KERNEL_SOLVERS, SOLVERS, Solver
 
 __all__ = [
     "TASKS",
@@ -28,7 +29,11 @@ __all__ = [
 Command = Callable[..., Any]
 
 #: What to train, and the estimator for it.
-TASKS: dict[str, type[LinearSVC] | type[LinearSVR]] = {"classification": LinearSVC, "regression": LinearSVR}
+Estimator = type[LinearSVC] | type[LinearSVR] | type[SVC] | type[SVR]
+TASKS: dict[str, Estimator] = {"classification": LinearSVC, "regression": LinearSVR, "svc": SVC, "svr": SVR}
+
+#: The solvers of all of them.
+ALL_SOLVERS = {**SOLVERS, **KERNEL_SOLVERS}
 
 
 def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
@@ -41,6 +46,8 @@ def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
         kind = click.Choice(list(option.values))
     elif isinstance(option, Integer):
         kind = click.INT
+    elif isinstance(option, NumberOrName):
+        kind = click.STRING
     elif isinstance(option, Number):
         kind = click.FLOAT
     return click.option(dashed, name, type=kind, default=None, help=help)
@@ -57,8 +64,11 @@ def estimator_flags(command: Command) -> Command:
     for name, option in reversed(list(options.items())):
         owners = {task: estimator for task, estimator in TASKS.items() if name in estimator.options}
         whose = "" if len(owners) == len(TASKS) else f"{', '.join(owners)}: "
-        first, *others = dict.fromkeys(_default(estimator, name) for estimator in owners.values())
-        default = "; ".join([first, *(f"{list(owners)[-1]}: {other}" for other in others)])
+        defaults: dict[str, list[str]] = {}
+        for task, estimator in owners.items():
+            defaults.setdefault(_default(estimator, name), []).append(task)
+        first, *others = defaults
+        default = "; ".join([first, *(f"{', '.join(defaults[other])}: {other}" for other in others)])
         command = flag(name, option, f"{whose}{option.help} [{default}]")(command)
     command = click.option(
         "--class-weight", multiple=True, metavar="LABEL=WEIGHT|balanced", help="weight of a class; may be repeated"
@@ -72,7 +82,7 @@ def estimator_flags(command: Command) -> Command:
     command = click.option(
         "--task", type=click.Choice(list(TASKS)), default=None, help="what to train [classification]"
     )(command)
-    names = ", ".join(SOLVERS)
+    names = ", ".join(ALL_SOLVERS)
     return click.option("--solver", metavar="NAME", help=f"one of {names} [auto]")(command)
 
 
@@ -80,17 +90,17 @@ def solver_flags(command: Command) -> Command:
     """A flag for each option of each solver; options of the same name are the same."""
     options: dict[str, Option] = {}
     owners: dict[str, list[str]] = {}
-    for solver in SOLVERS.values():
+    for solver in ALL_SOLVERS.values():
         for name, option in solver.options.items():
             options.setdefault(name, option)
             owners.setdefault(name, []).append(solver.name)
     for name, option in reversed(list(options.items())):
         defaults: dict[str, list[str]] = {}
         for owner in owners[name]:
-            defaults.setdefault(_default(SOLVERS[owner], name), []).append(owner)
+            defaults.setdefault(_default(ALL_SOLVERS[owner], name), []).append(owner)
         default, *others = defaults
         default += "".join(f"; {', '.join(defaults[other])}: {other}" for other in others)
-        all_have_it = len(owners[name]) == len(SOLVERS)
+        all_have_it = len(owners[name]) == len(ALL_SOLVERS)
         whose = "" if all_have_it else f"{', '.join(owners[name])}: "
         command = flag(name, option, f"{whose}{option.help} [{default}]")(command)
     return command
@@ -111,7 +121,7 @@ def _is_number(value: Any) -> bool:
 def given_parameters(
     flags: Mapping[str, Any],
     solver_before: str | Solver = "auto",
-    estimator: type[LinearSVC] | type[LinearSVR] = LinearSVC,
+    estimator: Estimator = LinearSVC,
 ) -> dict[str, Any]:
     """The parameters of the estimator that the flags given set, the solver with its options among them.
 
@@ -130,16 +140,25 @@ def given_parameters(
                 allowed = ", ".join(option.values)
                 raise click.UsageError(f"--{name.replace('_', '-')} {parameters[name]}: must be one of {allowed}")
             parameters[name] = option.values[parameters[name]]
+        elif name in parameters and isinstance(option, NumberOrName):
+            parameters[name] = _number_or_name(parameters[name])
     if "class_weight" in given:
         parameters["class_weight"] = _class_weight(given.pop("class_weight"))
     if "cost" in given:
         parameters["cost"] = _cost(given.pop("cost"))
     solver = given.pop("solver", None)
     if given:
-        parameters["solver"] = _make_solver(solver or solver_before, given)
+        parameters["solver"] = _make_solver(solver or solver_before, given, estimator.solvers)
     elif solver:
         parameters["solver"] = solver
     return parameters
+
+
+def _number_or_name(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _cost(source: str) -> list[list[float]]:
@@ -151,11 +170,11 @@ def _cost(source: str) -> list[list[float]]:
         raise click.UsageError(f"--cost {source}: {error}; write numbers, a line for each class") from None
 
 
-def _make_solver(base: str | Solver, given: Mapping[str, Any]) -> Solver:
+def _make_solver(base: str | Solver, given: Mapping[str, Any], solvers: Mapping[str, type[Solver]]) -> Solver:
     if isinstance(base, str):
-        if base not in SOLVERS:
-            raise click.UsageError(f"--solver {base}: must be one of {', '.join(SOLVERS)}")
-        base = SOLVERS[base]()
+        if base not in solvers:
+            raise click.UsageError(f"--solver {base}: must be one of {', '.join(solvers)}")
+        base = solvers[base]()
     known = type(base)
     options = base.get_params()
     for option_name, value in given.items():

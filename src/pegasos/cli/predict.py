@@ -5,11 +5,12 @@ from typing import Any
 
 import click
 import numpy as np
+from sklearn.base import is_regressor
 
 from pegasos.cli.options import as_json_text, data_flags, read_data, refuse_overwriting
 from pegasos.io import load_model
 from pegasos.io._atomic import open_atomic
-from pegasos.regression import LinearSVR
+from pegasos.linear import LinearSVC
 
 __all__ = ["predict"]
 
@@ -53,7 +54,7 @@ def predict(
         else:
             with open_atomic(output) as file:
                 file.write(text.encode())
-    if isinstance(fitted, LinearSVR):
+    if is_regressor(fitted):
         result, summary = _judge_values(predicted, y)
     else:
         result, summary = _judge_labels(predicted, y, fitted.classes_, data)
@@ -69,7 +70,7 @@ def _check_wanted(fitted: Any, decision: bool, proba: bool) -> None:
     for flag, wanted, method in (("--decision", decision, "decision_function"), ("--proba", proba, "predict_proba")):
         if wanted and not hasattr(fitted, method):
             kind = f"{type(fitted).__name__} with loss={fitted.loss}"
-            remedy = "" if isinstance(fitted, LinearSVR) else ", or train with --loss log_loss"
+            remedy = ", or train with --loss log_loss" if isinstance(fitted, LinearSVC) else ""
             raise click.UsageError(f"{flag} is nothing that a {kind} has; leave it out{remedy}")
 
 

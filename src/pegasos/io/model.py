@@ -10,21 +10,26 @@ from numpy.typing import NDArray
 
 from pegasos._linear import State
 from pegasos.certificate import Certificate, History, history_from_records
+from pegasos.io import _kernel_model
 from pegasos.io._atomic import open_atomic
+from pegasos.io._tensors import Tensors, take
+from pegasos.kernel import SVC, SVR
 from pegasos.linear import LinearSVC
 from pegasos.path import LinearSVCCV
 from pegasos.regression import LinearSVR
-from pegasos.solvers import SOLVERS, Solver
+from pegasos.solvers import Solver
 
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "pegasos-model"
 VERSION = 1
 
-Model = LinearSVC | LinearSVR
+LinearModel = LinearSVC | LinearSVR
+KernelModel = SVC | SVR
+Model = LinearModel | KernelModel
 
 #: Models that a file can hold, by the name of their class.
-KINDS: dict[str, type[Model]] = {"LinearSVC": LinearSVC, "LinearSVR": LinearSVR}
+KINDS: dict[str, type[Model]] = {"LinearSVC": LinearSVC, "LinearSVR": LinearSVR, "SVC": SVC, "SVR": SVR}
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -33,7 +38,8 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     The file holds weights, classes, parameters, certificate and history, and of a model with ``warm_start=True`` the
     dual point, four bytes an example (and class against the rest; eight for classes trained jointly), so that a fit of
     the loaded model continues. A `random_state` that is an object and not a number is not kept. Of a `LinearSVCCV` its
-    `best_estimator_` is written.
+    `best_estimator_` is written. A kernel machine is its support vectors, and a fit of it always continues; one whose
+    kernel is a Python function has no file, as files hold no code.
 
     Examples
     --------
@@ -55,23 +61,17 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     check_is_fitted(model)
     if isinstance(model, LinearSVCCV):
         model = model.best_estimator_
-    last = model._last
-    tensors: dict[str, NDArray[Any]] = {"coef": model.coef_, "intercept": model.intercept_}
+    tensors, header = _kernel_model.pack(model) if isinstance(model, KernelModel) else _pack_linear(model)
     if isinstance(model.history_, list):
         tensors |= {f"history.{k}": _records(history) for k, history in enumerate(model.history_)}
     else:
         tensors["history"] = _records(model.history_)
-    header: dict[str, Any] = {
+    header |= {
         "estimator": type(model).__name__,
         "parameters": _parameters(model),
         "certificate": model.certificate_.to_dict(),
-        "steps": [state.t for state in last.parts] if last.parts else last.t,
     }
-    if model.scale_ is not None:
-        tensors["scale"] = model.scale_
-    if model.warm_start:
-        tensors |= _dual_point(model)
-    if isinstance(model, LinearSVC):
+    if isinstance(model, LinearSVC | SVC):
         if model.classes_.dtype.kind in "biuf":
             tensors["classes"] = model.classes_
         elif all(isinstance(label, str) for label in model.classes_):
@@ -88,15 +88,26 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
         file.write(data)
 
 
+def _pack_linear(model: LinearModel) -> tuple[Tensors, dict[str, Any]]:
+    """Tensors of a linear machine, and its entries of the header."""
+    last = model._last
+    tensors: Tensors = {"coef": model.coef_, "intercept": model.intercept_}
+    if model.scale_ is not None:
+        tensors["scale"] = model.scale_
+    if model.warm_start:
+        tensors |= _dual_point(model)
+    return tensors, {"steps": [state.t for state in last.parts] if last.parts else last.t}
+
+
 def _records(history: History) -> NDArray[np.float64]:
     return np.stack([history[name] for name in ("seconds", "epoch", "primal", "dual")], axis=1)
 
 
-def _is_joint(model: Model) -> bool:
+def _is_joint(model: LinearModel) -> bool:
     return isinstance(model, LinearSVC) and model.multi_class == "joint"
 
 
-def _dual_point(model: Model) -> dict[str, NDArray[Any]]:
+def _dual_point(model: LinearModel) -> Tensors:
     """The dual point, where there is one; a row for each class against the rest."""
     last = model._last
     states = last.parts or (last,)
@@ -154,44 +165,55 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _restore(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Model:
+def _restore(header: dict[str, Any], tensors: Tensors) -> Model:
     if header["estimator"] not in KINDS:
         raise ValueError(f"a model of kind {header['estimator']!r}, which this version does not know")
     kind = KINDS[header["estimator"]]
     model = kind(**_given_parameters(header["parameters"], kind))
     model.check_parameters()
-    n_parts, rows = 0, 1  # problems where there are several, and rows of coef_
-    if isinstance(model, LinearSVC):
+    if isinstance(model, LinearSVC | SVC):
         model.classes_ = _classes(header, tensors)
-        count = len(model.classes_)
-        n_parts = count if count > 2 and model.multi_class == "ovr" else 0
-        rows = count if count > 2 or model.multi_class == "joint" else 1
-        model._check_cost(count)
-    model.coef_ = _tensor(tensors, "coef", (rows, None) if isinstance(model, LinearSVC) else (None,))
-    model.intercept_ = _tensor(tensors, "intercept", (rows,))
-    n_features = model.n_features_in_ = model.coef_.shape[-1]
+    if isinstance(model, KernelModel):
+        n_parts = _kernel_model.count_parts(model)
+        _kernel_model.unpack(model, header, tensors)
+    else:
+        n_parts = _unpack_linear(model, header, tensors)
     names = header.get("feature_names")
     if names is not None:
-        if len(names) != n_features or not all(isinstance(name, str) for name in names):
-            raise ValueError(f"the names of the features do not fit the {n_features} weights")
+        if len(names) != model.n_features_in_ or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"the names of the features do not fit the {model.n_features_in_} weights")
         model.feature_names_in_ = np.array(names, dtype=object)
-    model.scale_ = _tensor(tensors, "scale", (n_features,)) if "scale" in tensors else None
-    if model.scale_ is not None and not (model.scale_ > 0).all():
-        raise ValueError("'scale' has numbers in it that are not positive")
     model.certificate_ = _certificate(header["certificate"])
     if len(model.certificate_.parts) != n_parts:
         raise ValueError(f"a certificate of {len(model.certificate_.parts)} parts, not {n_parts}")
     model.n_iter_ = model.certificate_.n_iter
     histories = [
-        history_from_records(_tensor(tensors, name, (None, 4), finite=False).tolist())
+        history_from_records(take(tensors, name, (None, 4), finite=False).tolist())
         for name in ([f"history.{k}" for k in range(n_parts)] or ["history"])
     ]
     model.history_ = histories if n_parts else histories[0]
-    model._last = _state(model, header["steps"], tensors, n_parts)
     return model
 
 
-def _state(model: Model, steps: Any, tensors: dict[str, NDArray[Any]], n_parts: int) -> State:
+def _unpack_linear(model: LinearModel, header: dict[str, Any], tensors: Tensors) -> int:
+    """Give a linear machine what was packed, and return the number of its problems, 0 for a single one."""
+    n_parts, rows = 0, 1  # problems where there are several, and rows of coef_
+    if isinstance(model, LinearSVC):
+        count = len(model.classes_)
+        n_parts = count if count > 2 and model.multi_class == "ovr" else 0
+        rows = count if count > 2 or model.multi_class == "joint" else 1
+        model._check_cost(count)
+    model.coef_ = take(tensors, "coef", (rows, None) if isinstance(model, LinearSVC) else (None,))
+    model.intercept_ = take(tensors, "intercept", (rows,))
+    n_features = model.n_features_in_ = model.coef_.shape[-1]
+    model.scale_ = take(tensors, "scale", (n_features,)) if "scale" in tensors else None
+    if model.scale_ is not None and not (model.scale_ > 0).all():
+        raise ValueError("'scale' has numbers in it that are not positive")
+    model._last = _state(model, header["steps"], tensors, n_parts)
+    return n_parts
+
+
+def _state(model: LinearModel, steps: Any, tensors: Tensors, n_parts: int) -> State:
     """Where a fit of the model continues."""
     counts = steps if n_parts else [steps]
     if not isinstance(counts, list) or len(counts) != max(n_parts, 1):
@@ -203,7 +225,7 @@ def _state(model: Model, steps: Any, tensors: dict[str, NDArray[Any]], n_parts: 
     if "dual_point" in tensors:
         shape = (n_parts, None) if n_parts else (None,)
         dtype = np.float64 if _is_joint(model) else np.float32
-        q = np.atleast_2d(_tensor(tensors, "dual_point", shape, dtype=dtype).astype(np.float64))
+        q = np.atleast_2d(take(tensors, "dual_point", shape, dtype=dtype).astype(np.float64))
         if model.loss == "hinge" and not ((q >= 0) & (q <= 1)).all():
             raise ValueError("'dual_point' has numbers in it that are not between 0 and 1")
         points = list(q)
@@ -211,25 +233,7 @@ def _state(model: Model, steps: Any, tensors: dict[str, NDArray[Any]], n_parts: 
     return State(max(counts), None, model.loss, states) if n_parts else states[0]
 
 
-def _tensor(
-    tensors: dict[str, NDArray[Any]],
-    name: str,
-    shape: tuple[int | None, ...],
-    finite: bool = True,
-    dtype: Any = np.float64,
-) -> NDArray[Any]:
-    tensor = tensors[name]
-    fits = len(tensor.shape) == len(shape) and all(s in (None, t) for s, t in zip(shape, tensor.shape, strict=True))
-    if tensor.dtype != dtype or not fits:
-        expected = " x ".join("any" if size is None else str(size) for size in shape)
-        wanted = f"{np.dtype(dtype)} of shape {expected}"
-        raise ValueError(f"{name!r} is {tensor.dtype} of shape {tensor.shape}, not {wanted}")
-    if finite and not np.isfinite(tensor).all():
-        raise ValueError(f"{name!r} has NaN or infinity in it")
-    return tensor
-
-
-def _classes(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> NDArray[Any]:
+def _classes(header: dict[str, Any], tensors: Tensors) -> NDArray[Any]:
     if "classes" in tensors:
         classes = tensors["classes"]
     elif all(isinstance(label, str) for label in header["classes"]):
@@ -247,7 +251,7 @@ def _given_parameters(parameters: dict[str, Any], kind: type[Model]) -> dict[str
     parameters = dict(parameters)
     solver = parameters.get("solver")
     if isinstance(solver, dict):
-        parameters["solver"] = SOLVERS[solver["name"]](**solver["options"])
+        parameters["solver"] = kind.solvers[solver["name"]](**solver["options"])
         parameters["solver"].check()
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = {label: float(weight) for label, weight in parameters["class_weight"]}

@@ -67,3 +67,49 @@ def dca(
             alpha[i] = box
         w = w + (alpha[i] - before) * y[i] * X[i]
         yield alpha, w
+
+
+def kernel_sdca(
+    K: Floats, t: Floats, lo: Floats, hi: Floats, row: RowNumbers, sequence: RowNumbers
+) -> Iterator[Floats]:
+    """The same with a kernel: maximise ``sum_v t_v beta_v - 1/2 sum_vw beta_v beta_w K_vw`` along one beta_v at a time.
+
+    Variable v belongs to example ``row[v]``. Hinge loss: one each, ``t = y``, ``y beta`` from 0 to ``C s``.
+    Epsilon-insensitive loss: two each, ``t = y - epsilon`` with beta from 0 to ``C s``, and ``t = y + epsilon`` with
+    beta from ``-C s`` to 0.
+
+    Parameters
+    ----------
+    K : array of shape (m, m)
+        The kernel matrix of the examples.
+    t, lo, hi : arrays of shape (n,)
+        The variables' targets and bounds.
+    row : array of shape (n,)
+        Their examples.
+    sequence : array of shape (T,)
+        The variables in the order of visits.
+
+    Yields
+    ------
+    array of shape (n,)
+        beta after 0, 1, ..., T visits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0, 0.0], [1.0, 2.0]]), np.array([1.0, -1.0])
+    >>> for beta in kernel_sdca(X @ X.T, y, np.minimum(y, 0), np.maximum(y, 0), np.arange(2), np.array([0, 1, 0])):
+    ...     print(beta)
+    [0. 0.]
+    [1. 0.]
+    [ 1.  -0.4]
+    [ 1.  -0.4]
+    """
+    beta = np.zeros(len(t))
+    yield beta
+    for v in sequence:
+        i = row[v]
+        slope = t[v] - K[i, row] @ beta
+        beta = beta.copy()
+        beta[v] = min(max(beta[v] + slope / max(K[i, i], 1e-12), lo[v]), hi[v])
+        yield beta

@@ -113,6 +113,60 @@ def pegasos(
     return descend(X, y, lam, batches, lambda t: 1 / (lam * t), s=s, project=project, w_1=w_1, t_0=t_0)
 
 
+def kernel_pegasos(
+    K: Floats, y: Floats, lam: float, batches: RowNumbers, *, s: Floats | None = None, project: bool = False
+) -> Iterator[Floats]:
+    """Pegasos with a kernel (Fig. 3): ``w_t = 1/(λ (t-1)) sum_j alpha_j y_j phi(x_j)``, alpha counting the losses met.
+
+    Fig. 3 divides by λ t in the test for a loss; with t - 1 this is Fig. 1 in the space of the kernel, step by step
+    (eq. 13). Batches, weights and the projection are as in :func:`pegasos`; the projection shrinks alpha.
+
+    Parameters
+    ----------
+    K : array of shape (m, m)
+        The kernel matrix.
+    y : array of shape (m,)
+        The labels, +1 or -1.
+    lam : float
+        λ.
+    batches : array of shape (T, k)
+        The row numbers of A_1, ..., A_T.
+    s : array of shape (m,), optional
+        The rows' weights; all 1 when not given.
+    project : bool
+        Whether every step ends with the projection onto the ball of radius 1/sqrt(λ).
+
+    Yields
+    ------
+    array of shape (m,)
+        The coefficients of w_1, ..., w_{T+1}: ``w_t = sum_j beta_j phi(x_j)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([1.0, -1.0])
+    >>> for beta in kernel_pegasos(X @ X.T, y, 0.5, np.array([[0], [1], [0]])):
+    ...     print(beta)
+    [0. 0.]
+    [2. 0.]
+    [ 1. -1.]
+    [ 0.66666667 -0.66666667]
+    """
+    m = len(y)
+    count = np.ones(m) if s is None else m * s / s.sum()
+    alpha_y, beta = np.zeros(m), np.zeros(m)  # alpha_j y_j, and the same over λ (t-1)
+    yield beta
+    for t, A_t in enumerate(batches, start=1):
+        A_plus = A_t[y[A_t] * (K[A_t] @ beta) < 1]
+        np.add.at(alpha_y, A_plus, (count * y)[A_plus] / len(A_t))
+        beta = alpha_y / (lam * t)
+        norm = np.sqrt(beta @ K @ beta)
+        if project and norm > 1 / np.sqrt(lam):
+            shrink = 1 / np.sqrt(lam) / norm
+            alpha_y, beta = shrink * alpha_y, shrink * beta
+        yield beta
+
+
 def norma(
     X: Floats,
     y: Floats,

@@ -1,5 +1,6 @@
 """The methods: one class per algorithm, holding only that algorithm's options."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from sklearn.base import clone
@@ -12,14 +13,19 @@ from pegasos.solvers.norm_ball import NormBall
 from pegasos.solvers.norma import Norma
 from pegasos.solvers.pegasos import Pegasos
 from pegasos.solvers.perceptron import Perceptron
+from pegasos.solvers.sbp import SBP
 from pegasos.solvers.sdca import SDCA
 from pegasos.solvers.sgd import SGDM, SGDR, SGDS
+from pegasos.solvers.smo import SMO
 
 __all__ = [
+    "KERNEL_SOLVERS",
+    "SBP",
     "SDCA",
     "SGDM",
     "SGDR",
     "SGDS",
+    "SMO",
     "SOLVERS",
     "ConstantStep",
     "InteriorPoint",
@@ -31,23 +37,29 @@ __all__ = [
     "resolve",
 ]
 
-#: Solvers by the name that stands for them with their default options.
+#: Solvers of linear machines by the name that stands for them with their default options.
 SOLVERS: dict[str, type[Solver]] = {
     cls.name: cls
     for cls in (Auto, SDCA, SGDS, SGDM, SGDR, Pegasos, Norma, ConstantStep, NormBall, Perceptron, InteriorPoint)
 }
 
+#: Those of kernel machines.
+KERNEL_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, SMO, SDCA, SBP, Pegasos, Perceptron)}
 
-def resolve(solver: Any) -> Solver:
+
+def resolve(solver: Any, known: Mapping[str, type[Solver]] = SOLVERS) -> Solver:
     """The solver object meant by a name or an object; its options are checked."""
+    choices = ", ".join(repr(name) for name in known)
     if isinstance(solver, str):
-        if solver not in SOLVERS:
-            known = ", ".join(repr(known) for known in SOLVERS)
-            raise ValueError(f"solver={solver!r}: must be {known}, or an object from pegasos.solvers")
-        solver = SOLVERS[solver]()
+        if solver not in known:
+            raise ValueError(f"solver={solver!r}: must be {choices}, or an object from pegasos.solvers")
+        solver = known[solver]()
     elif not isinstance(solver, Solver):
+        example = next(cls.__name__ for name, cls in known.items() if name != "auto")
         raise ValueError(
-            f"solver={solver!r}: must be the name of a solver or an object from pegasos.solvers, such as SDCA()"
+            f"solver={solver!r}: must be the name of a solver or an object from pegasos.solvers, such as {example}()"
         )
+    elif not isinstance(solver, tuple(known.values())):
+        raise ValueError(f"solver={solver!r}: must be {choices}, or an object of theirs from pegasos.solvers")
     solver.check()
     return clone(solver)

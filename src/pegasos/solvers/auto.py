@@ -4,14 +4,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.certificate import relative_gap
+from pegasos.kernel_problem import KernelProblem, KernelSolution
 from pegasos.options import Option
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 from pegasos.solvers.base import LOSSES, Report, Solver
 from pegasos.solvers.interior_point import InteriorPoint
+from pegasos.solvers.pegasos import Shifted
 from pegasos.solvers.sdca import LARGE, SDCA
+from pegasos.solvers.smo import SMO
 
 __all__ = ["Auto"]
 
@@ -25,6 +31,11 @@ MOST_FEATURES = 4_000
 TINY = 0.02
 #: The gap to which tiny problems are solved: rounding.
 ROUNDING = 1e-13
+#: Rows of a kernel matrix up to which a problem is tiny, and the epochs that SMO is given to solve it to rounding.
+TINY_ROWS = 500
+TINY_EPOCHS = 1000
+#: Rows of a kernel matrix from which on there is work for several threads.
+ROWS_FOR_THREADS = 1000
 #: Iterations that InteriorPoint is expected to take.
 ITERATIONS = 30
 #: Epochs of SDCA after which it is decided whether to go on.
@@ -50,6 +61,33 @@ class Auto(Solver):
     losses = LOSSES
     options: ClassVar[Mapping[str, Option]] = {}
     intercepts = ("penalized", "free")
+    kernel_losses = SMO.kernel_losses
+    kernel_intercept = True
+
+    def solve_kernel(
+        self,
+        problem: KernelProblem,
+        budget: Budget,
+        seed: int,
+        start: NDArray[np.float64] | None = None,
+        report: Report | None = None,
+    ) -> KernelSolution:
+        threads = budget.n_jobs or (usable_threads() if problem.n_rows >= ROWS_FOR_THREADS else 1)
+        budget = replace(budget, n_jobs=threads)
+        if problem.n_rows <= TINY_ROWS and budget.tol > 0:
+            exact = replace(budget, tol=min(budget.tol, ROUNDING), max_iter=min(budget.max_iter, TINY_EPOCHS))
+            found = SMO().solve_kernel(problem, exact, seed, start, report)
+            if relative_gap(found.primal, found.dual) <= budget.tol:
+                found = replace(found, reason="tol")
+            elif found.reason == "max_iter" and budget.max_iter > TINY_EPOCHS:
+                rest = replace(budget, max_iter=budget.max_iter - TINY_EPOCHS, elapsed=found.seconds)
+                more = SMO().solve_kernel(
+                    problem, rest, seed, found.variables, Shifted(report or Report(), found.epochs)
+                )
+                found = _joined_kernel(found, more)
+        else:
+            found = SMO().solve_kernel(problem, budget, seed, start, report)
+        return replace(found, solver=f"{found.solver} with n_jobs={threads}, chosen by auto")
 
     def solve(
         self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
@@ -151,4 +189,15 @@ def _joined(first: Solution, second: Solution) -> Solution:
         n_iter=iterations,
         records=records,
         solver=second.solver if second.solver == first.solver else f"{before}, then {second.solver}",
+    )
+
+
+def _joined_kernel(first: KernelSolution, second: KernelSolution) -> KernelSolution:
+    """Two runs as one, of which the second began where the first ended."""
+    records = [[seconds, first.epochs + epoch, primal, dual] for seconds, epoch, primal, dual in second.records]
+    return replace(
+        second,
+        epochs=first.epochs + second.epochs,
+        evaluations=first.evaluations + second.evaluations,
+        records=[*first.records, *records],
     )

@@ -1,13 +1,15 @@
 """What every solver has."""
 
 import math
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pegasos._core import native
+from pegasos.kernel_problem import KernelProblem, KernelSolution
 from pegasos.options import Option, check_options
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 
@@ -58,6 +60,10 @@ class Solver(BaseEstimator):
     options: ClassVar[Mapping[str, Option]]
     losses: ClassVar[tuple[str, ...]] = ("hinge",)
     intercepts: ClassVar[tuple[str, ...]] = ("penalized",)
+    #: Of kernel machines; an intercept there is always free.
+    kernel_losses: ClassVar[tuple[str, ...]] = ()
+    kernel_intercept: ClassVar[bool] = False
+    kernel_early_stopping: ClassVar[bool] = False
 
     def check(self) -> None:
         """Raise a ValueError where an option has a value it cannot have."""
@@ -67,8 +73,19 @@ class Solver(BaseEstimator):
         """The solver with its options, on one line."""
         return " ".join(repr(self).split())
 
-    @abstractmethod
     def solve(
         self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
     ) -> Solution:
-        """Solve the problem within the budget."""
+        """Solve the problem of a linear machine within the budget."""
+        raise NotImplementedError
+
+    def solve_kernel(
+        self,
+        problem: KernelProblem,
+        budget: Budget,
+        seed: int,
+        start: NDArray[np.float64] | None = None,
+        report: Report | None = None,
+    ) -> KernelSolution:
+        """Solve the problem of a kernel machine within the budget; `start` has its dual variables."""
+        raise NotImplementedError

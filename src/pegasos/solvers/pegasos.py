@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.joint import JointProblem
+from pegasos.kernel_problem import KernelProblem, KernelSolution
 from pegasos.options import Choice, Flag, Integer, Option, names
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 from pegasos.solvers._intercept_search import RootSearch
+from pegasos.solvers._kernel_walk import walk
 from pegasos.solvers._subgradient import OUTPUTS, SHARED_OPTIONS, SubgradientSolver
 from pegasos.solvers.base import LOSSES, Report, continued_seed, make_run
 
@@ -74,6 +76,9 @@ class Pegasos(SubgradientSolver):
     max_steps : int, default=None
         Budget in steps, in place of the estimator's ``max_iter`` epochs.
 
+    With a kernel (S0 section 4) there is no intercept, and `random_stops`, `start` and `count_idle_steps` are not
+    served.
+
     Examples
     --------
     >>> from pegasos import LinearSVC
@@ -89,6 +94,8 @@ class Pegasos(SubgradientSolver):
     losses = LOSSES
     schedule = "pegasos"
     intercepts = ("penalized", "free")
+    kernel_losses = ("hinge",)
+    kernel_early_stopping = True
     options: ClassVar[Mapping[str, Option]] = {
         **SHARED_OPTIONS,
         "project": Flag(help="project onto the ball of radius 1/sqrt(alpha) after each step"),
@@ -131,6 +138,33 @@ class Pegasos(SubgradientSolver):
         self.count_idle_steps = count_idle_steps
         self.free_intercept = free_intercept
         self.max_steps = max_steps
+
+    def solve_kernel(
+        self,
+        problem: KernelProblem,
+        budget: Budget,
+        seed: int,
+        start: NDArray[np.float64] | None = None,
+        report: Report | None = None,
+    ) -> KernelSolution:
+        for name in ("random_stops", "start", "count_idle_steps"):
+            if getattr(self, name) != getattr(Pegasos(), name):
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is for linear machines; with a kernel leave it at "
+                    f"{getattr(Pegasos(), name)!r}"
+                )
+        return walk(
+            problem,
+            budget,
+            seed,
+            report,
+            solver=self.describe(),
+            batch_size=self.batch_size,
+            sampling=self.sampling,
+            project=bool(self.project),
+            average=self.average,
+            max_steps=self.max_steps,
+        )
 
     def check(self) -> None:
         super().check()

@@ -3,9 +3,15 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from pegasos.options import Option
-from pegasos.problem import Problem
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos.kernel_problem import KernelProblem, KernelSolution
+from pegasos.options import Choice, Option
+from pegasos.problem import Budget, Problem, Solution, WarmStart
+from pegasos.solvers._kernel_walk import walk
 from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
+from pegasos.solvers.base import Report
 
 __all__ = ["Perceptron"]
 
@@ -20,8 +26,9 @@ class Perceptron(SubgradientSolver):
     ----------
     sampling : {"permute", "blocks", "fixed", "replace", "subset"}, default="permute"
         As in `Pegasos`.
-    average : bool or "suffix", default=False
-        The last weights, or their mean (S4's online-to-batch conversion).
+    average : bool, "suffix" or "random", default=False
+        The last weights, or their mean; with a kernel also "random", those after a random number of visits (S4's
+        online-to-batch conversions). With a kernel there is no intercept.
     max_steps : int, default=None
         Budget in steps, in place of the estimator's ``max_iter`` epochs.
 
@@ -38,9 +45,16 @@ class Perceptron(SubgradientSolver):
     name = "perceptron"
     schedule = "perceptron"
     options: ClassVar[Mapping[str, Option]] = {
-        name: option for name, option in SHARED_OPTIONS.items() if name != "batch_size"
+        "sampling": SHARED_OPTIONS["sampling"],
+        "average": Choice(
+            values={"no": False, "yes": True, "suffix": "suffix", "random": "random"},
+            help="return the last weights, the mean of all, of the last half to three quarters, or a random one",
+        ),
+        "max_steps": SHARED_OPTIONS["max_steps"],
     }
     batch_size = 1
+    kernel_losses = ("hinge",)
+    kernel_early_stopping = True
 
     def __init__(self, *, sampling: str = "permute", average: bool | str = False, max_steps: int | None = None) -> None:
         self.sampling = sampling
@@ -49,3 +63,30 @@ class Perceptron(SubgradientSolver):
 
     def step_parameter(self, problem: Problem, steps: int) -> float:
         return problem.total_weight / problem.n_rows
+
+    def solve(
+        self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
+    ) -> Solution:
+        if self.average == "random":
+            raise ValueError("average='random' is for kernels only; use False, True or 'suffix'")
+        return super().solve(problem, budget, seed, start, report)
+
+    def solve_kernel(
+        self,
+        problem: KernelProblem,
+        budget: Budget,
+        seed: int,
+        start: NDArray[np.float64] | None = None,
+        report: Report | None = None,
+    ) -> KernelSolution:
+        return walk(
+            problem,
+            budget,
+            seed,
+            report,
+            solver=self.describe(),
+            perceptron=True,
+            sampling=self.sampling,
+            average=self.average,
+            max_steps=self.max_steps,
+        )

@@ -1,0 +1,285 @@
+// What Python sees of the kernel machines.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <variant>
+
+#include "arrays.hpp"
+#include "kernel_dispatch.hpp"
+#include "run.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace pegasos;
+
+namespace {
+
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// Examples in the precision of the kernel; holds the Python arrays.
+struct BoundPoints {
+    std::variant<Points<float>, Points<double>> points;
+    std::vector<nb::object> owners;
+};
+
+template <class T>
+BoundPoints dense_points(const Matrix<T>& X) {
+    return {Points<T>{X.shape(0), X.shape(1), X.data(), nullptr, nullptr}, {nb::cast(X)}};
+}
+
+template <class T>
+BoundPoints csr_points(const Vector<T>& values, const Vector<std::int32_t>& columns,
+                       const Vector<std::int64_t>& starts, std::size_t n_features) {
+    if (starts.shape(0) == 0) throw std::invalid_argument("a CSR matrix needs at least one row start");
+    return {Points<T>{starts.shape(0) - 1, n_features, values.data(), columns.data(), starts.data()},
+            {nb::cast(values), nb::cast(columns), nb::cast(starts)}};
+}
+
+Kernel make_kernel(const std::string& name, double gamma, double coef0, int degree) {
+    return {Kernel::named(name), gamma, coef0, degree};
+}
+
+/// A kernel matrix that is computed when asked for; holds what it is computed from.
+struct BoundSource {
+    std::variant<std::unique_ptr<KernelSource<float>>, std::unique_ptr<KernelSource<double>>> source;
+    std::vector<nb::object> owners;
+
+    std::size_t size() const {
+        return std::visit([](const auto& s) { return s->size(); }, source);
+    }
+};
+
+BoundSource point_source(const BoundPoints& points, const Kernel& kernel) {
+    return std::visit(
+        [&]<class Real>(const Points<Real>& p) {
+            return BoundSource{std::make_unique<PointKernel<Real>>(p, kernel), points.owners};
+        },
+        points.points);
+}
+
+template <class Given>
+BoundSource given_source(const Matrix<Given>& K) {
+    if (K.shape(0) != K.shape(1)) throw std::invalid_argument("a kernel matrix is square");
+    return {std::make_unique<GivenKernel<Given, Given>>(K.data(), K.shape(0), K.shape(0)), {nb::cast(K)}};
+}
+
+/// function(rows, out) writes whole rows of the matrix to the rows of the array `out`.
+BoundSource called_source(const nb::callable& function, const Vector<double>& diagonal) {
+    const std::size_t n = diagonal.shape(0);
+    auto call = [function, n](std::span<const RowNumber> rows, std::span<double* const> out) {
+        nb::gil_scoped_acquire gil;
+        using Numbers = nb::ndarray<nb::numpy, const RowNumber, nb::ndim<1>>;
+        using Block = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+        std::vector<double> block(rows.size() * n);
+        function(Numbers(rows.data(), {rows.size()}, nb::none()),
+                 Block(block.data(), {rows.size(), n}, nb::none()));
+        for (std::size_t k = 0; k < rows.size(); ++k)
+            std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(k * n), n, out[k]);
+    };
+    return {std::make_unique<CalledKernel<double>>(std::move(call),
+                                                   std::vector<double>(diagonal.data(), diagonal.data() + n)),
+            {function}};
+}
+
+KernelProblem make_problem(const BoundSource& source, const Vector<RowNumber>& row, const Vector<double>& t,
+                           const Vector<double>& lo, const Vector<double>& hi, bool free_intercept) {
+    const std::size_t m = row.shape(0);
+    return {source.size(),   free_intercept,   to_rows(row, source.size()),
+            to_vector(t, m), to_vector(lo, m), to_vector(hi, m)};
+}
+
+/// f(task) in the precision of the source.
+template <class F>
+KernelSolution solve_kernel(const BoundSource& source, const KernelProblem& problem, const Run& run,
+                            std::size_t cached_rows, F f) {
+    if (problem.n_rows != source.size()) throw std::invalid_argument("lengths differ");
+    return with_context(run, [&](Context& context) {
+        return std::visit(
+            [&]<class Real>(const std::unique_ptr<KernelSource<Real>>& s) {
+                return f(KernelTask<Real>{problem, *s, cached_rows, context});
+            },
+            source.source);
+    });
+}
+
+KernelSolution smo(const BoundSource& source, const KernelProblem& problem, const Run& run,
+                   std::size_t cached_rows, double tol, double max_epochs, std::size_t working_set,
+                   std::size_t block, std::uint64_t seed, const std::optional<Vector<double>>& start) {
+    const SmoOptions options{tol, max_epochs, working_set, block, seed};
+    const std::vector<double> begin = to_vector(start, problem.size());
+    return solve_kernel(source, problem, run, cached_rows,
+                        [&](const auto& task) { return solve_smo(task, options, begin); });
+}
+
+KernelSolution kernel_sdca(const BoundSource& source, const KernelProblem& problem, const Run& run,
+                           std::size_t cached_rows, double tol, double max_epochs, std::uint64_t seed,
+                           const std::optional<Vector<RowNumber>>& sequence,
+                           const std::optional<Vector<double>>& start) {
+    const KernelSdcaOptions options{tol, max_epochs, seed};
+    const std::vector<double> begin = to_vector(start, problem.size());
+    const std::vector<RowNumber> visits = to_rows(sequence, problem.size());
+    return solve_kernel(source, problem, run, cached_rows,
+                        [&](const auto& task) { return solve_kernel_sdca(task, options, begin, visits); });
+}
+
+WalkOutput walk_output_named(const std::string& name) {
+    if (name == "last") return WalkOutput::last;
+    if (name == "average") return WalkOutput::average;
+    if (name == "suffix") return WalkOutput::suffix;
+    if (name == "random") return WalkOutput::random;
+    throw std::invalid_argument("unknown output '" + name + "'");
+}
+
+HoldOut make_hold_out(const KernelProblem& problem, const Labelled& examples,
+                      const std::optional<Vector<double>>& labels, std::size_t patience) {
+    if (!labels) return {};
+    if (examples.labels.size() + labels->shape(0) != problem.n_rows)
+        throw std::invalid_argument("lengths differ");
+    return {to_vector(labels, labels->shape(0)), patience};
+}
+
+/// The first rows of the kernel matrix; those held out follow.
+Labelled make_labelled(const KernelProblem& problem, const Vector<double>& labels,
+                       const Vector<double>& weights) {
+    return {to_vector(labels, problem.size()), to_vector(weights, problem.size())};
+}
+
+KernelSolution kernel_walk(const BoundSource& source, const KernelProblem& problem, const Run& run,
+                           std::size_t cached_rows, const Vector<double>& labels,
+                           const Vector<double>& weights, bool perceptron, std::size_t batch,
+                           const std::string& sampling, bool project, const std::string& output,
+                           double lambda, double tol, std::uint64_t max_steps, std::uint64_t seed,
+                           const std::optional<Vector<RowNumber>>& sequence,
+                           const std::optional<Vector<double>>& held_out, std::size_t patience) {
+    const KernelWalkOptions options{perceptron, batch, project,   walk_output_named(output),
+                                    lambda,     tol,   max_steps, seed};
+    const Labelled examples = make_labelled(problem, labels, weights);
+    const HoldOut others = make_hold_out(problem, examples, held_out, patience);
+    const auto sampler =
+        make_sampler(sampling, to_rows(sequence, problem.size()), problem.size(), batch, seed);
+    return solve_kernel(source, problem, run, cached_rows, [&](const auto& task) {
+        return solve_kernel_walk(task, options, examples, *sampler, others);
+    });
+}
+
+KernelSolution sbp(const BoundSource& source, const KernelProblem& problem, const Run& run,
+                   std::size_t cached_rows, const Vector<double>& labels, const Vector<double>& weights,
+                   double nu, double C, double tol, std::uint64_t max_steps, std::uint64_t seed,
+                   const std::optional<Vector<RowNumber>>& proposals,
+                   const std::optional<Vector<double>>& uniforms,
+                   const std::optional<Vector<double>>& held_out, std::size_t patience) {
+    const SbpOptions options{nu, C, tol, max_steps, seed};
+    const Labelled examples = make_labelled(problem, labels, weights);
+    const HoldOut others = make_hold_out(problem, examples, held_out, patience);
+    std::vector<Proposal> given;
+    if (proposals) {
+        const std::vector<RowNumber> rows = to_rows(proposals, problem.size());
+        const std::vector<double> draws = to_vector(uniforms, rows.size());
+        for (std::size_t k = 0; k < draws.size(); ++k) given.push_back({rows[k], draws[k]});
+    }
+    return solve_kernel(source, problem, run, cached_rows,
+                        [&](const auto& task) { return solve_sbp(task, options, examples, given, others); });
+}
+
+/// For tests: gamma, b, the levels and shares of both basins over y_i g_i, for several volumes in turn.
+std::vector<std::vector<double>> water_levels(const Vector<double>& g, const Vector<double>& labels,
+                                              const Vector<double>& weights, bool two,
+                                              const std::vector<double>& volumes) {
+    const std::vector<double> y = to_vector(labels, g.shape(0)), s = to_vector(weights, g.shape(0));
+    WaterLevel water(y, s, two);
+    std::vector<std::vector<double>> found;
+    for (const double volume : volumes) {
+        const WaterLevel::Level level = water.find(g.data(), volume);
+        found.push_back({level.gamma, level.b, level.at[0], level.at[1], level.share[0], level.share[1]});
+    }
+    return found;
+}
+
+nb::ndarray<nb::numpy, double, nb::ndim<1>> kernel_decisions(const Kernel& kernel, const BoundPoints& few,
+                                                             const Vector<double>& coef, std::size_t n_out,
+                                                             const BoundPoints& many, const Run& run) {
+    return std::visit(
+        [&]<class Real>(const Points<Real>& f) {
+            const auto& m = std::get<Points<Real>>(many.points);
+            if (f.n * n_out != coef.shape(0) || f.n_features != m.n_features)
+                throw std::invalid_argument("lengths differ");
+            std::vector<double> out(m.n * n_out);
+            with_context(run, [&](Context& context) {
+                add_decisions(kernel, f, {coef.data(), coef.shape(0)}, n_out, m, out.data(), context);
+            });
+            return to_numpy(std::move(out));
+        },
+        few.points);
+}
+
+}  // namespace
+
+void bind_kernel(nb::module_& m) {
+    nb::class_<BoundPoints>(m, "Points", "Examples in the precision of a kernel matrix.");
+    m.def("dense_points", &dense_points<float>, "X"_a.noconvert());
+    m.def("dense_points", &dense_points<double>, "X"_a.noconvert());
+    m.def("csr_points", &csr_points<float>, "values"_a.noconvert(), "columns"_a, "starts"_a, "n_features"_a);
+    m.def("csr_points", &csr_points<double>, "values"_a.noconvert(), "columns"_a, "starts"_a, "n_features"_a);
+    nb::class_<Kernel>(m, "Kernel", "A function of two examples.")
+        .def(
+            "__init__",
+            [](Kernel* self, const std::string& name, double gamma, double coef0, int degree) {
+                new (self) Kernel(make_kernel(name, gamma, coef0, degree));
+            },
+            "name"_a, "gamma"_a, "coef0"_a, "degree"_a);
+    nb::class_<BoundSource>(m, "KernelSource", "A kernel matrix that is computed when asked for.");
+    m.def("point_source", &point_source, "points"_a, "kernel"_a);
+    m.def("given_source", &given_source<float>, "K"_a.noconvert());
+    m.def("given_source", &given_source<double>, "K"_a.noconvert());
+    m.def("called_source", &called_source, "function"_a, "diagonal"_a);
+    nb::class_<KernelProblem>(m, "KernelProblem",
+                              "Variables of a dual problem: their examples, targets, bounds.")
+        .def(
+            "__init__",
+            [](KernelProblem* self, const BoundSource& source, const Vector<RowNumber>& row,
+               const Vector<double>& t, const Vector<double>& lo, const Vector<double>& hi,
+               bool free_intercept) {
+                new (self) KernelProblem(make_problem(source, row, t, lo, hi, free_intercept));
+            },
+            "source"_a, "row"_a, "t"_a, "lo"_a, "hi"_a, "free_intercept"_a)
+        .def_prop_ro("size", &KernelProblem::size);
+    nb::class_<KernelSolution>(m, "KernelSolution")
+        .def_prop_ro(
+            "beta", [](const KernelSolution& s) { return to_numpy(s.beta); }, nb::rv_policy::move)
+        .def_ro("b", &KernelSolution::b)
+        .def_ro("bounds", &KernelSolution::bounds)
+        .def_ro("epochs", &KernelSolution::epochs)
+        .def_ro("steps", &KernelSolution::steps)
+        .def_ro("updates", &KernelSolution::updates)
+        .def_ro("seconds", &KernelSolution::seconds)
+        .def_ro("squared_norm", &KernelSolution::squared_norm)
+        .def_ro("evaluations", &KernelSolution::evaluations)
+        .def_ro("nu", &KernelSolution::nu)
+        .def_ro("margin", &KernelSolution::margin)
+        .def_ro("margin_bound", &KernelSolution::margin_bound)
+        .def_ro("reason", &KernelSolution::reason)
+        .def_prop_ro("history", [](const KernelSolution& s) {
+            std::vector<std::vector<double>> records;
+            for (const Record& r : s.history) records.push_back({r.seconds, r.epoch, r.primal, r.dual});
+            return records;
+        });
+    m.def("smo", &smo, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a,
+          "max_epochs"_a, "working_set"_a, "block"_a, "seed"_a, "start"_a.none());
+    m.def("kernel_sdca", &kernel_sdca, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
+          "tol"_a, "max_epochs"_a, "seed"_a, "sequence"_a.none(), "start"_a.none());
+    m.def("kernel_walk", &kernel_walk, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
+          "labels"_a, "weights"_a, "perceptron"_a, "batch"_a, "sampling"_a, "project"_a, "output"_a,
+          "lambda_"_a, "tol"_a, "max_steps"_a, "seed"_a, "sequence"_a.none(), "held_out"_a.none(),
+          "patience"_a);
+    m.def("sbp", &sbp, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "labels"_a,
+          "weights"_a, "nu"_a, "C"_a, "tol"_a, "max_steps"_a, "seed"_a, "proposals"_a.none(),
+          "uniforms"_a.none(), "held_out"_a.none(), "patience"_a);
+    m.def("water_levels", &water_levels, "g"_a, "labels"_a, "weights"_a, "two"_a, "volumes"_a);
+    m.def("kernel_decisions", &kernel_decisions, "kernel"_a, "few"_a, "coef"_a, "n_out"_a, "many"_a, "run"_a);
+}

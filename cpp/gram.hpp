@@ -1,0 +1,425 @@
+// The kernel matrix as the solvers see it: rows and a diagonal. Where the rows come from, and which of them
+// are kept, is known here alone.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <list>
+#include <memory>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include "kernel_blocks.hpp"
+#include "monitor.hpp"
+#include "threads.hpp"
+
+namespace pegasos {
+
+/// Computes parts of the kernel matrix of n examples.
+template <class Real>
+class KernelSource {
+public:
+    virtual ~KernelSource() = default;
+    virtual std::size_t size() const = 0;
+    virtual double diagonal(std::size_t i) const = 0;
+    /// out[k][c] is the kernel of rows[k] and columns[c]; all n where no columns are given.
+    virtual void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
+                         std::span<Real* const> out, Team& team, Monitor& monitor) = 0;
+    /// Whether `compute` with few columns costs less than with all.
+    virtual bool by_columns() const { return true; }
+    /// f_i += sum_k steps[k] K(rows[k], i), without the rows themselves; false where they would have to be
+    /// computed just the same.
+    virtual bool accumulate(std::span<const RowNumber>, std::span<const double>, double*, Team&, Monitor&) {
+        return false;
+    }
+};
+
+/// Calls f(first, last) on ranges of [0, n) in all threads, a stretch at a time; thread 0 tells the monitor.
+template <class F>
+void in_stretches(std::size_t n, std::size_t stretch, std::size_t work, Team& team, Monitor& monitor, F f) {
+    team.run_ranges(n, [&](std::size_t k, std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; i += stretch) {
+            const std::size_t end = std::min(i + stretch, last);
+            f(i, end);
+            if (k == 0) monitor.worked((end - i) * work);
+            if (team.failed()) return;
+        }
+    });
+}
+
+/// From examples and a kernel.
+template <class Real>
+class PointKernel final : public KernelSource<Real> {
+public:
+    PointKernel(const Points<Real>& points, const Kernel& kernel)
+        : points_(points), kernel_(kernel), squares_(points.n), diagonal_(points.n) {
+        for (std::size_t i = 0; i < points.n; ++i) {
+            const double square = points.squared_norm(i);
+            squares_[i] = static_cast<Real>(square);
+            diagonal_[i] = kernel.of_itself(square);
+        }
+    }
+    std::size_t size() const override { return points_.n; }
+    double diagonal(std::size_t i) const override { return diagonal_[i]; }
+
+    void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
+                 std::span<Real* const> out, Team& team, Monitor& monitor) override {
+        with_lines(points_, rows.size(), [&]<std::size_t lines>() {
+            if (columns.empty())
+                fill<lines>(rows, points_, squares_, out, team, monitor);
+            else
+                fill_some<lines>(rows, columns, out, team, monitor);
+        });
+    }
+
+    bool accumulate(std::span<const RowNumber> rows, std::span<const double> steps, double* f, Team& team,
+                    Monitor& monitor) override {
+        with_lines(points_, rows.size(), [&]<std::size_t lines>() {
+            using T = Table<Real, lines>;
+            T table(points_.n_features);
+            for (std::size_t k = 0; k < rows.size(); k += T::width) {
+                const std::size_t count = std::min(T::width, rows.size() - k);
+                table.fill(points_, rows.subspan(k, count));
+                alignas(64) double own[T::width] = {};
+                std::copy_n(steps.begin() + static_cast<std::ptrdiff_t>(k), count, own);
+                in_stretches(points_.n, 64, mean_entries(points_) * lines, team, monitor,
+                             [&](std::size_t first, std::size_t last) {
+                                 table.against(kernel_, points_, squares_.data(), first, last,
+                                               [&](std::size_t i, const Real* values) {
+                                                   double sum = 0;
+#pragma omp simd reduction(+ : sum)
+                                                   for (std::size_t r = 0; r < T::width; ++r)
+                                                       sum += own[r] * static_cast<double>(values[r]);
+                                                   f[i] += sum;
+                                               });
+                             });
+            }
+        });
+        return true;
+    }
+
+private:
+    static std::size_t mean_entries(const Points<Real>& many) {
+        return many.sparse() ? 1 + static_cast<std::size_t>(many.starts[many.n]) / many.n : many.n_features;
+    }
+
+    template <std::size_t lines>
+    void fill(std::span<const RowNumber> rows, const Points<Real>& many, const std::vector<Real>& squares,
+              std::span<Real* const> out, Team& team, Monitor& monitor) {
+        using T = Table<Real, lines>;
+        constexpr std::size_t tile = 64;
+        T table(points_.n_features);
+        const std::size_t entries = mean_entries(many);
+        for (std::size_t k = 0; k < rows.size(); k += T::width) {
+            const std::size_t count = std::min(T::width, rows.size() - k);
+            table.fill(points_, rows.subspan(k, count));
+            in_stretches(
+                many.n, tile, entries * lines, team, monitor, [&](std::size_t first, std::size_t last) {
+                    alignas(64) Real values[tile][T::width];
+                    table.against(kernel_, many, squares.data(), first, last,
+                                  [&](std::size_t i, const Real* own) {
+                                      std::copy_n(own, T::width, values[i - first]);
+                                  });
+                    const std::size_t squares_i = (last - first) / T::lane, squares_r = count / T::lane;
+                    for (std::size_t r = 0; r < squares_r; ++r)
+                        for (std::size_t i = 0; i < squares_i; ++i)
+                            transpose_square(&values[i * T::lane][r * T::lane], lines, &out[k + r * T::lane],
+                                             first + i * T::lane);
+                    for (std::size_t r = 0; r < count; ++r)
+                        for (std::size_t i = r < squares_r * T::lane ? squares_i * T::lane : 0;
+                             i < last - first; ++i)
+                            out[k + r][first + i] = values[i][r];
+                });
+        }
+    }
+
+    /// The columns are copied side by side first.
+    template <std::size_t lines>
+    void fill_some(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
+                   std::span<Real* const> out, Team& team, Monitor& monitor) {
+        std::vector<Real> values, squares;
+        std::vector<std::int32_t> features;
+        std::vector<std::int64_t> starts{0};
+        for (const RowNumber i : columns) {
+            points_.for_each(i, [&](std::size_t j, Real value) {
+                values.push_back(value);
+                if (points_.sparse()) features.push_back(static_cast<std::int32_t>(j));
+            });
+            starts.push_back(static_cast<std::int64_t>(values.size()));
+            squares.push_back(squares_[i]);
+        }
+        const Points<Real> many{columns.size(), points_.n_features, values.data(),
+                                points_.sparse() ? features.data() : nullptr, starts.data()};
+        fill<lines>(rows, many, squares, out, team, monitor);
+    }
+
+    const Points<Real> points_;
+    const Kernel kernel_;
+    std::vector<Real> squares_;
+    std::vector<double> diagonal_;
+};
+
+/// From a matrix that is there.
+template <class Real, class Given>
+class GivenKernel final : public KernelSource<Real> {
+public:
+    GivenKernel(const Given* values, std::size_t n, std::size_t stride)
+        : values_(values), n_(n), stride_(stride) {}
+    std::size_t size() const override { return n_; }
+    double diagonal(std::size_t i) const override { return static_cast<double>(values_[i * stride_ + i]); }
+    void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
+                 std::span<Real* const> out, Team& team, Monitor& monitor) override {
+        const std::size_t width = columns.empty() ? n_ : columns.size();
+        in_stretches(rows.size(), 16, width, team, monitor, [&](std::size_t first, std::size_t last) {
+            for (std::size_t k = first; k < last; ++k) {
+                const Given* row = values_ + rows[k] * stride_;
+                for (std::size_t c = 0; c < width; ++c)
+                    out[k][c] = static_cast<Real>(row[columns.empty() ? c : columns[c]]);
+            }
+        });
+    }
+
+private:
+    const Given* values_;
+    const std::size_t n_, stride_;
+};
+
+/// Whole rows from a function, in blocks of at most `block` of them.
+template <class Real>
+class CalledKernel final : public KernelSource<Real> {
+public:
+    using Function = std::function<void(std::span<const RowNumber> rows, std::span<Real* const> out)>;
+    static constexpr std::size_t block = 256;
+
+    CalledKernel(Function function, std::vector<double> diagonal)
+        : function_(std::move(function)), diagonal_(std::move(diagonal)) {}
+    std::size_t size() const override { return diagonal_.size(); }
+    double diagonal(std::size_t i) const override { return diagonal_[i]; }
+    bool by_columns() const override { return false; }
+    void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
+                 std::span<Real* const> out, Team&, Monitor& monitor) override {
+        std::vector<Real> whole(columns.empty() ? 0 : block * size());
+        std::vector<Real*> places(block);
+        for (std::size_t k = 0; k < rows.size(); k += block) {
+            const std::size_t count = std::min(block, rows.size() - k);
+            for (std::size_t r = 0; r < count; ++r)
+                places[r] = columns.empty() ? out[k + r] : &whole[r * size()];
+            function_(rows.subspan(k, count), std::span<Real* const>(places).first(count));
+            for (std::size_t r = 0; r < count && !columns.empty(); ++r)
+                for (std::size_t c = 0; c < columns.size(); ++c) out[k + r][c] = places[r][columns[c]];
+            monitor.look();
+        }
+    }
+
+private:
+    Function function_;
+    std::vector<double> diagonal_;
+};
+
+/// Room for rows of equal length, taken a slab at a time.
+template <class Real>
+class RowStore {
+public:
+    RowStore(std::size_t length, std::size_t most) : stride_((length + 15) / 16 * 16), most_(most) {}
+
+    /// Room for one more row; null when there is none.
+    Real* take() {
+        if (taken_ == most_) return nullptr;
+        const std::size_t row_bytes = stride_ * sizeof(Real);
+        const std::size_t per_slab = std::clamp<std::size_t>(slab_bytes / row_bytes, 1, most_);
+        if (taken_ % per_slab == 0) {
+            const std::size_t bytes = (per_slab * row_bytes + page - 1) / page * page;
+            void* memory = std::aligned_alloc(page, bytes);
+            if (!memory) {
+                if (taken_ < 2) throw std::bad_alloc();
+                most_ = taken_;  // what there is must do
+                return nullptr;
+            }
+#if defined(__linux__)
+            madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+            slabs_.emplace_back(static_cast<Real*>(memory), &std::free);
+        }
+        return slabs_.back().get() + taken_++ % per_slab * stride_;
+    }
+
+private:
+    static constexpr std::size_t page = std::size_t{1} << 21, slab_bytes = std::size_t{32} << 20;
+    const std::size_t stride_;
+    std::size_t most_, taken_ = 0;
+    std::vector<std::unique_ptr<Real, decltype(&std::free)>> slabs_;
+};
+
+template <class Real>
+class Gram {
+public:
+    /// Keeps at most `most` rows, those used last, but at least as many as one call asks for.
+    Gram(KernelSource<Real>& source, std::size_t most, Team& team, Monitor& monitor)
+        : source_(source),
+          n_(source.size()),
+          most_(std::clamp<std::size_t>(most, std::min<std::size_t>(n_, 64), n_)),
+          store_(n_, most_),
+          places_(n_, nullptr),
+          where_(n_),
+          diagonal_(n_),
+          team_(team),
+          monitor_(monitor) {
+        for (std::size_t i = 0; i < n_; ++i) diagonal_[i] = source.diagonal(i);
+    }
+
+    std::size_t size() const { return n_; }
+    std::size_t most() const { return most_; }
+    double diagonal(std::size_t i) const { return diagonal_[i]; }
+    bool has(std::size_t i) const { return places_[i] != nullptr; }
+    /// Of the kernel; rows that were kept cost none.
+    double evaluations() const { return evaluations_; }
+
+    /// One row, valid until the next call.
+    const Real* row(RowNumber i) {
+        const Real* found;
+        rows({&i, 1}, {&found, 1});
+        return found;
+    }
+
+    /// At most `most()` different rows, valid until the next call.
+    void rows(std::span<const RowNumber> wanted, std::span<const Real*> found) {
+        missing_.clear();
+        room_.clear();
+        for (const RowNumber i : wanted)
+            if (places_[i]) used_.splice(used_.end(), used_, where_[i]);
+        for (const RowNumber i : wanted) {
+            if (places_[i]) continue;
+            Real* place = store_.take();
+            if (!place) {
+                place = places_[used_.front()];
+                places_[used_.front()] = nullptr;
+                used_.pop_front();
+            }
+            places_[i] = place;
+            where_[i] = used_.insert(used_.end(), i);
+            missing_.push_back(i);
+            room_.push_back(place);
+        }
+        if (!missing_.empty()) {
+            try {
+                source_.compute(missing_, {}, room_, team_, monitor_);
+            } catch (...) {
+                for (const RowNumber i : missing_) {  // half done: forget them
+                    used_.erase(where_[i]);
+                    places_[i] = nullptr;
+                }
+                throw;
+            }
+            evaluations_ += static_cast<double>(missing_.size()) * static_cast<double>(n_);
+        }
+        for (std::size_t k = 0; k < wanted.size(); ++k) found[k] = places_[wanted[k]];
+    }
+
+    /// The square of some rows and columns, row by row: from rows that are kept, the rest computed.
+    void square(std::span<const RowNumber> which, Real* out, std::size_t stride) {
+        const std::size_t m = which.size();
+        missing_.clear();
+        room_.clear();
+        for (std::size_t k = 0; k < m; ++k) {
+            if (places_[which[k]]) continue;
+            missing_.push_back(which[k]);
+            room_.push_back(out + k * stride);
+        }
+        if (!missing_.empty()) {
+            if (source_.by_columns() || missing_.size() + used_.size() > most_) {
+                source_.compute(missing_, which, room_, team_, monitor_);
+                evaluations_ +=
+                    static_cast<double>(missing_.size()) * static_cast<double>(source_.by_columns() ? m : n_);
+            } else {
+                const std::vector<RowNumber> wanted = missing_;
+                std::vector<const Real*> found(wanted.size());
+                rows(wanted, found);
+            }
+        }
+        in_stretches(m, 16, m, team_, monitor_, [&](std::size_t first, std::size_t last) {
+            for (std::size_t k = first; k < last; ++k)
+                if (const Real* row = places_[which[k]])
+                    for (std::size_t c = 0; c < m; ++c) out[k * stride + c] = row[which[c]];
+        });
+    }
+
+    /// f += sum_k steps[k] K_which[k]. Rows that `keeps` says no to are not kept for later, if they need not
+    /// be computed in full: to write a row to new memory may cost more than to compute it.
+    void add(std::span<const RowNumber> which, std::span<const double> steps, std::vector<double>& f,
+             const std::function<bool(std::size_t)>& keeps = {}) {
+        std::vector<RowNumber> kept, passing;
+        std::vector<double> kept_steps, passing_steps;
+        for (std::size_t k = 0; k < which.size(); ++k) {
+            const bool passes = keeps && !has(which[k]) && !keeps(k);
+            (passes ? passing : kept).push_back(which[k]);
+            (passes ? passing_steps : kept_steps).push_back(steps[k]);
+        }
+        if (!passing.empty()) {
+            if (source_.accumulate(passing, passing_steps, f.data(), team_, monitor_))
+                evaluations_ += static_cast<double>(passing.size()) * static_cast<double>(n_);
+            else
+                add_kept(passing, passing_steps, f);
+        }
+        add_kept(kept, kept_steps, f);
+    }
+
+    /// The same for rows that are at hand.
+    void add_found(std::span<const Real* const> found, std::span<const double> steps,
+                   std::vector<double>& f) {
+        in_stretches(n_, 1024, found.size(), team_, monitor_, [&](std::size_t first, std::size_t last) {
+            std::size_t k = 0;
+            double* __restrict out = f.data();
+            for (; k + 4 <= found.size(); k += 4) {
+                const Real *a = found[k], *b = found[k + 1], *c = found[k + 2], *d = found[k + 3];
+                const double p = steps[k], q = steps[k + 1], r = steps[k + 2], s = steps[k + 3];
+#pragma omp simd
+                for (std::size_t i = first; i < last; ++i)
+                    out[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i]);
+            }
+            for (; k < found.size(); ++k) {
+                const Real* a = found[k];
+                const double p = steps[k];
+#pragma omp simd
+                for (std::size_t i = first; i < last; ++i) out[i] += p * a[i];
+            }
+        });
+    }
+
+private:
+    /// No more rows than `most()` are asked for at a time.
+    void add_kept(std::span<const RowNumber> which, std::span<const double> steps, std::vector<double>& f) {
+        std::vector<const Real*> found(std::min(which.size(), most_));
+        for (std::size_t start = 0; start < which.size(); start += most_) {
+            const std::size_t count = std::min(most_, which.size() - start);
+            const auto part = std::span<const Real*>(found).first(count);
+            rows(which.subspan(start, count), part);
+            add_found(part, steps.subspan(start, count), f);
+        }
+    }
+
+    KernelSource<Real>& source_;
+    const std::size_t n_, most_;
+    RowStore<Real> store_;
+    std::vector<Real*> places_;  // of the rows that are kept
+    std::list<RowNumber> used_;  // those, the one used last at the end
+    std::vector<std::list<RowNumber>::iterator> where_;
+    std::vector<double> diagonal_;
+    std::vector<RowNumber> missing_;
+    std::vector<Real*> room_;
+    double evaluations_ = 0;
+    Team& team_;
+    Monitor& monitor_;
+};
+
+}  // namespace pegasos

@@ -1,0 +1,184 @@
+// Blocks of the kernel matrix: some examples against many.
+//
+// The few, `width` at a time, are laid out feature by feature in a table, so that a row of it is a few
+// vectors: the values of one feature for all of them. An example of the many then adds to `width` inner
+// products at a time, kept in registers, for each of its entries one row of the table. Dense examples do so
+// `tall` at a time, which makes a row of the table serve that often; of sparse ones only the entries that are
+// there cost anything. The kernel is taken while the sums are still in the first-level cache.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "kernel.hpp"
+#include "sampling.hpp"
+#include "symmetric.hpp"
+
+namespace pegasos {
+
+/// Examples in the precision of the kernel matrix: dense rows, or CSR where `columns` is given.
+template <class Real>
+struct Points {
+    std::size_t n, n_features;
+    const Real* values;
+    const std::int32_t* columns;
+    const std::int64_t* starts;
+
+    bool sparse() const { return columns != nullptr; }
+    std::size_t entries(std::size_t i) const {
+        return sparse() ? static_cast<std::size_t>(starts[i + 1] - starts[i]) : n_features;
+    }
+    /// f(column, value) of the entries of an example.
+    template <class F>
+    void for_each(std::size_t i, F f) const {
+        if (sparse()) {
+            for (std::int64_t k = starts[i]; k < starts[i + 1]; ++k)
+                f(static_cast<std::size_t>(columns[k]), values[k]);
+        } else {
+            for (std::size_t k = 0; k < n_features; ++k) f(k, values[i * n_features + k]);
+        }
+    }
+    double squared_norm(std::size_t i) const {
+        double sum = 0;
+        for_each(i, [&](std::size_t, Real value) { sum += static_cast<double>(value) * value; });
+        return sum;
+    }
+};
+
+#if defined(__AVX512F__)
+inline constexpr std::size_t dense_lines = 4, dense_tall = 6;
+#elif defined(__AVX__)
+inline constexpr std::size_t dense_lines = 1, dense_tall = 6;
+#else
+inline constexpr std::size_t dense_lines = 1, dense_tall = 2;
+#endif
+
+/// The few examples. `lines` is the number of cache lines that a row of the table takes.
+template <class Real, std::size_t lines>
+class Table {
+public:
+    static constexpr std::size_t lane = 64 / sizeof(Real), width = lines * lane;
+    typedef Real Line __attribute__((vector_size(64), aligned(64), may_alias));
+
+    explicit Table(std::size_t n_features) : values_(n_features * width), squares_(width) {}
+
+    /// At most `width` of the points.
+    void fill(const Points<Real>& points, std::span<const RowNumber> rows) {
+        clear();
+        points_ = &points;
+        rows_.assign(rows.begin(), rows.end());
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            points.for_each(rows[k], [&](std::size_t j, Real value) { values_[j * width + k] += value; });
+            squares_[k] = static_cast<Real>(points.squared_norm(rows[k]));
+        }
+    }
+
+    /// Inner products of `tall` consecutive dense points with all of the table: tall * width numbers.
+    template <std::size_t tall>
+    void dots_dense(const Points<Real>& many, std::size_t first, Real* out) const {
+        const Real* x = many.values + first * many.n_features;
+        const std::size_t d = many.n_features;
+        Line sums[tall][lines] = {};
+        const Line* row = reinterpret_cast<const Line*>(values_.data());
+        for (std::size_t j = 0; j < d; ++j, row += lines) {
+            Line across[lines];
+            for (std::size_t v = 0; v < lines; ++v) across[v] = row[v];
+            for (std::size_t r = 0; r < tall; ++r)
+                for (std::size_t v = 0; v < lines; ++v) sums[r][v] += x[r * d + j] * across[v];
+        }
+        for (std::size_t r = 0; r < tall; ++r)
+            for (std::size_t v = 0; v < lines; ++v) reinterpret_cast<Line*>(out)[r * lines + v] = sums[r][v];
+    }
+
+    void dots_sparse(const Points<Real>& many, std::size_t i, Real* out) const {
+        Line sums[lines] = {};
+        const Line* table = reinterpret_cast<const Line*>(values_.data());
+        for (std::int64_t k = many.starts[i]; k < many.starts[i + 1]; ++k) {
+            const Line* row = table + static_cast<std::size_t>(many.columns[k]) * lines;
+            const Real x = many.values[k];
+            for (std::size_t v = 0; v < lines; ++v) sums[v] += x * row[v];
+        }
+        for (std::size_t v = 0; v < lines; ++v) reinterpret_cast<Line*>(out)[v] = sums[v];
+    }
+
+    /// use(i, values): the kernel of point i of [first, last) with each of the table, `width` numbers.
+    template <class Use>
+    void against(const Kernel& kernel, const Points<Real>& many, const Real* squares, std::size_t first,
+                 std::size_t last, Use use) const {
+        alignas(64) Real values[dense_tall * width];
+        const auto finish = [&](std::size_t i, Real* own) {
+            kernel.apply<width>(own, squares[i], squares_.data());
+            use(i, static_cast<const Real*>(own));
+        };
+        std::size_t i = first;
+        if (many.sparse()) {
+            for (; i < last; ++i) {
+                dots_sparse(many, i, values);
+                finish(i, values);
+            }
+            return;
+        }
+        for (; i + dense_tall <= last; i += dense_tall) {
+            dots_dense<dense_tall>(many, i, values);
+            for (std::size_t r = 0; r < dense_tall; ++r) finish(i + r, values + r * width);
+        }
+        for (; i < last; ++i) {
+            dots_dense<1>(many, i, values);
+            finish(i, values);
+        }
+    }
+
+private:
+    void clear() {
+        for (std::size_t k = 0; k < rows_.size(); ++k)
+            points_->for_each(rows_[k], [&](std::size_t j, Real) { values_[j * width + k] = 0; });
+    }
+
+    std::vector<Real, AtLine<Real>> values_, squares_;
+    const Points<Real>* points_ = nullptr;
+    std::vector<RowNumber> rows_;
+};
+
+/// out[r][i] = in[i][r] for a square of as many numbers as a cache line has; rows of `in` are `stride` lines
+/// apart. Halves of rows change places, then quarters, and so on.
+template <class Real>
+void transpose_square(const Real* in, std::size_t stride, Real* const* out, std::size_t offset) {
+    constexpr std::size_t lane = 64 / sizeof(Real);
+    typedef Real Line __attribute__((vector_size(64), aligned(64), may_alias));
+    typedef Real Anywhere __attribute__((vector_size(64), aligned(sizeof(Real)), may_alias));
+    using Number = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
+    typedef Number Numbers __attribute__((vector_size(64)));
+    Line rows[lane];
+    for (std::size_t i = 0; i < lane; ++i) rows[i] = reinterpret_cast<const Line*>(in)[i * stride];
+#pragma GCC unroll 4
+    for (std::size_t half = lane / 2; half > 0; half /= 2) {
+        Numbers low, high;
+        for (std::size_t p = 0; p < lane; ++p) {
+            low[p] = static_cast<Number>(p & half ? lane + p - half : p);
+            high[p] = static_cast<Number>(p & half ? lane + p : p + half);
+        }
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < lane; ++i) {
+            if (i & half) continue;
+            const Line a = rows[i], b = rows[i + half];
+            rows[i] = __builtin_shuffle(a, b, low);
+            rows[i + half] = __builtin_shuffle(a, b, high);
+        }
+    }
+    for (std::size_t r = 0; r < lane; ++r) *reinterpret_cast<Anywhere*>(out[r] + offset) = rows[r];
+}
+
+/// f.template operator()<lines>(): as many lines as `count` points fill, and as leave the table in the
+/// second-level cache.
+template <class Real, class F>
+auto with_lines(const Points<Real>& points, std::size_t count, F f) {
+    if (!points.sparse() && count > 64 / sizeof(Real)) return f.template operator()<dense_lines>();
+    if (points.n_features * 256 <= 640 * 1024 && count > 64 / sizeof(Real)) return f.template operator()<4>();
+    return f.template operator()<1>();
+}
+
+}  // namespace pegasos

@@ -1,0 +1,124 @@
+"""What a model file holds of a kernel machine: support vectors, their weights, the kernel."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pegasos.io._tensors import Tensors, take
+from pegasos.kernel import SVC, SVR
+from pegasos.kernels import KERNELS, GivenKernel, PointKernel, Precision
+from pegasos.options import Integer, Number
+from pegasos.problem import check_rows
+
+__all__ = ["count_parts", "pack", "unpack"]
+
+PRECISIONS: dict[str, Precision] = {"float32": np.float32, "float64": np.float64}
+
+
+def pack(model: SVC | SVR) -> tuple[Tensors, dict[str, Any]]:
+    """Tensors and entries of the header."""
+    kernel, vectors = model._fitted_kernel, model.support_vectors_
+    tensors: Tensors = {
+        "support": model.support_,
+        "n_support": model.n_support_,
+        "dual_coef": model.dual_coef_,
+        "intercept": model.intercept_,
+    }
+    header: dict[str, Any] = {
+        "shape_fit": list(model.shape_fit_),
+        "n_kernel_evaluations": model.n_kernel_evaluations_,
+        "n_updates": model.n_updates_,
+        "kernel": {"name": "precomputed", "precision": np.dtype(kernel.precision).name},
+    }
+    if isinstance(kernel, PointKernel):
+        header["kernel"] |= {
+            "name": kernel.name,
+            "gamma": kernel.gamma,
+            "coef0": kernel.coef0,
+            "degree": kernel.degree,
+        }
+        if kernel.shift is not None:
+            tensors["shift"] = kernel.shift
+        if sp.issparse(vectors):
+            tensors |= {
+                "support_vectors.values": vectors.data,
+                "support_vectors.columns": vectors.indices.astype(np.int64),
+                "support_vectors.starts": vectors.indptr.astype(np.int64),
+            }
+        else:
+            tensors["support_vectors"] = vectors
+    elif not isinstance(kernel, GivenKernel):
+        raise ValueError(
+            "a model whose kernel is a function cannot be written to a model file, which holds no code; pickle it, or "
+            "use a kernel that has a name"
+        )
+    return tensors, header
+
+
+def count_parts(model: SVC | SVR) -> int:
+    """Problems of the fit, 0 for a single one."""
+    count = len(model.classes_) if isinstance(model, SVC) else 0
+    if count <= 2 or not isinstance(model, SVC):
+        return 0
+    return count * (count - 1) // 2 if model.multi_class == "ovo" else count
+
+
+def unpack(model: SVC | SVR, header: dict[str, Any], tensors: Tensors) -> None:
+    """Give the model what was packed; a ValueError where it does not fit together."""
+    classes = len(model.classes_) if isinstance(model, SVC) else 1
+    several = count_parts(model)
+    rows = 1 if not several else classes - 1 if isinstance(model, SVC) and model.multi_class == "ovo" else classes
+    n_rows, n_features = model.shape_fit_ = _shape(header["shape_fit"])
+    model.n_features_in_ = n_features
+    model.support_ = take(tensors, "support", (None,), dtype=np.int32)
+    n_support = len(model.support_)
+    model.n_support_ = take(tensors, "n_support", (classes,), dtype=np.int32)
+    if (model.n_support_ < 0).any() or int(model.n_support_.sum()) != n_support:
+        raise ValueError(f"'n_support' does not count {n_support} support vectors")
+    if not ((model.support_ >= 0) & (model.support_ < n_rows)).all() or len(np.unique(model.support_)) < n_support:
+        raise ValueError(f"'support' has numbers in it that are not rows of {n_rows}, or twice")
+    model.dual_coef_ = take(tensors, "dual_coef", (rows, n_support))
+    model.intercept_ = take(tensors, "intercept", (several or 1,))
+    for name in ("n_kernel_evaluations", "n_updates"):
+        Integer(high=2**62, help="").check(name, header[name])
+        setattr(model, f"{name}_", header[name])
+    _unpack_kernel(model, header["kernel"], tensors)
+
+
+def _unpack_kernel(model: SVC | SVR, kernel: dict[str, Any], tensors: Tensors) -> None:
+    precision, name = PRECISIONS[kernel["precision"]], kernel["name"]
+    shape = len(model.support_), model.n_features_in_
+    if name == "precomputed":
+        if model.shape_fit_[0] != model.shape_fit_[1]:
+            raise ValueError(f"a kernel matrix of shape {model.shape_fit_}")
+        model._fitted_kernel, model.support_vectors_ = GivenKernel(None, precision), np.empty((0, 0))
+        return
+    if name not in KERNELS:
+        raise ValueError(f"a kernel {name!r}, which this version does not know")
+    Number(low=0, open=True, help="").check("gamma", kernel["gamma"])
+    Number(help="").check("coef0", kernel["coef0"])
+    Integer(high=2**31 - 1, help="").check("degree", kernel["degree"])
+    shift = take(tensors, "shift", (shape[1],)) if "shift" in tensors else None
+    gamma, coef0, degree = float(kernel["gamma"]), float(kernel["coef0"]), int(kernel["degree"])
+    model._fitted_kernel = PointKernel(name, gamma, coef0, degree, precision, shift, None)
+    sparse = "support_vectors.values" in tensors
+    values = tensors["support_vectors.values" if sparse else "support_vectors"]
+    if values.dtype not in (np.float32, np.float64):
+        raise ValueError(f"support vectors of {values.dtype}")
+    if sparse:
+        values = take(tensors, "support_vectors.values", (None,), dtype=values.dtype)
+        columns = take(tensors, "support_vectors.columns", (len(values),), dtype=np.int64)
+        starts = take(tensors, "support_vectors.starts", (shape[0] + 1,), dtype=np.int64)
+        if shape[1] >= 2**31:
+            raise ValueError(f"support vectors of {shape[1]} columns")
+        model.support_vectors_ = sp.csr_array((values, columns, starts), shape=shape)
+        check_rows(model.support_vectors_)
+    else:
+        model.support_vectors_ = take(tensors, "support_vectors", shape, dtype=values.dtype)
+
+
+def _shape(given: Any) -> tuple[int, int]:
+    if not isinstance(given, list) or len(given) != 2 or not all(isinstance(n, int) and 0 < n < 2**48 for n in given):
+        raise ValueError(f"data of shape {given!r}")
+    return given[0], given[1]
