@@ -41,6 +41,44 @@ BoundPoints csr_points(const Vector<T>& values, const Vector<std::int32_t>& colu
             {nb::cast(values), nb::cast(columns), nb::cast(starts)}};
 }
 
+/// Values, columns and row starts of a dense matrix, without its zeros; None where more than `most` entries
+/// are not zero.
+template <class T>
+nb::object sparse_entries(const Matrix<T>& X, std::size_t most, const Run& run) {
+    const std::size_t n = X.shape(0), d = X.shape(1);
+    const T* rows = X.data();
+    std::vector<std::int64_t> starts(n + 1);
+    std::vector<std::int32_t> columns;
+    std::vector<T> values;
+    const bool few = with_context(run, [&](Context& context) {
+        context.team.run_ranges(n, [&](std::size_t, std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i)
+                starts[i + 1] =
+                    static_cast<std::int64_t>(d) - std::count(rows + i * d, rows + (i + 1) * d, T{0});
+        });
+        for (std::size_t i = 0; i < n; ++i) starts[i + 1] += starts[i];
+        const auto total = static_cast<std::size_t>(starts[n]);
+        if (total > most) return false;
+        columns.resize(total);
+        values.resize(total);
+        context.team.run_ranges(n, [&](std::size_t, std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                auto k = static_cast<std::size_t>(starts[i]);
+                for (std::size_t j = 0; j < d; ++j) {
+                    const T value = rows[i * d + j];
+                    if (value == 0) continue;
+                    columns[k] = static_cast<std::int32_t>(j);
+                    values[k++] = value;
+                }
+            }
+        });
+        return true;
+    });
+    if (!few) return nb::none();
+    return nb::make_tuple(to_numpy(std::move(values)), to_numpy(std::move(columns)),
+                          to_numpy(std::move(starts)));
+}
+
 Kernel make_kernel(const std::string& name, double gamma, double coef0, int degree) {
     return {Kernel::named(name), gamma, coef0, degree};
 }
@@ -226,6 +264,8 @@ void bind_kernel(nb::module_& m) {
     m.def("dense_points", &dense_points<double>, "X"_a.noconvert());
     m.def("csr_points", &csr_points<float>, "values"_a.noconvert(), "columns"_a, "starts"_a, "n_features"_a);
     m.def("csr_points", &csr_points<double>, "values"_a.noconvert(), "columns"_a, "starts"_a, "n_features"_a);
+    m.def("sparse_entries", &sparse_entries<float>, "X"_a.noconvert(), "most"_a, "run"_a);
+    m.def("sparse_entries", &sparse_entries<double>, "X"_a.noconvert(), "most"_a, "run"_a);
     nb::class_<Kernel>(m, "Kernel", "A function of two examples.")
         .def(
             "__init__",

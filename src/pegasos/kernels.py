@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.extmath import safe_sparse_dot
 
+from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.problem import check_rows
 
@@ -121,8 +122,8 @@ class PointKernel:
         return replace(self, X=None)
 
     def decisions(self, support: Support, groups: Sequence[slice], X: Any, n_jobs: int) -> Floats:
-        if not sp.issparse(X) and self.shift is None and np.count_nonzero(X) < X.size / 3:
-            X = sp.csr_array(X)
+        if self.shift is None:
+            X = _without_zeros(X, n_jobs)
         many, run = _points(_convert(X, self.precision, self.shift)), native.Run(n_jobs=n_jobs)
         out = np.zeros((X.shape[0], len(groups), len(support.coef)))
         for k, group in enumerate(groups):
@@ -230,9 +231,8 @@ def make_kernel(machine: Any, X: Any, sample_weight: Floats | None) -> Kernel:
         return CalledKernel(machine.kernel, X)
     gamma = scale_gamma(machine.gamma, X, sample_weight)
     shift, largest = None, report.largest_squared_norm
-    if not sp.issparse(X) and np.count_nonzero(X) < X.size / 3:  # the core is the faster, the fewer entries there are
-        X = sp.csr_array(X)
-    elif not sp.issparse(X) and machine.kernel == "rbf":
+    X = _without_zeros(X, machine._threads() or usable_threads())
+    if not sp.issparse(X) and machine.kernel == "rbf":
         shift, largest = _centre(X, gamma, largest)
     exact = machine.tol < EXACT or X.shape[0] <= SMALL or not _is_tame(machine, gamma, largest)
     precision: Precision = np.float64 if exact else np.float32
@@ -346,6 +346,14 @@ def _convert(X: Any, precision: Precision, shift: Floats | None) -> Any:
         return out
     with np.errstate(over="ignore"):  # what becomes of it is looked at
         return X.astype(precision, copy=False)
+
+
+def _without_zeros(X: Any, n_jobs: int) -> Any:
+    """X as a CSR matrix where at most a third of it is not zero: the core is the faster, the fewer entries there are."""
+    if sp.issparse(X) or X.shape[1] >= 2**31:
+        return X
+    found = native.sparse_entries(np.ascontiguousarray(X), X.size // 3, native.Run(n_jobs=n_jobs))
+    return X if found is None else sp.csr_array(found, shape=X.shape)
 
 
 def _points(X: Any) -> native.Points:
