@@ -349,7 +349,7 @@ def _convert(X: Any, precision: Precision, shift: Floats | None) -> Any:
 
 
 def _without_zeros(X: Any, n_jobs: int) -> Any:
-    """X as a CSR matrix where at most a third of it is not zero: the core is the faster, the fewer entries there are."""
+    """X as a CSR matrix where at most a third of it is not zero: the core is faster with fewer entries."""
     if sp.issparse(X) or X.shape[1] >= 2**31:
         return X
     found = native.sparse_entries(np.ascontiguousarray(X), X.size // 3, native.Run(n_jobs=n_jobs))
