@@ -159,8 +159,8 @@ private:
             starts.push_back(static_cast<std::int64_t>(values.size()));
             squares.push_back(squares_[i]);
         }
-        const Points<Real> many{columns.size(), points_.n_features, values.data(),
-                                points_.sparse() ? features.data() : nullptr, starts.data()};
+        const Points<Real> many{columns.size(), points_.n_features, values.data(), features.data(),
+                                points_.sparse() ? starts.data() : nullptr};
         fill<lines>(rows, many, squares, out, team, monitor);
     }
 

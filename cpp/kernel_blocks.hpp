@@ -20,7 +20,7 @@
 
 namespace pegasos {
 
-/// Examples in the precision of the kernel matrix: dense rows, or CSR where `columns` is given.
+/// Examples in the precision of the kernel matrix: dense rows, or CSR where `starts` is given.
 template <class Real>
 struct Points {
     std::size_t n, n_features;
@@ -28,7 +28,7 @@ struct Points {
     const std::int32_t* columns;
     const std::int64_t* starts;
 
-    bool sparse() const { return columns != nullptr; }
+    bool sparse() const { return starts != nullptr; }
     std::size_t entries(std::size_t i) const {
         return sparse() ? static_cast<std::size_t>(starts[i + 1] - starts[i]) : n_features;
     }

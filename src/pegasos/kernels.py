@@ -40,8 +40,6 @@ SAMPLE = 500
 EXACT = 1e-5
 #: gamma ||x||^2 beyond which single precision does not tell distances well enough.
 LONG = 1e3
-#: Numbers beyond this are too near the end of single precision.
-LARGE = 1e30
 #: The relative difference of two numbers of a kernel matrix that should be equal.
 ROUNDING = 1e-5
 #: Entries of X that are converted at a time for decisions.
@@ -52,6 +50,9 @@ BLOCK = 256
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Precision = type[np.float32] | type[np.float64]
+
+#: Values of the kernel beyond this, of which single and double precision round off what counts beside margins of 1.
+LARGE: dict[Precision, float] = {np.float32: 1e3, np.float64: 1e11}
 
 
 class Support(NamedTuple):
@@ -238,6 +239,12 @@ def make_kernel(machine: Any, X: Any, sample_weight: Floats | None) -> Kernel:
     precision: Precision = np.float64 if exact else np.float32
     coef0, degree = float(machine.coef0), int(machine.degree)
     kernel = PointKernel(machine.kernel, gamma, coef0, degree, precision, shift, _convert(X, precision, shift))
+    value = float(np.abs(kernel.diagonal()).max(initial=0.0))
+    if np.isfinite(value) and value > LARGE[np.float64]:
+        raise ValueError(
+            f"the kernel has values up to {value:.2g}, of which double precision rounds off what counts beside margins "
+            "of 1; centre and scale the features, for example with sklearn.preprocessing.StandardScaler"
+        )
     wrong = np.flatnonzero(~np.isfinite(kernel.diagonal()))
     if len(wrong):
         raise ValueError(
@@ -329,11 +336,11 @@ def _centre(X: Any, gamma: float, largest: float) -> tuple[Floats | None, float]
 def _is_tame(machine: Any, gamma: float, largest: float) -> bool:
     """Whether single precision does for the numbers that come up."""
     if machine.kernel == "rbf":
-        return gamma * largest <= LONG and largest <= LARGE
+        return gamma * largest <= LONG and largest <= 1e30
     base = abs(gamma) * largest + abs(machine.coef0) if machine.kernel != "linear" else largest
     with np.errstate(over="ignore"):
         power = np.float64(base) ** machine.degree if machine.kernel == "poly" else base
-    return bool(max(power, largest) <= LARGE)
+    return bool(max(power, largest) <= LARGE[np.float32])
 
 
 def _convert(X: Any, precision: Precision, shift: Floats | None) -> Any:
