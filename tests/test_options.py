@@ -67,6 +67,8 @@ def test_every_choice_works(solver):
     for name, option in solver.options.items():
         if isinstance(option, Choice):
             for value in option.values.values():
+                if value == "random" and name == "average":  # with a kernel only
+                    continue
                 clf = LinearSVC(tol=0, max_iter=2, alpha=0.1, solver=solver(**{name: value}), random_state=0).fit(X, Y)
                 assert clf.certificate_.dual <= clf.certificate_.primal
 
