@@ -84,6 +84,12 @@ public:
         }
     }
 
+    /// Asks for the lines that the scores of row i need.
+    template <class Rows>
+    void prefetch_scores(const Rows& rows, std::size_t i) const {
+        rows.for_each(i, [&](std::size_t j, double) { prefetch_span(row(j), row(j) + stride_, 4); });
+    }
+
     /// W <- W + c x_i' change, of all classes.
     template <class Rows>
     void add(const Rows& rows, std::size_t i, double c, const double* change) {
@@ -127,7 +133,7 @@ public:
         for (std::size_t j = 0; j < n_rows_; ++j) all.insert(all.end(), row(j), row(j) + n_classes_);
         return all;
     }
-    void assign(const std::vector<double>& flat) {
+    void assign(std::span<const double> flat) {
         for (std::size_t j = 0; j < n_rows_; ++j)
             std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(j * n_classes_), n_classes_, row(j));
     }

@@ -31,7 +31,7 @@ struct JointSdcaRequest {
 };
 
 struct JointSubgradientRequest {
-    JointSubgradientOptions options;
+    IterateOptions options;
     std::string sampling;
     std::uint64_t seed;
     std::vector<RowNumber> sequence;  // instead of sampling, for tests

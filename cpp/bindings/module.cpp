@@ -157,6 +157,8 @@ Bounds certify_point(const BoundProblem& problem, const Run& run, const Vector<d
 
 }  // namespace
 
+void bind_chain(nb::module_& m);     // chain.cpp
+void bind_features(nb::module_& m);  // features.cpp
 void bind_joint(nb::module_& m);     // joint.cpp
 void bind_kernel(nb::module_& m);    // kernel.cpp
 void bind_probes(nb::module_& m);    // probes.cpp
@@ -250,6 +252,9 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.def("interior_point", &interior_point, "problem"_a, "run"_a, nb::kw_only(), "max_iterations"_a, "tol"_a,
           "start_w"_a.none(), "start_t"_a, "start_q"_a.none());
 
+    bind_chain(m);
+
+    bind_features(m);
     bind_joint(m);
     bind_kernel(m);
     bind_probes(m);

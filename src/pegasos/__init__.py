@@ -10,6 +10,7 @@ from pegasos.kernel import SVC, SVR
 from pegasos.linear import LinearSVC
 from pegasos.path import LinearSVCCV, Path, path
 from pegasos.regression import LinearSVR
+from pegasos.sequence import SequenceSVC
 
 __version__ = _version("pegasos")
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "LinearSVCCV",
     "LinearSVR",
     "Path",
+    "SequenceSVC",
     "datasets",
     "io",
     "path",

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.base import Solver
 from pegasos.solvers.constant_step import ConstantStep
+from pegasos.solvers.frank_wolfe import FrankWolfe
 from pegasos.solvers.interior_point import InteriorPoint
 from pegasos.solvers.norm_ball import NormBall
 from pegasos.solvers.norma import Norma
@@ -22,12 +23,14 @@ __all__ = [
     "KERNEL_SOLVERS",
     "SBP",
     "SDCA",
+    "SEQUENCE_SOLVERS",
     "SGDM",
     "SGDR",
     "SGDS",
     "SMO",
     "SOLVERS",
     "ConstantStep",
+    "FrankWolfe",
     "InteriorPoint",
     "NormBall",
     "Norma",
@@ -45,6 +48,9 @@ SOLVERS: dict[str, type[Solver]] = {
 
 #: Those of kernel machines.
 KERNEL_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, SMO, SDCA, SBP, Pegasos, Perceptron)}
+
+#: Those of sequences of labels.
+SEQUENCE_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, FrankWolfe, Pegasos)}
 
 
 def resolve(solver: Any, known: Mapping[str, type[Solver]] = SOLVERS) -> Solver:

@@ -13,7 +13,9 @@ from pegasos.certificate import relative_gap
 from pegasos.kernel_problem import KernelProblem, KernelSolution
 from pegasos.options import Option
 from pegasos.problem import Budget, Problem, Solution, WarmStart
+from pegasos.sequence_problem import SequenceProblem, SequenceSolution, SequenceStart
 from pegasos.solvers.base import LOSSES, Report, Solver
+from pegasos.solvers.frank_wolfe import FrankWolfe
 from pegasos.solvers.interior_point import InteriorPoint
 from pegasos.solvers.pegasos import Shifted
 from pegasos.solvers.sdca import LARGE, SDCA
@@ -88,6 +90,17 @@ class Auto(Solver):
         else:
             found = SMO().solve_kernel(problem, budget, seed, start, report)
         return replace(found, solver=f"{found.solver} with n_jobs={threads}, chosen by auto")
+
+    def solve_sequences(
+        self,
+        problem: SequenceProblem,
+        budget: Budget,
+        seed: int,
+        start: SequenceStart | None = None,
+        report: Report | None = None,
+    ) -> SequenceSolution:
+        found = FrankWolfe().solve_sequences(problem, budget, seed, start, report)
+        return replace(found, solver=f"{found.solver}, chosen by auto")
 
     def solve(
         self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None

@@ -12,6 +12,7 @@ from pegasos._core import native
 from pegasos.kernel_problem import KernelProblem, KernelSolution
 from pegasos.options import Option, check_options
 from pegasos.problem import Budget, Problem, Solution, WarmStart
+from pegasos.sequence_problem import SequenceProblem, SequenceSolution, SequenceStart
 
 __all__ = ["LOSSES", "Report", "Solver", "continued_seed", "make_run"]
 
@@ -88,4 +89,15 @@ class Solver(BaseEstimator):
         report: Report | None = None,
     ) -> KernelSolution:
         """Solve the problem of a kernel machine within the budget; `start` has its dual variables."""
+        raise NotImplementedError
+
+    def solve_sequences(
+        self,
+        problem: SequenceProblem,
+        budget: Budget,
+        seed: int,
+        start: SequenceStart | None = None,
+        report: Report | None = None,
+    ) -> SequenceSolution:
+        """Solve the problem of labelling sequences within the budget."""
         raise NotImplementedError

@@ -13,6 +13,7 @@ from pegasos.joint import JointProblem
 from pegasos.kernel_problem import KernelProblem, KernelSolution
 from pegasos.options import Choice, Flag, Integer, Option, names
 from pegasos.problem import Budget, Problem, Solution, WarmStart
+from pegasos.sequence_problem import SequenceProblem, SequenceSolution, SequenceStart
 from pegasos.solvers._intercept_search import RootSearch
 from pegasos.solvers._kernel_walk import walk
 from pegasos.solvers._subgradient import OUTPUTS, SHARED_OPTIONS, SubgradientSolver
@@ -275,17 +276,44 @@ class Pegasos(SubgradientSolver):
         )
         return self.solution(found)
 
+    def solve_sequences(
+        self,
+        problem: SequenceProblem,
+        budget: Budget,
+        seed: int,
+        start: SequenceStart | None = None,
+        report: Report | None = None,
+    ) -> SequenceSolution:
+        self._refuse_unserved("sequences of labels", "leave it out")
+        if self.batch_size > problem.n_sequences:
+            raise ValueError(f"batch_size={self.batch_size} is more than the {problem.n_sequences} sequences; lower it")
+        epoch_steps = budget.max_iter * problem.n_sequences / self.batch_size
+        found = native.chain_pegasos(
+            problem.core,
+            make_run(budget, report),
+            batch=int(self.batch_size),
+            sampling=self.sampling,
+            project=bool(self.project),
+            output=OUTPUTS[self.average],
+            max_steps=math.ceil(epoch_steps) if self.max_steps is None else int(self.max_steps),
+            tol=budget.tol,
+            seed=seed,
+            sequence=None,
+        )
+        return SequenceSolution.from_core(found, self.describe(), "max_iter" if self.max_steps is None else "max_steps")
+
     def check_joint(self, problem: JointProblem) -> None:
         """Raise a ValueError where an option does not go with all classes in one problem."""
+        self._refuse_unserved("all classes in one problem", "leave it out, or use multi_class='ovr'")
+        if self.batch_size > problem.n_rows:
+            raise ValueError(f"batch_size={self.batch_size} is more than the {problem.n_rows} examples; lower it")
+
+    def _refuse_unserved(self, what: str, remedy: str) -> None:
+        """Raise a ValueError where an option is set that is for one linear problem alone."""
         wrong = {
             "random_stops": self.random_stops != 0,
             "count_idle_steps": not self.count_idle_steps,
             "start": self.start != "zero",
         }
         for name in (name for name, is_wrong in wrong.items() if is_wrong):
-            raise ValueError(
-                f"Pegasos({name}={getattr(self, name)!r}) does not serve all classes in one problem; leave {name} out, "
-                "or use multi_class='ovr'"
-            )
-        if self.batch_size > problem.n_rows:
-            raise ValueError(f"batch_size={self.batch_size} is more than the {problem.n_rows} examples; lower it")
+            raise ValueError(f"Pegasos({name}={getattr(self, name)!r}) does not serve {what}; {remedy}")

@@ -1,0 +1,283 @@
+// Sequences of Python's strings and dictionaries, as rows of numbers.
+//
+// A position is a collection of strings, or a dictionary from names to values: a number is the value of the
+// feature `name`, true and false are 1 and 0, a string stands for the feature `name:string` of value 1, and a
+// collection or dictionary for what it holds, with `name:` before each.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <string>
+
+#include "arrays.hpp"
+#include "vocabulary.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace pegasos;
+
+namespace {
+
+/// What comes of the sequences.
+struct Features {
+    std::vector<std::uint64_t> starts{0};     // of the sequences, in positions
+    std::vector<std::int64_t> row_starts{0};  // of the positions, in entries
+    std::vector<std::int32_t> columns;
+    std::vector<float> values;
+};
+
+class Vectorizer {
+public:
+    /// Numbers of the vocabulary, to which new features are added where it `grows` and otherwise left out;
+    /// with `hash_bits` above zero, so many bits of the hash.
+    Vectorizer(Vocabulary& vocabulary, unsigned hash_bits, bool grows)
+        : vocabulary_(vocabulary),
+          mask_((std::uint64_t{1} << hash_bits) - 1),
+          hashes_(hash_bits > 0),
+          grows_(grows) {}
+
+    Features run(nb::handle sequences) {
+        for_each(sequences, "X must be a list of sequences", [&](nb::handle sequence) {
+            position_ = 0;
+            refuse_text(sequence, "a sequence must be a list of positions");
+            for_each(sequence, "a sequence must be a list of positions", [&](nb::handle position) {
+                add_position(position);
+                ++position_;
+            });
+            out_.starts.push_back(out_.row_starts.size() - 1);
+            if (++sequence_ % 64 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
+        });
+        return std::move(out_);
+    }
+
+private:
+    struct Found {
+        std::uint64_t hash;
+        const char* text;  // null: in `joined_`, from `start` on
+        std::size_t start, length;
+        double value;
+    };
+
+    std::string where() const {
+        return "X[" + std::to_string(sequence_) + "][" + std::to_string(position_) + "]";
+    }
+    [[noreturn]] void fail(const std::string& what) const {
+        throw nb::type_error((where() + " " + what).c_str());
+    }
+
+    static std::string type_of(nb::handle object) { return Py_TYPE(object.ptr())->tp_name; }
+
+    void refuse_text(nb::handle object, const char* rule) const {
+        if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()))
+            throw nb::type_error(("X[" + std::to_string(sequence_) + "] is a string; " + rule).c_str());
+    }
+
+    template <class F>
+    void for_each(nb::handle collection, const char* rule, F f) const {
+        PyObject* object = collection.ptr();
+        if (PyList_Check(object) || PyTuple_Check(object)) {
+            const bool list = PyList_Check(object);
+            for (Py_ssize_t k = 0; k < PySequence_Size(object); ++k)  // code of the user's may change it
+                f(nb::borrow(list ? PyList_GetItem(object, k) : PyTuple_GetItem(object, k)));
+            return;
+        }
+        nb::object iterator = nb::steal(PyObject_GetIter(object));
+        if (!iterator.is_valid()) {
+            PyErr_Clear();
+            throw nb::type_error(
+                ("X[" + std::to_string(sequence_) + "]: " + rule + ", not " + type_of(collection)).c_str());
+        }
+        while (PyObject* next = PyIter_Next(iterator.ptr())) {
+            nb::object item = nb::steal(next);
+            f(item);
+        }
+        if (PyErr_Occurred()) throw nb::python_error();
+    }
+
+    static std::string_view utf8(nb::handle text) {
+        Py_ssize_t length = 0;
+        const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
+        if (!data) throw nb::python_error();
+        return {data, static_cast<std::size_t>(length)};
+    }
+
+    void add_position(nb::handle position) {
+        found_.clear();
+        joined_.clear();
+        kept_.clear();
+        if (PyUnicode_Check(position.ptr()) || PyBytes_Check(position.ptr()))
+            fail("is a string; a position must be a list of strings, or a dictionary");
+        if (PyDict_Check(position.ptr()))
+            add_dictionary(position, {}, 0);
+        else
+            add_strings(position, {});
+        for (const Found& one : found_)
+            if (!hashes_) vocabulary_.prefetch(one.hash);
+        for (const Found& one : found_) {
+            if (one.value == 0) continue;
+            const std::string_view text(one.text ? one.text : joined_.data() + one.start, one.length);
+            std::uint64_t number = one.hash >> 20 & mask_;
+            if (!hashes_) {
+                number = grows_ ? vocabulary_.find_or_add(text, one.hash) : vocabulary_.find(text, one.hash);
+                if (number == Vocabulary::unknown) continue;
+            }
+            out_.columns.push_back(static_cast<std::int32_t>(number));
+            out_.values.push_back(static_cast<float>(one.value));
+        }
+        out_.row_starts.push_back(static_cast<std::int64_t>(out_.columns.size()));
+    }
+
+    void add(std::string_view text, const std::string& prefix, double value) {
+        if (prefix.empty()) return found_.push_back({hash_of(text), text.data(), 0, text.size(), value});
+        const std::size_t start = joined_.size();
+        joined_ += prefix;
+        joined_ += text;
+        const std::size_t length = joined_.size() - start;
+        found_.push_back({hash_of({joined_.data() + start, length}), nullptr, start, length, value});
+    }
+
+    void add_strings(nb::handle strings, const std::string& prefix) {
+        const bool owned = PyList_Check(strings.ptr()) || PyTuple_Check(strings.ptr());
+        for_each(strings, "a position must be a list of strings, or a dictionary", [&](nb::handle text) {
+            if (!PyUnicode_Check(text.ptr()))
+                fail(
+                    "holds " + nb::cast<std::string>(nb::repr(text)) + " of type " + type_of(text) +
+                    "; a list of features holds strings; for numbers give a dictionary from names to values");
+            if (!owned) kept_.push_back(nb::borrow(text));
+            add(utf8(text), prefix, 1);
+        });
+    }
+
+    void add_dictionary(nb::handle dictionary, const std::string& prefix, int depth) {
+        if (depth > 20) fail("has dictionaries within dictionaries more than 20 deep");
+        PyObject *key, *value;
+        for (Py_ssize_t at = 0; PyDict_Next(dictionary.ptr(), &at, &key, &value);) {
+            if (!PyUnicode_Check(key))
+                fail("has the key " + nb::cast<std::string>(nb::repr(key)) + " of type " + type_of(key) +
+                     "; names of features are strings");
+            const std::string_view name = utf8(key);
+            if (PyBool_Check(value)) {
+                add(name, prefix, value == Py_True);
+            } else if (PyUnicode_Check(value)) {
+                add(utf8(value), prefix + std::string(name) + ":", 1);
+            } else if (PyDict_Check(value)) {
+                add_dictionary(value, prefix + std::string(name) + ":", depth + 1);
+            } else if (PyList_Check(value) || PyTuple_Check(value) || PyAnySet_Check(value)) {
+                add_strings(value, prefix + std::string(name) + ":");
+            } else {
+                const double number = PyFloat_AsDouble(value);
+                if (number == -1 && PyErr_Occurred()) {
+                    PyErr_Clear();
+                    fail("has " + nb::cast<std::string>(nb::repr(key)) + ": " +
+                         nb::cast<std::string>(nb::repr(value)) + " of type " + type_of(value) +
+                         "; values are numbers, strings, or collections of strings");
+                }
+                if (!std::isfinite(static_cast<float>(number)))
+                    throw nb::value_error((where() + " has " + nb::cast<std::string>(nb::repr(key)) + ": " +
+                                           nb::cast<std::string>(nb::repr(value)) +
+                                           "; values must be finite in single precision")
+                                              .c_str());
+                add(name, prefix, number);
+            }
+        }
+    }
+
+    Vocabulary& vocabulary_;
+    const std::uint64_t mask_;
+    const bool hashes_, grows_;
+    Features out_;
+    std::vector<Found> found_;
+    std::vector<nb::object> kept_;  // strings that nothing else holds
+    std::string joined_;
+    std::size_t sequence_ = 0, position_ = 0;
+};
+
+/// Drops the features of fewer than `least` entries.
+void drop_rare(Vocabulary& vocabulary, Features& features, std::size_t least) {
+    std::vector<std::size_t> counts(vocabulary.size());
+    for (const std::int32_t column : features.columns) ++counts[static_cast<std::size_t>(column)];
+    const std::vector<std::uint32_t> numbers =
+        vocabulary.keep([&](std::size_t number) { return counts[number] >= least; });
+    std::size_t kept = 0, from = 0;
+    for (std::size_t row = 1; row < features.row_starts.size(); ++row) {
+        for (const auto last = static_cast<std::size_t>(features.row_starts[row]); from < last; ++from) {
+            const std::uint32_t number = numbers[static_cast<std::size_t>(features.columns[from])];
+            if (number == Vocabulary::unknown) continue;
+            features.columns[kept] = static_cast<std::int32_t>(number);
+            features.values[kept++] = features.values[from];
+        }
+        features.row_starts[row] = static_cast<std::int64_t>(kept);
+    }
+    features.columns.resize(kept);
+    features.values.resize(kept);
+}
+
+/// Starts of the sequences and of the rows, columns and values of the entries.
+nb::tuple vectorize(nb::handle sequences, Vocabulary& vocabulary, unsigned hash_bits, bool grow,
+                    std::size_t min_count) {
+    if (hash_bits > 31) throw std::invalid_argument("hash_bits must be at most 31");
+    Features features = Vectorizer(vocabulary, hash_bits, grow).run(sequences);
+    if (grow && hash_bits == 0 && min_count > 1) drop_rare(vocabulary, features, min_count);
+    return nb::make_tuple(to_numpy(std::move(features.starts)), to_numpy(std::move(features.row_starts)),
+                          to_numpy(std::move(features.columns)), to_numpy(std::move(features.values)));
+}
+
+/// The texts one after the other, and where each ends.
+auto to_arrays(const Vocabulary& vocabulary) {
+    std::vector<std::uint8_t> characters;
+    std::vector<std::int64_t> ends;
+    for (std::size_t k = 0; k < vocabulary.size(); ++k) {
+        const std::string_view text = vocabulary.text(k);
+        characters.insert(characters.end(), text.begin(), text.end());
+        ends.push_back(static_cast<std::int64_t>(characters.size()));
+    }
+    return std::make_pair(to_numpy(std::move(characters)), to_numpy(std::move(ends)));
+}
+
+using Arrays = std::pair<Vector<std::uint8_t>, Vector<std::int64_t>>;
+
+Vocabulary from_arrays(const Vector<std::uint8_t>& characters, const Vector<std::int64_t>& ends) {
+    Vocabulary vocabulary;
+    std::int64_t from = 0;
+    for (std::size_t k = 0; k < ends.shape(0); ++k) {
+        const std::int64_t end = ends.data()[k];
+        if (end < from || static_cast<std::size_t>(end) > characters.shape(0))
+            throw std::invalid_argument("ends must rise within the characters");
+        const std::string_view text(reinterpret_cast<const char*>(characters.data()) + from,
+                                    static_cast<std::size_t>(end - from));
+        if (vocabulary.find_or_add(text, hash_of(text)) != k)
+            throw std::invalid_argument("a feature is there twice");
+        from = end;
+    }
+    return vocabulary;
+}
+
+}  // namespace
+
+void bind_features(nb::module_& m) {
+    nb::class_<Vocabulary>(m, "Vocabulary", "Numbers for strings.")
+        .def(nb::init<>())
+        .def(
+            "__init__",
+            [](Vocabulary* self, const Vector<std::uint8_t>& characters, const Vector<std::int64_t>& ends) {
+                new (self) Vocabulary(from_arrays(characters, ends));
+            },
+            "characters"_a, "ends"_a)
+        .def("__len__", &Vocabulary::size)
+        .def("__getitem__",
+             [](const Vocabulary& self, std::size_t number) {
+                 if (number >= self.size()) throw nb::index_error();
+                 const std::string_view text = self.text(number);
+                 return nb::steal<nb::str>(
+                     PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+             })
+        .def("arrays", &to_arrays)
+        .def("__getstate__", &to_arrays)
+        .def("__setstate__", [](Vocabulary& self, const Arrays& arrays) {
+            new (&self) Vocabulary(from_arrays(arrays.first, arrays.second));
+        });
+    m.def("vectorize", &vectorize, "sequences"_a, "vocabulary"_a, "hash_bits"_a, "grow"_a, "min_count"_a);
+}

@@ -1,0 +1,360 @@
+// The dual of one sequence of labels, and ascent on it (chain.hpp has the symbols).
+//
+// The dual of training has for each sequence i a distribution q over all its labellings, of which only few
+// have a share above zero: its vertices. With c = C s_i,
+//
+//     D = sum_i c sum_y q_i(y) cost(y_i, y) - 1/2 ||w||^2,    w = sum_i c sum_y q_i(y) (phi(x_i, y_i) -
+//     phi(x_i, y)).
+//
+// At given weights the slope of D along q_i(y) is c m(y), m(y) = cost(y_i, y) + <w, phi(x_i, y)>, so the
+// labelling with the highest m, found by decoding, is where share is to go; the sequence adds c (max_y m(y) -
+// sum_y q_i(y) m(y)) >= 0 to the gap between primal and dual value. Moving the share t from b to a changes w
+// by c t (phi(b) - phi(a)), and D by
+//
+//     c t (m(a) - m(b)) - 1/2 c^2 t^2 ||phi(a) - phi(b)||^2,
+//
+// which is maximised in closed form (Frank and Wolfe's step in pairs). Only positions where a and b differ
+// count.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "chain.hpp"
+#include "viterbi.hpp"
+
+namespace pegasos {
+
+/// A labelling with a share of its sequence.
+struct Vertex {
+    std::vector<Label> labels;
+    double cost;
+    double share, before;  // now, and when the visit began
+};
+
+/// What a visit changed: in the columns of W at some positions, and in the links.
+struct ChainMove {
+    struct Position {
+        std::size_t t, begin, end;  // of its changes
+    };
+    struct Link {
+        std::size_t place;
+        double change;
+    };
+    std::vector<Position> positions;
+    std::vector<ClassChange> changes;
+    std::vector<Link> links;
+    double gap;     // of the sequence, before the visit
+    double linear;  // change of the sum of costs in D
+    double along;   // <w, change of w>
+    double square;  // ||change of w||^2
+
+    bool empty() const { return positions.empty() && links.empty(); }
+};
+
+/// The rows of one sequence, their features numbered anew from 0, so that vectors of them are short.
+template <class Rows>
+class LocalRows {
+public:
+    explicit LocalRows(const Rows& rows) : rows_(rows), numbers_(rows.n_features + 1, none) {}
+
+    void take(std::size_t start, std::size_t length) {
+        for (const std::size_t j : features_) numbers_[j] = none;
+        features_.clear();
+        entries_.clear();
+        ends_.assign(1, 0);
+        for (std::size_t t = 0; t < length; ++t) {
+            rows_.for_each(start + t, [&](std::size_t j, double x) {
+                if (numbers_[j] == none) {
+                    numbers_[j] = static_cast<std::uint32_t>(features_.size());
+                    features_.push_back(j);
+                }
+                entries_.push_back({numbers_[j], x});
+            });
+            ends_.push_back(entries_.size());
+        }
+        sum_.assign(features_.size(), 0.0);
+        length_ = length;
+        gram_.clear();
+        places_.assign(length, none);
+    }
+
+    /// Whether the products of row t with all rows are kept.
+    bool has_products(std::size_t t) const { return places_[t] != none; }
+    /// Computes and keeps them; valid until the next call.
+    const double* products(std::size_t t) {
+        if (places_[t] == none) {
+            places_[t] = static_cast<std::uint32_t>(gram_.size() / length_);
+            gram_.resize(gram_.size() + length_);
+            add(t, 1);
+            dots(&gram_[places_[t] * length_]);
+            clear(t);
+        }
+        return &gram_[places_[t] * length_];
+    }
+
+    /// Of all rows with the sum.
+    void dots(double* out) const {
+        for (std::size_t t = 0; t < length_; ++t) {
+            const std::span<const Entry> own = row(t);
+            double sums[4] = {};  // which hide the latency of the additions
+            std::size_t k = 0;
+            for (; k + 4 <= own.size(); k += 4)
+                for (std::size_t lane = 0; lane < 4; ++lane)
+                    sums[lane] += own[k + lane].value * sum_[own[k + lane].number];
+            for (; k < own.size(); ++k) sums[0] += own[k].value * sum_[own[k].number];
+            out[t] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        }
+    }
+
+    void add(std::size_t t, double c) {
+        for (const Entry& entry : row(t)) sum_[entry.number] += c * entry.value;
+    }
+    void clear(std::size_t t) {
+        for (const Entry& entry : row(t)) sum_[entry.number] = 0;
+    }
+
+private:
+    static constexpr std::uint32_t none = UINT32_MAX;
+    struct Entry {
+        std::uint32_t number;
+        double value;
+    };
+    std::span<const Entry> row(std::size_t t) const {
+        return std::span<const Entry>(entries_).subspan(ends_[t], ends_[t + 1] - ends_[t]);
+    }
+
+    const Rows& rows_;
+    std::vector<std::uint32_t> numbers_;  // of features that are there
+    std::vector<std::size_t> features_, ends_;
+    std::vector<Entry> entries_;
+    std::vector<double> sum_, gram_;
+    std::vector<std::uint32_t> places_;  // of rows in `gram_`
+    std::size_t length_ = 0;
+};
+
+/// Room for the work on one sequence at a time.
+template <class Rows>
+class ChainBlock {
+public:
+    explicit ChainBlock(const ChainProblem<Rows>& problem)
+        : problem_(problem), links_(problem.barriers), rows_(problem.rows), counts_(links_.size()) {}
+
+    /// Ascends on sequence i: decodes `decodings` times, with a few steps after each.
+    template <class Scorer>
+    void visit(std::size_t i, const Scorer& W, const Links& links, std::size_t decodings,
+               std::vector<Vertex>& vertices, ChainMove& move) {
+        i_ = i;
+        const std::size_t length = problem_.length(i), stride = links.stride();
+        score_positions(problem_, i, W, true, scores_);
+        links_ = links;
+        begin_scores_.assign(scores_.begin(), scores_.begin() + static_cast<std::ptrdiff_t>(length * stride));
+        changes_.assign(length * stride, 0.0);
+        best_.resize(length);
+        has_rows_ = false;
+        for (Vertex& vertex : vertices) vertex.before = vertex.share;
+        bool moved = false;
+        for (std::size_t round = 0; round < decodings; ++round) {
+            const double highest = viterbi_.decode(scores_.data(), length, links_, best_.data());
+            const double gap = highest - mean_score(vertices);
+            if (round == 0) move.gap = std::max(gap, 0.0);
+            if (!(gap > 1e-14 * std::abs(highest))) break;
+            add_vertex(vertices);
+            bool stepped = false;
+            for (std::size_t s = 0; s < steps_each && step_in_pair(vertices); ++s) stepped = true;
+            moved |= stepped;
+            if (!stepped) break;
+        }
+        tell(links, vertices, moved, move);
+    }
+
+    struct Values {
+        double loss, gap;
+    };
+    /// Of sequence i, and nothing changes.
+    template <class Scorer>
+    Values evaluate(std::size_t i, const Scorer& W, const Links& links, const std::vector<Vertex>& vertices) {
+        i_ = i;
+        score_positions(problem_, i, W, true, scores_);
+        links_ = links;
+        best_.resize(problem_.length(i));
+        const double highest = viterbi_.decode(scores_.data(), best_.size(), links_, best_.data());
+        const double own = score_of(problem_.right(i), scores_.data(), links_);
+        return {std::max(highest - own, 0.0), std::max(highest - mean_score(vertices), 0.0)};
+    }
+
+private:
+    static constexpr std::size_t steps_each = 3;
+    static constexpr std::size_t longest_kept = 2000;  // positions whose products are kept: at most 32 MB
+
+    struct Term {
+        Label label;
+        std::size_t t;
+        double sign;
+    };
+
+    /// Those of the g-th label.
+    std::span<const Term> terms_of(std::size_t g) const {
+        const std::size_t last = g + 1 < groups_.size() ? groups_[g + 1] : terms_.size();
+        return std::span<const Term>(terms_).subspan(groups_[g], last - groups_[g]);
+    }
+
+    double mean_score(const std::vector<Vertex>& vertices) const {
+        double sum = 0;
+        for (const Vertex& vertex : vertices)
+            if (vertex.share > 0) sum += vertex.share * score_of(vertex.labels, scores_.data(), links_);
+        return sum;
+    }
+
+    /// The labelling decoded last, if it is not there.
+    void add_vertex(std::vector<Vertex>& vertices) {
+        for (const Vertex& vertex : vertices)
+            if (vertex.labels == best_) return;
+        vertices.push_back({best_, problem_.cost_of(i_, best_), 0, 0});
+    }
+
+    /// From the lowest one with a share to the highest one; false where nothing is to be gained.
+    bool step_in_pair(std::vector<Vertex>& vertices) {
+        std::size_t a = 0, b = 0;
+        double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
+        for (std::size_t v = 0; v < vertices.size(); ++v) {
+            const double score = score_of(vertices[v].labels, scores_.data(), links_);
+            if (score > highest) highest = score, a = v;
+            if (vertices[v].share > 0 && score < lowest) lowest = score, b = v;
+        }
+        const double rise = highest - lowest;
+        if (a == b || !(rise > 1e-14 * (std::abs(highest) + std::abs(lowest)))) return false;
+        const double square = make_direction(vertices[a].labels, vertices[b].labels);
+        const double c = problem_.C * problem_.weights[i_];
+        double share = vertices[b].share;
+        if (rise < c * square * share) {
+            share = rise / (c * square);
+            vertices[b].share -= share;
+        } else {
+            vertices[b].share = 0;
+        }
+        vertices[a].share += share;
+        apply(c * share);
+        return true;
+    }
+
+    /// phi(b) - phi(a), its effect on the scores of this sequence, and its squared norm.
+    double make_direction(const std::vector<Label>& a, const std::vector<Label>& b) {
+        const std::size_t length = a.size();
+        if (!has_rows_) rows_.take(problem_.start(i_), length);
+        has_rows_ = true;
+        terms_.clear();
+        for (std::size_t t = 0; t < length; ++t)
+            if (a[t] != b[t]) {
+                terms_.push_back({b[t], t, 1.0});
+                terms_.push_back({a[t], t, -1.0});
+            }
+        std::stable_sort(terms_.begin(), terms_.end(),
+                         [](const Term& x, const Term& y) { return x.label < y.label; });
+        groups_.clear();
+        for (std::size_t k = 0; k < terms_.size(); ++k)
+            if (k == 0 || terms_[k].label != terms_[k - 1].label) groups_.push_back(k);
+        std::size_t unknown = 0;
+        for (const Term& term : terms_) unknown += term.sign > 0 && !rows_.has_products(term.t);
+        // By the products of each row, which later steps use again, or label by label: whichever computes
+        // less now.
+        const bool by_rows = unknown <= groups_.size() && length <= longest_kept;
+        effects_.assign(groups_.size() * length, 0.0);
+        double square = 0;
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            double* effect = &effects_[g * length];
+            const std::span<const Term> group = terms_of(g);
+            for (const auto& [label, t, sign] : group) {
+                if (!by_rows) {
+                    rows_.add(t, sign);
+                    continue;
+                }
+                const double* products = rows_.products(t);
+                for (std::size_t other = 0; other < length; ++other) effect[other] += sign * products[other];
+            }
+            if (!by_rows) rows_.dots(effect);
+            for (const auto& [label, t, sign] : group) {
+                square += sign * effect[t];
+                if (!by_rows) rows_.clear(t);
+            }
+        }
+        touched_.clear();
+        const auto count = [&](std::size_t place, double sign) {
+            if (!problem_.learns(place)) return;
+            if (counts_[place] == 0) touched_.push_back(place);
+            counts_[place] += sign;
+        };
+        links_.for_each(b, [&](std::size_t place) { count(place, 1); });
+        links_.for_each(a, [&](std::size_t place) { count(place, -1); });
+        // A place may be there twice, where its count passed zero: it is then counted once, and zero after.
+        direction_.clear();
+        for (const std::size_t place : touched_) {
+            if (counts_[place] == 0) continue;
+            direction_.push_back({place, counts_[place]});
+            square += counts_[place] * counts_[place];
+            counts_[place] = 0;
+        }
+        return square;
+    }
+
+    /// w <- w + step (phi(b) - phi(a)), as far as this sequence sees it.
+    void apply(double step) {
+        const std::size_t stride = links_.stride(), length = problem_.length(i_);
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            const Label own = terms_[groups_[g]].label;
+            for (const auto& [label, t, sign] : terms_of(g)) changes_[t * stride + own] += step * sign;
+            const double* effect = &effects_[g * length];
+            for (std::size_t t = 0; t < length; ++t) scores_[t * stride + own] += step * effect[t];
+        }
+        for (const auto& [place, count] : direction_) links_[place] += step * count;
+    }
+
+    /// What came of the visit; `links` are those it began with.
+    void tell(const Links& links, const std::vector<Vertex>& vertices, bool moved, ChainMove& move) {
+        move.positions.clear();
+        move.changes.clear();
+        move.links.clear();
+        move.linear = move.along = move.square = 0;
+        if (!moved) return;
+        const std::size_t stride = links.stride(), start = problem_.start(i_), K = links.n_labels();
+        for (std::size_t t = 0; t < problem_.length(i_); ++t) {
+            const std::size_t begin = move.changes.size();
+            const double* costs = problem_.costs(problem_.labels[start + t]);
+            for (std::size_t k = 0; k < K; ++k) {
+                const double change = changes_[t * stride + k];
+                if (change == 0) continue;
+                move.changes.push_back({static_cast<std::uint32_t>(k), change});
+                move.along += change * (begin_scores_[t * stride + k] - costs[k]);
+                move.square += change * (scores_[t * stride + k] - begin_scores_[t * stride + k]);
+            }
+            if (move.changes.size() > begin) move.positions.push_back({t, begin, move.changes.size()});
+        }
+        for (std::size_t place = 0; place < links.size(); ++place) {
+            if (!(links_[place] > -std::numeric_limits<double>::infinity())) continue;
+            const double change = links_[place] - links[place];
+            if (change == 0) continue;
+            move.links.push_back({place, change});
+            move.along += change * links[place];
+            move.square += change * change;
+        }
+        const double c = problem_.C * problem_.weights[i_];
+        for (const Vertex& vertex : vertices) move.linear += c * (vertex.share - vertex.before) * vertex.cost;
+    }
+
+    const ChainProblem<Rows>& problem_;
+    std::size_t i_ = 0;
+    Links links_;
+    Viterbi viterbi_;
+    AlignedVector<double> scores_, begin_scores_, changes_;
+    LocalRows<Rows> rows_;
+    bool has_rows_ = false;  // those of sequence i
+    std::vector<double> counts_, effects_;
+    std::vector<Label> best_;
+    std::vector<Term> terms_;
+    std::vector<std::size_t> groups_, touched_;
+    std::vector<ChainMove::Link> direction_;
+};
+
+}  // namespace pegasos

@@ -1,0 +1,52 @@
+// Where names become template instances, for chains of labels.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dispatch.hpp"
+#include "solvers/chain_frank_wolfe.hpp"
+#include "solvers/chain_pegasos.hpp"
+
+namespace pegasos {
+
+/// The problem less its rows.
+struct ChainData {
+    std::span<const std::uint64_t> starts;
+    std::span<const Label> labels;
+    std::span<const double> weights;
+    double C;
+    std::span<const double> cost;
+    const Links& barriers;
+    bool boundaries;
+};
+
+struct ChainFrankWolfeRequest {
+    ChainFrankWolfeOptions options;
+    std::vector<RowNumber> sequence;  // visits of the only epoch, for tests
+    ChainVertices start;
+};
+
+struct ChainPegasosRequest {
+    IterateOptions options;
+    std::string sampling;
+    std::uint64_t seed;
+    std::vector<RowNumber> sequence;  // instead of sampling, for tests
+};
+
+template <class Rows>
+ChainSolution solve_chain_frank_wolfe(const Rows& rows, const ChainData& data,
+                                      const ChainFrankWolfeRequest& request, Context& context);
+
+template <class Rows>
+ChainSolution solve_chain_pegasos(const Rows& rows, const ChainData& data, const ChainPegasosRequest& request,
+                                  Context& context);
+
+/// The best labels of each sequence, one after the other, and where `marginals` is given the best score with
+/// each label at each position. The weights are without padding.
+template <class Rows>
+std::vector<Label> decode_chains(const Rows& rows, std::span<const std::uint64_t> starts,
+                                 std::span<const double> weights, const Links& links,
+                                 std::vector<double>* marginals, Context& context);
+
+}  // namespace pegasos

@@ -1,0 +1,304 @@
+// Block-coordinate Frank-Wolfe in pairs for chains of labels: dual ascent, one sequence at a time
+// (chain_block.hpp has the dual and the step).
+//
+// Epochs visit the sequences in a new random order; those that added next to nothing to the gap rest for some
+// epochs. With several threads a batch of sequences is worked on at the same weights; then each one's change
+// is added, in order, as far as it raises the dual at the weights of that moment (a line search in closed
+// form). What comes out does not depend on timing.
+//
+// The gaps met at the visits add up to an estimate of the gap. When it is small enough, and now and then, a
+// check makes sure: the weights are summed afresh from the vertices, all sequences are decoded at them, and
+// both values computed in double precision.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "chain_block.hpp"
+#include "solution.hpp"
+#include "visits.hpp"
+
+namespace pegasos {
+
+struct ChainFrankWolfeOptions {
+    double tol;
+    double max_epochs;
+    std::size_t batch;      // sequences worked on at the same weights
+    std::size_t decodings;  // at a visit, at most
+    std::uint64_t seed;
+    static constexpr double coarse = 1e-5;  // single precision will do for a tol from here on
+};
+
+/// Vertices as arrays, for a later run to start from.
+struct ChainVertices {
+    std::vector<std::uint32_t> owners;  // the sequence of each
+    std::vector<double> shares;
+    std::vector<Label> labels;  // one after the other
+};
+
+struct ChainSolution {
+    std::vector<double> weights,
+        links;     // features x labels (the constant one last); (labels + first, last) x labels
+    Solution run;  // bounds, history, reason
+    ChainVertices vertices;
+};
+
+template <class Rows, class Real>
+class ChainFrankWolfe {
+public:
+    ChainFrankWolfe(const ChainProblem<Rows>& problem, const ChainFrankWolfeOptions& options,
+                    Context& context)
+        : problem_(problem),
+          options_(options),
+          context_(context),
+          visits_(problem.n_sequences(), false, options.seed),
+          vertices_(problem.n_sequences()),
+          quiet_(problem.n_sequences()),
+          W_(problem.dimension(), problem.n_labels()),
+          exact_(problem.dimension(), problem.n_labels()),
+          links_(problem.barriers),
+          moves_(options.batch),
+          scores_(links_.stride()) {
+        for (std::size_t k = 0; k < context.team.size(); ++k) blocks_.emplace_back(problem);
+        for (std::size_t i = 0; i < problem.n_sequences(); ++i) {
+            if (problem.length(i) == 0 || problem.weights[i] == 0) visits_.leave_out(i);
+            const auto right = problem.right(i);
+            vertices_[i].push_back({{right.begin(), right.end()}, 0, 1, 1});
+        }
+    }
+
+    ChainSolution run(const ChainVertices& start, const std::vector<RowNumber>& sequence) {
+        if (!start.owners.empty()) begin_at(start);
+        Solution solution;
+        double next_check = 4;
+        for (;;) {
+            const bool alive = make_epoch(sequence);
+            visits_.end_epoch();
+            const double done = epochs();
+            const bool last = !alive || !sequence.empty() || done >= options_.max_epochs;
+            const bool close = estimate_ <= 0.8 * options_.tol * std::max(dual_, 0.0);
+            if (!last && !close && done < next_check && gained_) continue;
+            next_check = std::max(2 * done, done + 1);
+            solution.bounds = check();
+            solution.epochs = done;
+            solution.record(context_, done, solution.bounds);
+            if (options_.tol > 0 && solution.bounds.gap() <= options_.tol)
+                solution.reason = "tol";
+            else if (!alive)
+                solution.reason = "max_time";
+            else if (last)
+                solution.reason = "budget";
+            else if (!gained_ && complete_)
+                solution.reason = "precision";
+            if (!solution.reason.empty()) break;
+        }
+        solution.steps = visited_;
+        solution.seconds = context_.monitor.seconds();
+        return {exact_.flat(), links_.flat(), std::move(solution), take_vertices()};
+    }
+
+private:
+    double epochs() const {
+        return static_cast<double>(visited_) / static_cast<double>(problem_.n_sequences());
+    }
+
+    void begin_at(const ChainVertices& start) {
+        std::size_t at = 0;
+        for (auto& own : vertices_) own[0].share = 0;
+        for (std::size_t v = 0; v < start.owners.size(); ++v) {
+            const std::size_t i = start.owners[v], length = problem_.length(i);
+            const auto first = start.labels.begin() + static_cast<std::ptrdiff_t>(at);
+            const std::vector<Label> labels(first, first + static_cast<std::ptrdiff_t>(length));
+            at += length;
+            if (labels == vertices_[i][0].labels)
+                vertices_[i][0].share += start.shares[v];
+            else
+                vertices_[i].push_back({labels, problem_.cost_of(i, labels), start.shares[v], 0});
+        }
+        for (auto& own : vertices_) normalise(own);
+        sum_weights();
+    }
+
+    /// Shares are at least zero and sum to one; the vertices without any are dropped.
+    static void normalise(std::vector<Vertex>& own) {
+        double total = 0;
+        for (Vertex& vertex : own) total += vertex.share = std::max(vertex.share, 0.0);
+        if (total > 0)
+            for (Vertex& vertex : own) vertex.share /= total;
+        else
+            own[0].share = 1;
+        std::erase_if(own, [](const Vertex& vertex) { return vertex.share == 0; });
+    }
+
+    /// False when the time is up.
+    bool make_epoch(const std::vector<RowNumber>& sequence) {
+        if (sequence.empty())
+            visits_.make_order((options_.max_epochs - epochs()) *
+                               static_cast<double>(problem_.n_sequences()));
+        else
+            visits_.set_order(sequence);
+        const std::vector<RowNumber>& order = visits_.order();
+        const double n = static_cast<double>(problem_.n_sequences());
+        complete_ = static_cast<double>(order.size()) >= 0.999 * n;
+        // What a sequence may add to the gap and yet rest.
+        small_ = 0.1 * std::max(options_.tol * std::max(dual_, 0.0), 0.1 * estimate_) / n;
+        double met = 0;
+        gained_ = false;
+        for (std::size_t first = 0; first < order.size(); first += options_.batch) {
+            const std::size_t count = std::min(options_.batch, order.size() - first);
+            const std::span<const RowNumber> batch(order.data() + first, count);
+            context_.monitor.at_epoch(epochs());
+            work_on(batch);
+            for (std::size_t k = 0; k < count; ++k) met += add(batch[k], moves_[k], count > 1);
+            visited_ += count;
+            std::size_t work = 0;
+            for (const RowNumber i : batch)
+                work += problem_.length(i) * links_.n_labels() * (8 + links_.n_labels()) / 8;
+            if (context_.monitor.worked(work)) return false;
+        }
+        estimate_ = met;
+        return true;
+    }
+
+    void work_on(std::span<const RowNumber> batch) {
+        const auto visit = [&](std::size_t worker, std::size_t k) {
+            const std::size_t i = batch[k];
+            blocks_[worker].visit(i, W_, links_, options_.decodings, vertices_[i], moves_[k]);
+        };
+        if (batch.size() == 1) return visit(0, 0);
+        context_.team.run([&](std::size_t worker) {
+            for (std::size_t k = worker; k < batch.size(); k += context_.team.size()) visit(worker, k);
+        });
+    }
+
+    /// Adds what a visit changed, as far as that raises the dual; returns the gap it met.
+    double add(std::size_t i, const ChainMove& move, bool stale) {
+        const double c = problem_.C * problem_.weights[i], gap = c * move.gap;
+        quiet_[i] = gap <= small_ ? quiet_[i] + 1 : 0;
+        if (quiet_[i] > 1) visits_.rest(i, std::min(quiet_[i], 8u));
+        if (move.empty()) return gap;
+        const double rise = move.linear - (stale ? along(i, move) : move.along);
+        double part = 1;
+        if (stale) part = rise <= 0 ? 0 : std::min(1.0, rise / move.square);
+        const double gain = part * rise - 0.5 * part * part * move.square;
+        gained_ |= gain > 1e-15 * std::abs(dual_);
+        dual_ += gain;
+        for (Vertex& vertex : vertices_[i])
+            vertex.share = vertex.before + part * (vertex.share - vertex.before);
+        std::erase_if(vertices_[i], [](const Vertex& vertex) { return !(vertex.share > 0); });
+        if (part == 0) return gap;
+        for (const auto& [t, begin, end] : move.positions)
+            W_.add(problem_.rows, problem_.start(i) + t, part,
+                   std::span<const ClassChange>(move.changes).subspan(begin, end - begin));
+        for (const auto& [place, change] : move.links) links_[place] += part * change;
+        return gap;
+    }
+
+    /// <w, change of w> at the weights of now.
+    double along(std::size_t i, const ChainMove& move) {
+        double sum = 0;
+        for (const auto& [t, begin, end] : move.positions) {
+            W_.scores(problem_.rows, problem_.start(i) + t, scores_.data());
+            for (std::size_t c = begin; c < end; ++c)
+                sum += scores_[move.changes[c].k] * move.changes[c].change;
+        }
+        for (const auto& [place, change] : move.links) sum += links_[place] * change;
+        return sum;
+    }
+
+    /// The weights, from the vertices alone.
+    void sum_weights() {
+        std::fill(exact_.values().begin(), exact_.values().end(), 0.0);
+        links_ = problem_.barriers;
+        std::vector<double> change(links_.stride());
+        for (std::size_t i = 0; i < vertices_.size(); ++i) {
+            if (vertices_[i].size() == 1 && vertices_[i][0].cost == 0) continue;
+            const double c = problem_.C * problem_.weights[i];
+            const auto right = problem_.right(i);
+            for (std::size_t t = 0; t < right.size(); ++t) {
+                std::fill(change.begin(), change.end(), 0.0);
+                for (const Vertex& vertex : vertices_[i])
+                    if (vertex.labels[t] != right[t]) {
+                        change[vertex.labels[t]] -= vertex.share;
+                        change[right[t]] += vertex.share;
+                    }
+                exact_.add_nonzero(problem_.rows, problem_.start(i) + t, c, change.data());
+            }
+            for (const Vertex& vertex : vertices_[i]) {
+                const auto add = [&](double amount) {
+                    return [this, amount](std::size_t place) {
+                        if (problem_.learns(place)) links_[place] += amount;
+                    };
+                };
+                links_.for_each(right, add(c * vertex.share));
+                links_.for_each(vertex.labels, add(-c * vertex.share));
+            }
+        }
+        for (std::size_t j = 0; j < exact_.values().size(); ++j)
+            W_.values()[j] = static_cast<Real>(exact_.values()[j]);
+    }
+
+    /// Bounds at the weights of the vertices; these are then the weights. Sequences that add to the gap wake
+    /// up.
+    Bounds check() {
+        sum_weights();
+        Sum square, linear, loss, gaps;
+        for (const double x : exact_.values()) square.add(x * x);
+        for (std::size_t place = 0; place < links_.size(); ++place)
+            if (std::isfinite(links_[place])) square.add(links_[place] * links_[place]);
+        const std::size_t n = problem_.n_sequences();
+        std::vector<typename ChainBlock<Rows>::Values> values(n);
+        context_.team.run([&](std::size_t worker) {
+            for (std::size_t i = worker; i < n && !context_.team.failed(); i += context_.team.size()) {
+                values[i] = blocks_[worker].evaluate(i, exact_, links_, vertices_[i]);
+                if (worker == 0) context_.monitor.worked(problem_.length(i) * links_.stride() * 8);
+            }
+        });
+        for (std::size_t i = 0; i < n; ++i) {
+            const double c = problem_.C * problem_.weights[i];
+            loss.add(c * values[i].loss);
+            gaps.add(c * values[i].gap);
+            for (const Vertex& vertex : vertices_[i]) linear.add(c * vertex.share * vertex.cost);
+            if (visits_.rests(i) && c * values[i].gap > small_) {
+                visits_.wake(i);
+                quiet_[i] = 0;
+            }
+        }
+        dual_ = linear.value() - square.value() / 2;
+        estimate_ = gaps.value();
+        return {square.value() / 2 + loss.value(), dual_};
+    }
+
+    ChainVertices take_vertices() const {
+        ChainVertices all;
+        for (std::size_t i = 0; i < vertices_.size(); ++i)
+            for (const Vertex& vertex : vertices_[i]) {
+                all.owners.push_back(static_cast<std::uint32_t>(i));
+                all.shares.push_back(vertex.share);
+                all.labels.insert(all.labels.end(), vertex.labels.begin(), vertex.labels.end());
+            }
+        return all;
+    }
+
+    const ChainProblem<Rows>& problem_;
+    const ChainFrankWolfeOptions options_;
+    Context& context_;
+    Visits visits_;
+    std::vector<std::vector<Vertex>> vertices_;
+    std::vector<std::uint32_t> quiet_;  // visits in a row that met next to no gap
+    ClassMatrix<Real> W_;
+    ClassMatrix<double> exact_;
+    Links links_;
+    std::vector<ChainBlock<Rows>> blocks_;
+    std::vector<ChainMove> moves_;
+    AlignedVector<double> scores_;
+    std::uint64_t visited_ = 0;
+    double dual_ = 0, estimate_ = std::numeric_limits<double>::infinity(), small_ = 0;
+    bool gained_ = false, complete_ = false;
+};
+
+}  // namespace pegasos
