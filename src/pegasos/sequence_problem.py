@@ -25,7 +25,7 @@ class SequenceProblem:
 
 
 class SequenceStart(NamedTuple):
-    """Where a run continues another: labellings of each sequence with their shares, or weights and steps behind them."""
+    """Where a run continues another: labellings of the sequences with their shares."""
 
     owners: NDArray[np.uint32]
     shares: Floats
