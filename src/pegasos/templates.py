@@ -1,0 +1,289 @@
+"""Feature templates: which columns of which neighbours make the features of a position, in CRF++'s notation."""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Self
+
+from sklearn.base import BaseEstimator, TransformerMixin
+
+__all__ = ["Template"]
+
+Sentence = Sequence[Sequence[str]]
+Place = tuple[int, int]  # positions to the right, and the column
+
+_MACRO = re.compile(r"%x\[(-?[0-9]+),([0-9]+)\]")
+
+#: Words in column 0 and parts of speech in column 1, in a window of two.
+_CHUNKING = """\
+U00:%x[-2,0]
+U01:%x[-1,0]
+U02:%x[0,0]
+U03:%x[1,0]
+U04:%x[2,0]
+U05:%x[-1,0]/%x[0,0]
+U06:%x[0,0]/%x[1,0]
+
+U10:%x[-2,1]
+U11:%x[-1,1]
+U12:%x[0,1]
+U13:%x[1,1]
+U14:%x[2,1]
+U15:%x[-2,1]/%x[-1,1]
+U16:%x[-1,1]/%x[0,1]
+U17:%x[0,1]/%x[1,1]
+U18:%x[1,1]/%x[2,1]
+
+U20:%x[-2,1]/%x[-1,1]/%x[0,1]
+U21:%x[-1,1]/%x[0,1]/%x[1,1]
+U22:%x[0,1]/%x[1,1]/%x[2,1]
+
+B
+"""
+
+_NAMED = {"chunking": _CHUNKING}
+
+
+class Template(TransformerMixin, BaseEstimator):
+    """Feature templates in CRF++'s notation: from columns of strings to lists of features.
+
+    Every line that begins with ``U`` makes one feature of a position: its own text, with each ``%x[row,column]``
+    replaced by the string in that column, counted from 0, of the position so many rows further on. Beyond the ends of
+    a sentence there are ``_B-1``, ``_B-2`` and so on before it, ``_B+1``, ``_B+2`` and so on after it. Lines that are
+    empty or begin with ``#`` count for nothing, and so does a ``B``: transitions between labels are always part of a
+    `SequenceSVC`. Transitions that depend on columns, a ``B`` with ``%x``, are not, and are refused.
+
+    There is nothing to learn: `fit` checks the template and nothing else.
+
+    Parameters
+    ----------
+    text : str or sequence of str
+        The template, or its lines.
+
+    Examples
+    --------
+    >>> from pegasos.templates import Template
+    >>> template = Template(["U0:%x[0,0]", "U1:%x[-1,1]/%x[0,1]"])
+    >>> template.apply([("He", "PRP"), ("left", "VBD")])
+    [['U0:He', 'U1:_B-1/PRP'], ['U0:left', 'U1:PRP/VBD']]
+
+    One of those that have a name:
+
+    >>> len(Template.named("chunking").apply([("He", "PRP")])[0])
+    19
+    """
+
+    def __init__(self, text: str | Sequence[str]) -> None:
+        self.text = text
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Self:
+        """The template in a file, in UTF-8. Errors in it are raised here and name the file."""
+        name = os.fspath(path)
+        with open(name, "rb") as file:
+            content = file.read()
+        try:
+            template = cls(content.decode("utf-8-sig"))
+            _compile(template.text)
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise ValueError(f"{name}: line {line}: not UTF-8; convert the file to UTF-8") from None
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        return template
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """The template of that name.
+
+        ``"chunking"`` is the usual one for CoNLL-2000: of words in column 0 and parts of speech in column 1 the
+        current one and two on either side, pairs with the current word, and pairs and triples of parts of speech.
+        """
+        if name not in _NAMED:
+            raise ValueError(f"no template is named {name!r}; there is {', '.join(map(repr, _NAMED))}")
+        return cls(_NAMED[name])
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns a position must have; more of them do not matter."""
+        return _count_columns(_compile(self.text))
+
+    def fit(self, sentences: Any = None, y: Any = None) -> Self:
+        """Check the template."""
+        _compile(self.text)
+        return self
+
+    def apply(self, sentence: Sentence) -> list[list[str]]:
+        """The features of each position of a sentence.
+
+        Parameters
+        ----------
+        sentence : sequence of sequences of str
+            Of each position its columns.
+
+        Returns
+        -------
+        features : list of lists of str
+            Of each position as many features as the template has lines with ``U``.
+        """
+        return self.transform([sentence])[0]
+
+    def transform(self, sentences: Iterable[Sentence]) -> list[list[list[str]]]:
+        """The features of each position of each sentence. Equal features of a call are the same string in memory."""
+        patterns = _compile(self.text)
+        n_columns = _count_columns(patterns)
+        rows = [0] + [pattern.row + row for pattern in patterns for row, _ in pattern.shape.places]
+        before = [f"_B-{distance}" for distance in range(-min(rows), 0, -1)]
+        after = [f"_B+{distance}" for distance in range(1, max(rows) + 1)]
+        groups = _group(patterns)
+        result: list[list[list[str]]] = []
+        for number, sentence in enumerate(sentences):
+            length = len(sentence)
+            columns = [[*before, *column, *after] for column in _transpose(sentence, number, n_columns)]
+            features: list[Iterable[str]] = [()] * len(patterns)
+            for group in groups if length else ():
+                first = len(before) + group.first
+                span = length + group.last - group.first
+                strings = [columns[column][first + row : first + row + span] for row, column in group.shape.places]
+                if len(strings) == 1:
+                    cores = strings[0]
+                else:
+                    cores = list(map(group.join, zip(*strings, strict=True))) if strings else [""] * length
+                for k, shift, make in group.members:
+                    features[k] = map(make, cores[shift : shift + length])
+            result.append(list(map(list, zip(*features, strict=True))))
+        return result
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.no_validation = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+
+class _Shape(NamedTuple):
+    """What a line has from its first %x to its last: places, counted from the first, and a format of the strings."""
+
+    places: tuple[Place, ...]
+    format: str
+
+
+class _Pattern(NamedTuple):
+    """A line: a shape, the row where it begins, and the text on both sides of it, as a format."""
+
+    shape: _Shape
+    row: int
+    format: str
+
+
+class _Made(dict[Any, str]):
+    """Strings by what is put into a format, made when they are asked for first.
+
+    Text repeats itself: looking up is faster than joining, and later work on equal strings has their hashes.
+    """
+
+    def __init__(self, format: str) -> None:
+        self.format = format
+
+    def __missing__(self, given: str | tuple[str, ...]) -> str:
+        made = self[given] = self.format % given
+        return made
+
+
+class _Group(NamedTuple):
+    """Patterns of one shape: their strings are joined once for all, and then shifted."""
+
+    shape: _Shape
+    join: Callable[[tuple[str, ...]], str]
+    first: int  # of the rows where the patterns begin
+    last: int
+    members: list[tuple[int, int, Callable[[str], str]]]  # number of the pattern, rows from the first, what it makes
+
+
+def _group(patterns: Sequence[_Pattern]) -> list[_Group]:
+    groups = []
+    for shape in dict.fromkeys(pattern.shape for pattern in patterns):
+        alike = [(k, pattern) for k, pattern in enumerate(patterns) if pattern.shape == shape]
+        rows = [pattern.row for _, pattern in alike]
+        members = [(k, pattern.row - min(rows), _Made(pattern.format).__getitem__) for k, pattern in alike]
+        groups.append(_Group(shape, _Made(shape.format).__getitem__, min(rows), max(rows), members))
+    return groups
+
+
+def _compile(text: str | Sequence[str]) -> list[_Pattern]:
+    lines = text.split("\n") if isinstance(text, str) else text
+    patterns = []
+    for number, line in enumerate(lines, 1):
+        if not isinstance(line, str):
+            raise TypeError(f"line {number} of the template is {line!r}; pass a text, or lines that are strings")
+        stripped = line.strip()
+        if not stripped or stripped.startswith("#"):
+            continue
+        offset = len(line) - len(line.lstrip()) + 1
+        if stripped[0] == "B":
+            at = stripped.find("%")
+            if at >= 0:
+                raise ValueError(
+                    f"line {number}, column {at + offset}: a transition that depends on columns, {stripped!r}; here "
+                    f"they depend on labels alone: begin the line with U, or write B without %x"
+                )
+        elif stripped[0] == "U":
+            patterns.append(_compile_line(stripped, number, offset))
+        else:
+            raise ValueError(
+                f"line {number}, column {offset}: {stripped!r} begins with neither U nor B; write features as "
+                f"'U00:%x[0,0]' and comments with #"
+            )
+    if not patterns:
+        raise ValueError("the template has no features; write some, such as 'U00:%x[0,0]'")
+    return patterns
+
+
+def _compile_line(line: str, number: int, offset: int) -> _Pattern:
+    at = -1
+    while (at := line.find("%", at + 1)) >= 0:
+        if _MACRO.match(line, at) is None:
+            raise ValueError(
+                f"line {number}, column {at + offset}: {line[at : at + 12]!r} is no %x[row,column]; write two "
+                f"integers, the second not negative, without spaces, such as %x[-1,0]"
+            )
+    macros = list(_MACRO.finditer(line))
+    if not macros:
+        return _Pattern(_Shape((), ""), 0, f"{line}%s")  # one feature for all positions
+    first, end = macros[0].start(), macros[-1].end()
+    row = int(macros[0][1])
+    places = tuple((int(macro[1]) - row, int(macro[2])) for macro in macros)
+    return _Pattern(_Shape(places, _MACRO.sub("%s", line[first:end])), row, f"{line[:first]}%s{line[end:]}")
+
+
+def _count_columns(patterns: Iterable[_Pattern]) -> int:
+    return max((column + 1 for pattern in patterns for _, column in pattern.shape.places), default=0)
+
+
+def _transpose(sentence: Sentence, number: int, n_columns: int) -> list[tuple[str, ...]]:
+    """The columns that the template uses; a ValueError that names the position where there are not as many."""
+    for k, position in enumerate(sentence):
+        if isinstance(position, str):
+            raise ValueError(
+                f"sentence {number}, position {k} is the string {position!r}; pass a tuple of columns, ({position!r},)"
+            )
+        if len(position) < n_columns:
+            raise ValueError(
+                f"sentence {number}, position {k} has {len(position)} columns, but the template uses {n_columns}; add "
+                f"columns, or use another template"
+            )
+    columns = list(zip(*sentence, strict=False))[:n_columns]
+    for column, values in enumerate(columns):
+        try:
+            "".join(values)
+        except TypeError:
+            k = next(k for k, value in enumerate(values) if not isinstance(value, str))
+            raise ValueError(
+                f"sentence {number}, position {k} has {values[k]!r} in column {column}; pass strings"
+            ) from None
+    return columns
