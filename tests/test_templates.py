@@ -96,6 +96,7 @@ ERRORS = [
     ("  U1:100%", "line 1, column 9: '%' is no"),
     ("U1:%%x[0,0]", "line 1, column 4: '%%x[0,0]' is no"),
     ("U1:%x[0,0]\n\nB2:%x[0,0]", "line 3, column 4: a transition that depends on columns, 'B2:%x[0,0]'; here they"),
+    ("U:%x[-101,0]", "line 1, column 3: %x[-101,0] looks more than 100 positions far; make the row smaller"),
     (" %x[0,0]", "line 1, column 2: '%x[0,0]' begins with neither U nor B; write features as 'U00:%x[0,0]'"),
     ("", "the template has no features; write some, such as 'U00:%x[0,0]'"),
     ("# none\nB\n", "the template has no features"),

@@ -12,6 +12,9 @@ __all__ = ["Template"]
 Sentence = Sequence[Sequence[str]]
 Place = tuple[int, int]  # positions to the right, and the column
 
+#: How far a template may look: what is beyond the ends of a sentence is made for all of it.
+LARGEST_ROW = 100
+
 _MACRO = re.compile(r"%x\[(-?[0-9]+),([0-9]+)\]")
 
 #: Words in column 0 and parts of speech in column 1, in a window of two.
@@ -247,10 +250,16 @@ def _compile(text: str | Sequence[str]) -> list[_Pattern]:
 def _compile_line(line: str, number: int, offset: int) -> _Pattern:
     at = -1
     while (at := line.find("%", at + 1)) >= 0:
-        if _MACRO.match(line, at) is None:
+        macro = _MACRO.match(line, at)
+        if macro is None:
             raise ValueError(
                 f"line {number}, column {at + offset}: {line[at : at + 12]!r} is no %x[row,column]; write two "
                 f"integers, the second not negative, without spaces, such as %x[-1,0]"
+            )
+        if abs(int(macro[1])) > LARGEST_ROW:
+            raise ValueError(
+                f"line {number}, column {at + offset}: {macro[0]} looks more than {LARGEST_ROW} positions far; make "
+                f"the row smaller"
             )
     macros = list(_MACRO.finditer(line))
     if not macros:
