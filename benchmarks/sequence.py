@@ -47,7 +47,7 @@ Score = Callable[[Labels, Labels], float]
 
 #: CRFsuite's algorithms and their settings, from the first to the last of which training takes longer. Online ones do a
 #: number of passes, of which 100 is their default; the others stop by themselves.
-PASSES = tuple({"max_iterations": passes} for passes in (2, 3, 5, 10, 20, 100))
+PASSES = tuple({"max_iterations": passes} for passes in (3, 4, 5, 10, 20, 100))
 CHUNKING = {
     "ap": PASSES,
     "pa": PASSES,
