@@ -135,7 +135,7 @@ class Template(TransformerMixin, BaseEstimator):
         """The features of each position of each sentence. Equal features of a call are the same string in memory."""
         patterns = _compile(self.text)
         n_columns = _count_columns(patterns)
-        rows = [0] + [pattern.row + row for pattern in patterns for row, _ in pattern.shape.places]
+        rows = [0] + [pattern.row + row for pattern in patterns for row, _ in pattern.places]
         before = [f"_B-{distance}" for distance in range(-min(rows), 0, -1)]
         after = [f"_B+{distance}" for distance in range(1, max(rows) + 1)]
         groups = _group(patterns)
@@ -143,17 +143,17 @@ class Template(TransformerMixin, BaseEstimator):
         for number, sentence in enumerate(sentences):
             length = len(sentence)
             columns = [[*before, *column, *after] for column in _transpose(sentence, number, n_columns)]
-            features: list[Iterable[str]] = [()] * len(patterns)
+            features: list[Sequence[str]] = [()] * len(patterns)
             for group in groups if length else ():
                 first = len(before) + group.first
-                span = length + group.last - group.first
-                strings = [columns[column][first + row : first + row + span] for row, column in group.shape.places]
+                last = len(before) + group.last + length
+                strings = [columns[column][first + row : last + row] for row, column in group.places]
                 if len(strings) == 1:
-                    cores = strings[0]
+                    made = map(group.make, strings[0])
                 else:
-                    cores = list(map(group.join, zip(*strings, strict=True))) if strings else [""] * length
-                for k, shift, make in group.members:
-                    features[k] = map(make, cores[shift : shift + length])
+                    made = map(group.make, zip(*strings, strict=True) if strings else [()] * length)
+                for (k, shift), values in zip(group.members, zip(*made, strict=True), strict=True):
+                    features[k] = values[shift : shift + length]
             result.append(list(map(list, zip(*features, strict=True))))
         return result
 
@@ -169,52 +169,45 @@ class Template(TransformerMixin, BaseEstimator):
         return tags
 
 
-class _Shape(NamedTuple):
-    """What a line has from its first %x to its last: places, counted from the first, and a format of the strings."""
+class _Pattern(NamedTuple):
+    """A line: the row of its first %x, all places counted from that row, and its text as a format of the strings."""
 
+    row: int
     places: tuple[Place, ...]
     format: str
 
 
-class _Pattern(NamedTuple):
-    """A line: a shape, the row where it begins, and the text on both sides of it, as a format."""
-
-    shape: _Shape
-    row: int
-    format: str
-
-
-class _Made(dict[Any, str]):
-    """Strings by what is put into a format, made when they are asked for first.
+class _Made(dict[Any, tuple[str, ...]]):
+    """What formats make of the same string or strings, made when it is asked for first.
 
     Text repeats itself: looking up is faster than joining, and later work on equal strings has their hashes.
     """
 
-    def __init__(self, format: str) -> None:
-        self.format = format
+    def __init__(self, formats: Sequence[str]) -> None:
+        self.formats = formats
 
-    def __missing__(self, given: str | tuple[str, ...]) -> str:
-        made = self[given] = self.format % given
+    def __missing__(self, given: str | tuple[str, ...]) -> tuple[str, ...]:
+        made = self[given] = tuple([format % given for format in self.formats])
         return made
 
 
 class _Group(NamedTuple):
-    """Patterns of one shape: their strings are joined once for all, and then shifted."""
+    """Patterns with the same places up to a shift: their features are looked up at once, and then shifted."""
 
-    shape: _Shape
-    join: Callable[[tuple[str, ...]], str]
-    first: int  # of the rows where the patterns begin
+    places: tuple[Place, ...]
+    first: int  # of the rows of the patterns
     last: int
-    members: list[tuple[int, int, Callable[[str], str]]]  # number of the pattern, rows from the first, what it makes
+    make: Callable[[Any], tuple[str, ...]]
+    members: list[tuple[int, int]]  # number of the pattern, and its row less the first
 
 
 def _group(patterns: Sequence[_Pattern]) -> list[_Group]:
     groups = []
-    for shape in dict.fromkeys(pattern.shape for pattern in patterns):
-        alike = [(k, pattern) for k, pattern in enumerate(patterns) if pattern.shape == shape]
+    for places in dict.fromkeys(pattern.places for pattern in patterns):
+        alike = [(k, pattern) for k, pattern in enumerate(patterns) if pattern.places == places]
         rows = [pattern.row for _, pattern in alike]
-        members = [(k, pattern.row - min(rows), _Made(pattern.format).__getitem__) for k, pattern in alike]
-        groups.append(_Group(shape, _Made(shape.format).__getitem__, min(rows), max(rows), members))
+        make = _Made([pattern.format for _, pattern in alike]).__getitem__
+        groups.append(_Group(places, min(rows), max(rows), make, [(k, each.row - min(rows)) for k, each in alike]))
     return groups
 
 
@@ -261,17 +254,13 @@ def _compile_line(line: str, number: int, offset: int) -> _Pattern:
                 f"line {number}, column {at + offset}: {macro[0]} looks more than {LARGEST_ROW} positions far; make "
                 f"the row smaller"
             )
-    macros = list(_MACRO.finditer(line))
-    if not macros:
-        return _Pattern(_Shape((), ""), 0, f"{line}%s")  # one feature for all positions
-    first, end = macros[0].start(), macros[-1].end()
-    row = int(macros[0][1])
-    places = tuple((int(macro[1]) - row, int(macro[2])) for macro in macros)
-    return _Pattern(_Shape(places, _MACRO.sub("%s", line[first:end])), row, f"{line[:first]}%s{line[end:]}")
+    found = [(int(macro[1]), int(macro[2])) for macro in _MACRO.finditer(line)]
+    row = found[0][0] if found else 0
+    return _Pattern(row, tuple((r - row, column) for r, column in found), _MACRO.sub("%s", line))
 
 
 def _count_columns(patterns: Iterable[_Pattern]) -> int:
-    return max((column + 1 for pattern in patterns for _, column in pattern.shape.places), default=0)
+    return max((column + 1 for pattern in patterns for _, column in pattern.places), default=0)
 
 
 def _transpose(sentence: Sentence, number: int, n_columns: int) -> list[tuple[str, ...]]:
