@@ -65,7 +65,9 @@ def test_compressed_files(tmp_path, end, module):
     path = tmp_path / f"train.txt{end}"
     path.write_bytes(module.compress(TEXT))
     assert read_conll(path) == read_conll(str(path)) == SENTENCES
-    for bad in (module.compress(TEXT * 100)[:-8], TEXT):
+    whole = module.compress(TEXT * 100)
+    half = len(whole) // 2
+    for bad in (whole[:-8], whole[:half] + b"\xff" * (len(whole) - half), TEXT):
         path.write_bytes(bad)
         with pytest.raises(ValueError, match=re.escape(f"{path}: not a compressed file of the kind its name says, or")):
             read_conll(path)

@@ -5,6 +5,7 @@ import gzip
 import lzma
 import os
 import re
+import zlib
 from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import Any, BinaryIO
@@ -65,7 +66,7 @@ def read_conll(
     try:
         with opened as lines:
             return _read_sentences(lines, separator)
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, OSError) as error:
+    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         # What the decompressors raise on bad data has no number, unlike an error of the system.
         if isinstance(error, OSError) and error.errno is not None:
             raise
