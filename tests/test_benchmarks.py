@@ -26,6 +26,7 @@ def test_there_are_benchmarks():
         "multiclass.py",
         "path.py",
         "scaling.py",
+        "sequence.py",
     }
     assert expected <= set(SCRIPTS)
 
