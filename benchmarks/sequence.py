@@ -58,7 +58,7 @@ CHUNKING = {
 LETTERS = {
     "ap": PASSES[2:],
     "pa": PASSES[2:],
-    "lbfgs": tuple({"c1": 0.0, "c2": c2} for c2 in (10.0, 3.0, 1.0, 0.3)),
+    "lbfgs": tuple({"c1": 0.0, "c2": c2} for c2 in (3.0, 1.0, 0.3, 0.1, 0.03)),
 }
 
 #: Letter errors of structured SVMs with linear features of the pixels, by what was trained on.
