@@ -217,12 +217,15 @@ private:
 
     /// From the lowest one with a share to the highest one; false where nothing is to be gained.
     bool step_in_pair(std::vector<Vertex>& vertices) {
-        std::size_t a = 0, b = 0;
-        double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
+        // After a step within the bounds two of them score the same but for rounding: then the first counts.
+        const auto above = [](double x, double y) { return x > y + 1e-12 * (std::abs(x) + std::abs(y)); };
+        std::size_t a = vertices.size(), b = a;
+        double highest = 0, lowest = 0;
         for (std::size_t v = 0; v < vertices.size(); ++v) {
             const double score = score_of(vertices[v].labels, scores_.data(), links_);
-            if (score > highest) highest = score, a = v;
-            if (vertices[v].share > 0 && score < lowest) lowest = score, b = v;
+            if (a == vertices.size() || above(score, highest)) highest = score, a = v;
+            if (vertices[v].share > 0 && (b == vertices.size() || above(lowest, score)))
+                lowest = score, b = v;
         }
         const double rise = highest - lowest;
         if (a == b || !(rise > 1e-14 * (std::abs(highest) + std::abs(lowest)))) return false;

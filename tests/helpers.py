@@ -27,6 +27,15 @@ STORAGES = [
 IRRATIONAL = math.sqrt(0.3)
 
 
+def make_rows(X, storage, bias=0.0, core=native):
+    """Rows in that storage, as the core takes them."""
+    kind, dtype, index = storage
+    if kind == "dense":
+        return core.dense_rows(X.astype(dtype), bias)
+    X = scipy.sparse.csr_array(X.astype(dtype))
+    return core.csr_rows(X.data, X.indices.astype(index), X.indptr.astype(index), X.shape[1], bias)
+
+
 def storage_name(storage):
     return "-".join(part if isinstance(part, str) else np.dtype(part).name for part in storage if part)
 
@@ -72,12 +81,7 @@ class Problem:
 
     @cache  # noqa: B019, problems live as long as the tests
     def rows(self, storage=STORAGES[1], core=native):
-        """The rows in that storage, as the core takes them."""
-        kind, dtype, index = storage
-        if kind == "dense":
-            return core.dense_rows(self.X.astype(dtype), self.bias)
-        X = scipy.sparse.csr_array(self.X.astype(dtype))
-        return core.csr_rows(X.data, X.indices.astype(index), X.indptr.astype(index), X.shape[1], self.bias)
+        return make_rows(self.X, storage, self.bias, core)
 
 
 @cache

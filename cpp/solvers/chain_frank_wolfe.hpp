@@ -72,29 +72,19 @@ public:
     }
 
     ChainSolution run(const ChainVertices& start, const std::vector<RowNumber>& sequence) {
-        if (!start.owners.empty()) begin_at(start);
         Solution solution;
-        double next_check = 4;
-        for (;;) {
+        if (!start.owners.empty()) {
+            begin_at(start);
+            look(solution, false, false);
+        }
+        for (double next_check = 4; solution.reason.empty();) {
             const bool alive = make_epoch(sequence);
             visits_.end_epoch();
-            const double done = epochs();
-            const bool last = !alive || !sequence.empty() || done >= options_.max_epochs;
+            const bool last = !sequence.empty() || epochs() >= options_.max_epochs;
             const bool close = estimate_ <= 0.8 * options_.tol * std::max(dual_, 0.0);
-            if (!last && !close && done < next_check && gained_) continue;
-            next_check = std::max(2 * done, done + 1);
-            solution.bounds = check();
-            solution.epochs = done;
-            solution.record(context_, done, solution.bounds);
-            if (options_.tol > 0 && solution.bounds.gap() <= options_.tol)
-                solution.reason = "tol";
-            else if (!alive)
-                solution.reason = "max_time";
-            else if (last)
-                solution.reason = "budget";
-            else if (!gained_ && complete_)
-                solution.reason = "precision";
-            if (!solution.reason.empty()) break;
+            if (alive && !last && !close && epochs() < next_check && gained_) continue;
+            next_check = std::max(2 * epochs(), epochs() + 1);
+            look(solution, !alive, last);
         }
         solution.steps = visited_;
         solution.seconds = context_.monitor.seconds();
@@ -104,6 +94,21 @@ public:
 private:
     double epochs() const {
         return static_cast<double>(visited_) / static_cast<double>(problem_.n_sequences());
+    }
+
+    /// A check, and what follows from it.
+    void look(Solution& solution, bool out_of_time, bool last) {
+        solution.bounds = check();
+        solution.epochs = epochs();
+        solution.record(context_, epochs(), solution.bounds);
+        if (options_.tol > 0 && solution.bounds.gap() <= options_.tol)
+            solution.reason = "tol";
+        else if (out_of_time)
+            solution.reason = "max_time";
+        else if (last)
+            solution.reason = "budget";
+        else if (!gained_ && complete_)
+            solution.reason = "precision";
     }
 
     void begin_at(const ChainVertices& start) {
@@ -120,7 +125,6 @@ private:
                 vertices_[i].push_back({labels, problem_.cost_of(i, labels), start.shares[v], 0});
         }
         for (auto& own : vertices_) normalise(own);
-        sum_weights();
     }
 
     /// Shares are at least zero and sum to one; the vertices without any are dropped.

@@ -4,6 +4,6 @@ Readable first. An algorithm takes the rows it visits as an argument (``batches`
 ``sequence``, one row number per step), so that nothing here is random, and yields where it stands after each step.
 """
 
-from pegasos.reference import dca, interior_point, multiclass, objective, s0, s2, s3, s4, smo
+from pegasos.reference import chain, dca, interior_point, multiclass, objective, s0, s2, s3, s4, smo
 
-__all__ = ["dca", "interior_point", "multiclass", "objective", "s0", "s2", "s3", "s4", "smo"]
+__all__ = ["chain", "dca", "interior_point", "multiclass", "objective", "s0", "s2", "s3", "s4", "smo"]
