@@ -124,7 +124,9 @@ public:
 
 private:
     static constexpr std::size_t first_pass = 1024;
-    static constexpr double sample = 0.25, unsettled = 0.45;  // parts, as shares of the examples
+    // Parts, as shares of the examples, and how many of the sample's may become support vectors. A larger
+    // part costs little, as each kernel value is needed once anyway; another one, as much as the first.
+    static constexpr double sample = 1.0 / 3, unsettled = 0.65, most_moving = 0.25;
 
     double epochs() const { return static_cast<double>(steps_) / static_cast<double>(problem_.n_rows); }
 
@@ -156,26 +158,26 @@ private:
     bool improve_part(double gap, double goal) {
         if (next_ == 0) {
             in_parts_ = solve_part(some_at_random(problem_.n_rows, sample, random_),
-                                   std::max(0.02, options_.tol), 0, 0.5 * unsettled);
+                                   std::max(0.02, options_.tol), 0, most_moving);
             if (in_parts_) next_ = problem_.size();
             return in_parts_;
         }
         in_parts_ = goal > 0 && gap < 0.5 * last_part_gap_ &&
                     solve_part(least_settled(problem_, unsettled, beta_, f_, b_), 0,
-                               std::max(0.3 * goal, 1e-4 * gap), 1);
+                               std::max(0.3 * goal, 1e-7 * gap), 1);
         last_part_gap_ = gap;
         return in_parts_;
     }
 
     /// Solves the problem of some examples, to a relative gap or one that is not, and tells the others.
     /// False, and nothing changes, where no variable of it moved, or more than this share of its examples.
-    bool solve_part(const std::vector<bool>& some, double tol, double goal, double most_moving) {
+    bool solve_part(const std::vector<bool>& some, double tol, double goal, double most) {
         const SmoPart part(problem_, some, beta_, f_, b_);
         const double n = static_cast<double>(problem_.n_rows), m = static_cast<double>(part.rows.size());
         if (part.rows.empty()) return false;
         SmoOptions options = options_;
         options.working_set =
-            std::min(options_.working_set, std::max<std::size_t>(part.rows.size() / 2, 1024));
+            std::min(options_.working_set, std::max<std::size_t>(part.rows.size() / 6, 1024));
         options.tol = tol;
         options.goal = goal;
         options.max_epochs = (options_.max_epochs - epochs()) * n / m;
@@ -197,7 +199,7 @@ private:
         std::vector<RowNumber> which;
         std::vector<double> steps;
         collect([&](std::size_t v) { return beta_[v] - before[v]; }, which, steps);
-        if (which.empty() || static_cast<double>(which.size()) > most_moving * m) {
+        if (which.empty() || static_cast<double>(which.size()) > most * m) {
             beta_ = before;
             return false;
         }
