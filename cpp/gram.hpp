@@ -38,11 +38,14 @@ public:
                          std::span<Real* const> out, Team& team, Monitor& monitor) = 0;
     /// Whether `compute` with few columns costs less than with all.
     virtual bool by_columns() const { return true; }
-    /// f_i += sum_k steps[k] K(rows[k], i), without the rows themselves; false where they would have to be
-    /// computed just the same.
-    virtual bool accumulate(std::span<const RowNumber>, std::span<const double>, double*, Team&, Monitor&) {
+    /// sums[c] += sum_k steps[k] K(rows[k], columns[c]), without the rows themselves; all n where no columns
+    /// are given. False where they would have to be computed just the same.
+    virtual bool accumulate(std::span<const RowNumber> /*rows*/, std::span<const double> /*steps*/,
+                            std::span<const RowNumber> /*columns*/, double* /*sums*/, Team&, Monitor&) {
         return false;
     }
+    /// Whether it does.
+    virtual bool accumulates() const { return false; }
 };
 
 /// Calls f(first, last) on ranges of [0, n) in all threads, a stretch at a time; thread 0 tells the monitor.
@@ -76,15 +79,14 @@ public:
     void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
                  std::span<Real* const> out, Team& team, Monitor& monitor) override {
         with_lines(points_, rows.size(), [&]<std::size_t lines>() {
-            if (columns.empty())
-                fill<lines>(rows, points_, squares_, out, team, monitor);
-            else
-                fill_some<lines>(rows, columns, out, team, monitor);
+            fill<lines>(rows, columns.empty() ? points_ : points_.some(columns), out, team, monitor);
         });
     }
 
-    bool accumulate(std::span<const RowNumber> rows, std::span<const double> steps, double* f, Team& team,
-                    Monitor& monitor) override {
+    bool accumulates() const override { return true; }
+    bool accumulate(std::span<const RowNumber> rows, std::span<const double> steps,
+                    std::span<const RowNumber> columns, double* sums, Team& team, Monitor& monitor) override {
+        const Points<Real> many = columns.empty() ? points_ : points_.some(columns);
         with_lines(points_, rows.size(), [&]<std::size_t lines>() {
             using T = Table<Real, lines>;
             T table(points_.n_features);
@@ -93,15 +95,15 @@ public:
                 table.fill(points_, rows.subspan(k, count));
                 alignas(64) double own[T::width] = {};
                 std::copy_n(steps.begin() + static_cast<std::ptrdiff_t>(k), count, own);
-                in_stretches(points_.n, 64, mean_entries(points_) * lines, team, monitor,
+                in_stretches(many.n, 64, mean_entries() * lines, team, monitor,
                              [&](std::size_t first, std::size_t last) {
-                                 table.against(kernel_, points_, squares_.data(), first, last,
+                                 table.against(kernel_, many, squares_.data(), first, last,
                                                [&](std::size_t i, const Real* values) {
                                                    double sum = 0;
 #pragma omp simd reduction(+ : sum)
                                                    for (std::size_t r = 0; r < T::width; ++r)
                                                        sum += own[r] * static_cast<double>(values[r]);
-                                                   f[i] += sum;
+                                                   sums[i] += sum;
                                                });
                              });
             }
@@ -110,24 +112,25 @@ public:
     }
 
 private:
-    static std::size_t mean_entries(const Points<Real>& many) {
-        return many.sparse() ? 1 + static_cast<std::size_t>(many.starts[many.n]) / many.n : many.n_features;
+    std::size_t mean_entries() const {
+        return points_.sparse() ? 1 + static_cast<std::size_t>(points_.starts[points_.n]) / points_.n
+                                : points_.n_features;
     }
 
     template <std::size_t lines>
-    void fill(std::span<const RowNumber> rows, const Points<Real>& many, const std::vector<Real>& squares,
-              std::span<Real* const> out, Team& team, Monitor& monitor) {
+    void fill(std::span<const RowNumber> rows, const Points<Real>& many, std::span<Real* const> out,
+              Team& team, Monitor& monitor) {
         using T = Table<Real, lines>;
         constexpr std::size_t tile = 64;
         T table(points_.n_features);
-        const std::size_t entries = mean_entries(many);
+        const std::size_t entries = mean_entries();
         for (std::size_t k = 0; k < rows.size(); k += T::width) {
             const std::size_t count = std::min(T::width, rows.size() - k);
             table.fill(points_, rows.subspan(k, count));
             in_stretches(
                 many.n, tile, entries * lines, team, monitor, [&](std::size_t first, std::size_t last) {
                     alignas(64) Real values[tile][T::width];
-                    table.against(kernel_, many, squares.data(), first, last,
+                    table.against(kernel_, many, squares_.data(), first, last,
                                   [&](std::size_t i, const Real* own) {
                                       std::copy_n(own, T::width, values[i - first]);
                                   });
@@ -142,26 +145,6 @@ private:
                             out[k + r][first + i] = values[i][r];
                 });
         }
-    }
-
-    /// The columns are copied side by side first.
-    template <std::size_t lines>
-    void fill_some(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
-                   std::span<Real* const> out, Team& team, Monitor& monitor) {
-        std::vector<Real> values, squares;
-        std::vector<std::int32_t> features;
-        std::vector<std::int64_t> starts{0};
-        for (const RowNumber i : columns) {
-            points_.for_each(i, [&](std::size_t j, Real value) {
-                values.push_back(value);
-                if (points_.sparse()) features.push_back(static_cast<std::int32_t>(j));
-            });
-            starts.push_back(static_cast<std::int64_t>(values.size()));
-            squares.push_back(squares_[i]);
-        }
-        const Points<Real> many{columns.size(), points_.n_features, values.data(), features.data(),
-                                points_.sparse() ? starts.data() : nullptr};
-        fill<lines>(rows, many, squares, out, team, monitor);
     }
 
     const Points<Real> points_;
@@ -227,6 +210,37 @@ private:
     std::vector<double> diagonal_;
 };
 
+/// Of some of the examples of another source alone.
+template <class Real>
+class PartKernel final : public KernelSource<Real> {
+public:
+    PartKernel(KernelSource<Real>& whole, std::vector<RowNumber> rows)
+        : whole_(whole), rows_(std::move(rows)) {}
+    std::size_t size() const override { return rows_.size(); }
+    double diagonal(std::size_t i) const override { return whole_.diagonal(rows_[i]); }
+    void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
+                 std::span<Real* const> out, Team& team, Monitor& monitor) override {
+        whole_.compute(named(rows), columns.empty() ? rows_ : named(columns), out, team, monitor);
+    }
+    bool by_columns() const override { return whole_.by_columns(); }
+    bool accumulates() const override { return whole_.accumulates(); }
+    bool accumulate(std::span<const RowNumber> rows, std::span<const double> steps,
+                    std::span<const RowNumber> columns, double* sums, Team& team, Monitor& monitor) override {
+        return whole_.accumulate(named(rows), steps, columns.empty() ? rows_ : named(columns), sums, team,
+                                 monitor);
+    }
+
+private:
+    std::vector<RowNumber> named(std::span<const RowNumber> which) const {
+        std::vector<RowNumber> names;
+        for (const RowNumber i : which) names.push_back(rows_[i]);
+        return names;
+    }
+
+    KernelSource<Real>& whole_;
+    const std::vector<RowNumber> rows_;
+};
+
 /// Room for rows of equal length, taken a slab at a time.
 template <class Real>
 class RowStore {
@@ -282,6 +296,7 @@ public:
     std::size_t most() const { return most_; }
     double diagonal(std::size_t i) const { return diagonal_[i]; }
     bool has(std::size_t i) const { return places_[i] != nullptr; }
+    KernelSource<Real>& source() const { return source_; }
     /// Of the kernel; rows that were kept cost none.
     double evaluations() const { return evaluations_; }
 
@@ -366,7 +381,7 @@ public:
             (passes ? passing_steps : kept_steps).push_back(steps[k]);
         }
         if (!passing.empty()) {
-            if (source_.accumulate(passing, passing_steps, f.data(), team_, monitor_))
+            if (source_.accumulate(passing, passing_steps, {}, f.data(), team_, monitor_))
                 evaluations_ += static_cast<double>(passing.size()) * static_cast<double>(n_);
             else
                 add_kept(passing, passing_steps, f);

@@ -20,26 +20,31 @@
 
 namespace pegasos {
 
-/// Examples in the precision of the kernel matrix: dense rows, or CSR where `starts` is given.
+/// Examples in the precision of the kernel matrix: dense rows, or CSR where `starts` is given; of these all,
+/// or those that are named.
 template <class Real>
 struct Points {
     std::size_t n, n_features;
     const Real* values;
     const std::int32_t* columns;
     const std::int64_t* starts;
+    const RowNumber* named = nullptr;
 
-    bool sparse() const { return starts != nullptr; }
-    std::size_t entries(std::size_t i) const {
-        return sparse() ? static_cast<std::size_t>(starts[i + 1] - starts[i]) : n_features;
+    Points some(std::span<const RowNumber> which) const {
+        return {which.size(), n_features, values, columns, starts, which.data()};
     }
+    /// Where the entries of example i are.
+    std::size_t place(std::size_t i) const { return named ? named[i] : i; }
+    bool sparse() const { return starts != nullptr; }
     /// f(column, value) of the entries of an example.
     template <class F>
     void for_each(std::size_t i, F f) const {
+        const std::size_t at = place(i);
         if (sparse()) {
-            for (std::int64_t k = starts[i]; k < starts[i + 1]; ++k)
+            for (std::int64_t k = starts[at]; k < starts[at + 1]; ++k)
                 f(static_cast<std::size_t>(columns[k]), values[k]);
         } else {
-            for (std::size_t k = 0; k < n_features; ++k) f(k, values[i * n_features + k]);
+            for (std::size_t k = 0; k < n_features; ++k) f(k, values[at * n_features + k]);
         }
     }
     double squared_norm(std::size_t i) const {
@@ -80,15 +85,16 @@ public:
     /// Inner products of `tall` consecutive dense points with all of the table: tall * width numbers.
     template <std::size_t tall>
     void dots_dense(const Points<Real>& many, std::size_t first, Real* out) const {
-        const Real* x = many.values + first * many.n_features;
         const std::size_t d = many.n_features;
+        const Real* x[tall];
+        for (std::size_t r = 0; r < tall; ++r) x[r] = many.values + many.place(first + r) * d;
         Line sums[tall][lines] = {};
         const Line* row = reinterpret_cast<const Line*>(values_.data());
         for (std::size_t j = 0; j < d; ++j, row += lines) {
             Line across[lines];
             for (std::size_t v = 0; v < lines; ++v) across[v] = row[v];
             for (std::size_t r = 0; r < tall; ++r)
-                for (std::size_t v = 0; v < lines; ++v) sums[r][v] += x[r * d + j] * across[v];
+                for (std::size_t v = 0; v < lines; ++v) sums[r][v] += x[r][j] * across[v];
         }
         for (std::size_t r = 0; r < tall; ++r)
             for (std::size_t v = 0; v < lines; ++v) reinterpret_cast<Line*>(out)[r * lines + v] = sums[r][v];
@@ -97,7 +103,8 @@ public:
     void dots_sparse(const Points<Real>& many, std::size_t i, Real* out) const {
         Line sums[lines] = {};
         const Line* table = reinterpret_cast<const Line*>(values_.data());
-        for (std::int64_t k = many.starts[i]; k < many.starts[i + 1]; ++k) {
+        const std::size_t at = many.place(i);
+        for (std::int64_t k = many.starts[at]; k < many.starts[at + 1]; ++k) {
             const Line* row = table + static_cast<std::size_t>(many.columns[k]) * lines;
             const Real x = many.values[k];
             for (std::size_t v = 0; v < lines; ++v) sums[v] += x * row[v];
@@ -105,13 +112,14 @@ public:
         for (std::size_t v = 0; v < lines; ++v) reinterpret_cast<Line*>(out)[v] = sums[v];
     }
 
-    /// use(i, values): the kernel of point i of [first, last) with each of the table, `width` numbers.
+    /// use(i, values): the kernel of point i of [first, last) with each of the table, `width` numbers. The
+    /// squared norms are those of all points, by their places.
     template <class Use>
     void against(const Kernel& kernel, const Points<Real>& many, const Real* squares, std::size_t first,
                  std::size_t last, Use use) const {
         alignas(64) Real values[dense_tall * width];
         const auto finish = [&](std::size_t i, Real* own) {
-            kernel.apply<width>(own, squares[i], squares_.data());
+            kernel.apply<width>(own, squares[many.place(i)], squares_.data());
             use(i, static_cast<const Real*>(own));
         };
         std::size_t i = first;

@@ -1,7 +1,7 @@
 // The dual problem of a kernel machine, in one form for classification and regression.
 //
 // Variables beta_v, each with the example it belongs to, i(v), a target t_v and bounds lo_v <= 0 <= hi_v, one
-// of which is zero:
+// of which is zero but in parts of a problem (solvers/smo_parts.hpp):
 //
 //     maximise  D(beta) = sum_v t_v beta_v - 1/2 sum_vw beta_v beta_w K(x_i(v), x_i(w)),
 //
@@ -45,9 +45,13 @@ struct KernelProblem {
 /// The intercept that minimises the primal value; 0 without one.
 inline double best_intercept_of(const KernelProblem& problem, const std::vector<double>& f) {
     if (!problem.free_intercept) return 0;
-    std::vector<Kink> kinks(problem.size());
-    for (std::size_t v = 0; v < problem.size(); ++v)
-        kinks[v] = {problem.t[v] - f[problem.row[v]], problem.hi[v] + problem.lo[v]};
+    std::vector<Kink> kinks;
+    kinks.reserve(problem.size());
+    for (std::size_t v = 0; v < problem.size(); ++v) {
+        const double at = problem.t[v] - f[problem.row[v]];
+        if (problem.hi[v] > 0) kinks.push_back({at, problem.hi[v]});
+        if (problem.lo[v] < 0) kinks.push_back({at, problem.lo[v]});
+    }
     std::vector<Kink> left = kinks;
     const BestIntercept found = best_intercept(left);
     if (found.exists) return found.b;

@@ -108,6 +108,7 @@ def run_kernel_sdca(case, **options):
 def run_smo(case, **options):
     """``native.smo`` with defaults: to a gap of 1e-10, all variables in one block."""
     defaults = {"tol": 1e-10, "max_epochs": 1e6, "working_set": 10_000, "block": 10_000, "seed": 0, "start": None}
+    defaults |= {"part_from": 10**6}
     return call("smo", case, **(defaults | options))
 
 

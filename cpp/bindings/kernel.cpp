@@ -148,8 +148,9 @@ KernelSolution solve_kernel(const BoundSource& source, const KernelProblem& prob
 
 KernelSolution smo(const BoundSource& source, const KernelProblem& problem, const Run& run,
                    std::size_t cached_rows, double tol, double max_epochs, std::size_t working_set,
-                   std::size_t block, std::uint64_t seed, const std::optional<Vector<double>>& start) {
-    const SmoOptions options{tol, max_epochs, working_set, block, seed};
+                   std::size_t block, std::uint64_t seed, std::size_t part_from,
+                   const std::optional<Vector<double>>& start) {
+    const SmoOptions options{tol, max_epochs, working_set, block, seed, part_from};
     const std::vector<double> begin = to_vector(start, problem.size());
     return solve_kernel(source, problem, run, cached_rows,
                         [&](const auto& task) { return solve_smo(task, options, begin); });
@@ -310,7 +311,7 @@ void bind_kernel(nb::module_& m) {
             return records;
         });
     m.def("smo", &smo, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a,
-          "max_epochs"_a, "working_set"_a, "block"_a, "seed"_a, "start"_a.none());
+          "max_epochs"_a, "working_set"_a, "block"_a, "seed"_a, "part_from"_a, "start"_a.none());
     m.def("kernel_sdca", &kernel_sdca, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
           "tol"_a, "max_epochs"_a, "seed"_a, "sequence"_a.none(), "start"_a.none());
     m.def("kernel_walk", &kernel_walk, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,

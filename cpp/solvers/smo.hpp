@@ -15,6 +15,11 @@
 // kernel
 //    rows of those that changed. The bounds are then known, for all examples.
 //
+// Of many examples with few support vectors, most are soon settled at a bound. A sample of all is solved
+// first, then those it leaves unsettled, each as a problem of its own (smo_parts.hpp), whose kernel rows are
+// shorter; the responses of the others need no row written down. All examples are then looked at two or three
+// times.
+//
 // A variable that is tried and goes back to zero thus never costs a whole row, and what others call shrinking
 // is the rule here: only the chosen ones are worked on between two looks at all.
 #pragma once
@@ -32,6 +37,7 @@
 #include "kernel_certificate.hpp"
 #include "kernel_problem.hpp"
 #include "random.hpp"
+#include "smo_parts.hpp"
 #include "solution.hpp"
 
 namespace pegasos {
@@ -42,6 +48,8 @@ struct SmoOptions {
     std::size_t working_set;  // variables chosen at a time
     std::size_t block;        // of those
     std::uint64_t seed;
+    std::size_t part_from;  // examples from which on parts of them are solved on their own
+    double goal = 0;        // of a part: the gap, not relative, at which it ends
 };
 
 template <class Real>
@@ -55,7 +63,11 @@ public:
           random_(options.seed),
           beta_(problem.size()),
           f_(problem.n_rows),
-          smo_(problem.free_intercept) {}
+          smo_(problem.free_intercept),
+          in_parts_(options.goal == 0 && problem.n_rows >= options.part_from &&
+                    options.working_set < problem.size() && gram.source().accumulates()) {
+        if (options.goal > 0) next_ = problem.size();  // the slopes are known
+    }
 
     KernelSolution run(const std::vector<double>& start) {
         KernelSolution solution;
@@ -77,9 +89,10 @@ public:
             last_gap = std::min(gap, last_gap);
             // Small working sets make many small gains; only rounding makes none at all.
             const bool gained = now.bounds.dual > best_dual + rounding * std::abs(best_dual);
-            stuck = gained || next_ < problem_.size() ? 0 : stuck + 1;
+            stuck = gained || in_parts_ || next_ < problem_.size() ? 0 : stuck + 1;
             best_dual = std::max(best_dual, now.bounds.dual);
-            if (options_.tol > 0 && now.bounds.gap() <= options_.tol)
+            if ((options_.goal > 0 && gap <= options_.goal) ||
+                (options_.tol > 0 && now.bounds.gap() <= options_.tol))
                 solution.reason = "tol";
             else if (context_.monitor.timed_out())
                 solution.reason = "max_time";
@@ -88,7 +101,10 @@ public:
             else if (stuck > 20 || gap <= 1e-15 * std::abs(now.bounds.primal))
                 solution.reason = "precision";
             if (!solution.reason.empty()) break;
-            const double goal = std::max(options_.tol, 1e-15) * std::max(now.bounds.dual, 0.0);
+            const double goal = options_.goal > 0
+                                    ? options_.goal
+                                    : std::max(options_.tol, 1e-15) * std::max(now.bounds.dual, 0.0);
+            if (in_parts_ && improve_part(gap, goal)) continue;
             idle = improve(gap, goal, slow) ? 0 : idle + 1;
             if (idle > 5 && next_ >= problem_.size()) {
                 solution.reason = "precision";
@@ -98,13 +114,19 @@ public:
         solution.beta = beta_;
         solution.steps = steps_;
         solution.updates = problem_.free_intercept ? 2 * steps_ : steps_;
-        solution.evaluations = gram_.evaluations();
+        solution.evaluations = gram_.evaluations() + part_evaluations_;
         solution.seconds = context_.monitor.seconds();
         return solution;
     }
 
+    /// Of the examples, at the end of a run.
+    const std::vector<double>& responses() const { return f_; }
+
 private:
     static constexpr std::size_t first_pass = 1024;
+    // Parts, as shares of the examples, and how many of the sample's may become support vectors. A larger
+    // part costs little, as each kernel value is needed once anyway; another one, as much as the first.
+    static constexpr double sample = 1.0 / 3, unsettled = 0.65, most_moving = 0.25;
 
     double epochs() const { return static_cast<double>(steps_) / static_cast<double>(problem_.n_rows); }
 
@@ -115,7 +137,7 @@ private:
         collect(
             [&](std::size_t v) { return beta_[v] = std::clamp(start[v], problem_.lo[v], problem_.hi[v]); },
             which, steps);
-        gram_.add(which, steps, f_);
+        gram_.add(which, steps, f_, [&](std::size_t) { return !in_parts_; });
     }
 
     /// The examples for which the sum of change(v) over their variables is not zero, and those sums.
@@ -128,6 +150,66 @@ private:
                 which.push_back(static_cast<RowNumber>(i));
                 steps.push_back(by_row[i]);
             }
+    }
+
+    /// Solves examples at random on their own, then those that are not settled, as long as each time at
+    /// least halves the gap. False where whole rows of the kernel matrix are the better way: at once where
+    /// many examples become support vectors, as these are not settled.
+    bool improve_part(double gap, double goal) {
+        if (next_ == 0) {
+            in_parts_ = solve_part(some_at_random(problem_.n_rows, sample, random_),
+                                   std::max(0.02, options_.tol), 0, most_moving);
+            if (in_parts_) next_ = problem_.size();
+            return in_parts_;
+        }
+        in_parts_ = goal > 0 && gap < 0.5 * last_part_gap_ &&
+                    solve_part(least_settled(problem_, unsettled, beta_, f_, b_), 0,
+                               std::max(0.3 * goal, 1e-7 * gap), 1);
+        last_part_gap_ = gap;
+        return in_parts_;
+    }
+
+    /// Solves the problem of some examples, to a relative gap or one that is not, and tells the others.
+    /// False, and nothing changes, where no variable of it moved, or more than this share of its examples.
+    bool solve_part(const std::vector<bool>& some, double tol, double goal, double most) {
+        const SmoPart part(problem_, some, beta_, f_, b_);
+        const double n = static_cast<double>(problem_.n_rows), m = static_cast<double>(part.rows.size());
+        if (part.rows.empty()) return false;
+        SmoOptions options = options_;
+        options.working_set =
+            std::min(options_.working_set, std::max<std::size_t>(part.rows.size() / 6, 1024));
+        options.tol = tol;
+        options.goal = goal;
+        options.max_epochs = (options_.max_epochs - epochs()) * n / m;
+        options.seed = random_.next();
+        Context context{context_.team, context_.monitor, {}};
+        PartKernel<Real> source(gram_.source(), part.rows);
+        Gram<Real> gram(source, static_cast<std::size_t>(static_cast<double>(gram_.most()) * n / m),
+                        context.team, context.monitor);
+        Smo smo(part.problem, gram, options, context);
+        const KernelSolution found = smo.run({});
+        steps_ += found.steps;
+        part_evaluations_ += found.evaluations;
+
+        const std::vector<double> before = beta_;
+        for (std::size_t k = 0; k < part.variables.size(); ++k) {
+            const std::size_t v = part.variables[k];
+            beta_[v] = part.changed(problem_, k, before[v], found.beta[k]);
+        }
+        std::vector<RowNumber> which;
+        std::vector<double> steps;
+        collect([&](std::size_t v) { return beta_[v] - before[v]; }, which, steps);
+        if (which.empty() || static_cast<double>(which.size()) > most * m) {
+            beta_ = before;
+            return false;
+        }
+        for (std::size_t k = 0; k < part.rows.size(); ++k) f_[part.rows[k]] += smo.responses()[k];
+        if (part.others.empty()) return true;
+        std::vector<double> sums(part.others.size());
+        gram_.source().accumulate(which, steps, part.others, sums.data(), context.team, context.monitor);
+        part_evaluations_ += static_cast<double>(which.size()) * (n - m);
+        for (std::size_t k = 0; k < sums.size(); ++k) f_[part.others[k]] += sums[k];
+        return true;
     }
 
     /// Chooses, solves, and brings the responses up to date. False where nothing moved.
@@ -387,6 +469,9 @@ private:
     std::size_t next_ = 0;
     DenseProblem<Real> local_, block_;
     DenseSmo<Real> smo_;
+    bool in_parts_;  // whether parts are solved on their own, still
+    double last_part_gap_ = std::numeric_limits<double>::infinity();
+    double part_evaluations_ = 0;
 };
 
 }  // namespace pegasos

@@ -14,6 +14,9 @@ from pegasos.solvers.base import Report, Solver, make_run
 
 __all__ = ["SMO"]
 
+#: Examples from which on it pays to solve parts of them on their own: kernel rows of all are long then.
+PART_FROM = 40_000
+
 
 class SMO(Solver):
     """Sequential minimal optimisation with second-order choice of pairs, in nested working sets (Fan, Chen, Lin 2005).
@@ -77,6 +80,7 @@ class SMO(Solver):
             working_set=working_set,
             block=int(self.block),
             seed=seed,
+            part_from=PART_FROM,
             start=start,
         )
         return KernelSolution.from_core(problem, found, self.describe())
