@@ -164,7 +164,7 @@ private:
         }
         in_parts_ = goal > 0 && gap < 0.5 * last_part_gap_ &&
                     solve_part(least_settled(problem_, unsettled, beta_, f_, b_), 0,
-                               std::max(0.3 * goal, 1e-7 * gap), 1);
+                               std::max(0.7 * goal, 1e-7 * gap), 1);
         last_part_gap_ = gap;
         return in_parts_;
     }
