@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "chain.hpp"
@@ -54,28 +55,50 @@ struct ChainMove {
     bool empty() const { return positions.empty() && links.empty(); }
 };
 
-/// The rows of one sequence, their features numbered anew from 0, so that vectors of them are short.
+/// For each entry of each position, the number of its feature among those of its sequence: vectors of
+/// features that matter to one sequence are then short.
+template <class Rows>
+class LocalNumbers {
+public:
+    explicit LocalNumbers(const ChainProblem<Rows>& problem) : starts_{0} {
+        constexpr std::uint32_t none = UINT32_MAX;
+        std::vector<std::uint32_t> numbers(problem.dimension(), none);
+        std::vector<std::size_t> features;
+        for (std::size_t i = 0; i < problem.n_sequences(); ++i) {
+            for (std::size_t t = 0; t < problem.length(i); ++t) {
+                problem.rows.for_each(problem.start(i) + t, [&](std::size_t j, double) {
+                    if (numbers[j] == none) {
+                        numbers[j] = static_cast<std::uint32_t>(features.size());
+                        features.push_back(j);
+                    }
+                    numbers_.push_back(numbers[j]);
+                });
+                starts_.push_back(numbers_.size());
+            }
+            most_ = std::max(most_, features.size());
+            for (const std::size_t j : features) numbers[j] = none;
+            features.clear();
+        }
+    }
+
+    const std::uint32_t* of(std::size_t position) const { return numbers_.data() + starts_[position]; }
+    std::size_t most() const { return most_; }  // in one sequence
+
+private:
+    std::vector<std::uint32_t> numbers_;
+    std::vector<std::size_t> starts_;
+    std::size_t most_ = 0;
+};
+
+/// Products of the rows of one sequence.
 template <class Rows>
 class LocalRows {
 public:
-    explicit LocalRows(const Rows& rows) : rows_(rows), numbers_(rows.n_features + 1, none) {}
+    LocalRows(const Rows& rows, const LocalNumbers<Rows>& numbers)
+        : rows_(rows), numbers_(numbers), sum_(numbers.most()) {}
 
     void take(std::size_t start, std::size_t length) {
-        for (const std::size_t j : features_) numbers_[j] = none;
-        features_.clear();
-        entries_.clear();
-        ends_.assign(1, 0);
-        for (std::size_t t = 0; t < length; ++t) {
-            rows_.for_each(start + t, [&](std::size_t j, double x) {
-                if (numbers_[j] == none) {
-                    numbers_[j] = static_cast<std::uint32_t>(features_.size());
-                    features_.push_back(j);
-                }
-                entries_.push_back({numbers_[j], x});
-            });
-            ends_.push_back(entries_.size());
-        }
-        sum_.assign(features_.size(), 0.0);
+        start_ = start;
         length_ = length;
         gram_.clear();
         places_.assign(length, none);
@@ -95,52 +118,48 @@ public:
         return &gram_[places_[t] * length_];
     }
 
+    /// sum <- sum + c * row
+    void add(std::size_t t, double c) {
+        for_each(t, [&](std::uint32_t number, double x) { sum_[number] += c * x; });
+    }
+    /// Zero where the row has entries.
+    void clear(std::size_t t) {
+        for_each(t, [&](std::uint32_t number, double) { sum_[number] = 0; });
+    }
     /// Of all rows with the sum.
     void dots(double* out) const {
         for (std::size_t t = 0; t < length_; ++t) {
-            const std::span<const Entry> own = row(t);
-            double sums[4] = {};  // which hide the latency of the additions
-            std::size_t k = 0;
-            for (; k + 4 <= own.size(); k += 4)
-                for (std::size_t lane = 0; lane < 4; ++lane)
-                    sums[lane] += own[k + lane].value * sum_[own[k + lane].number];
-            for (; k < own.size(); ++k) sums[0] += own[k].value * sum_[own[k].number];
-            out[t] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+            double a = 0, b = 0, c = 0, d = 0;  // in turn, which hides the latency of the additions
+            for_each(t, [&](std::uint32_t number, double x) {
+                const double next = a + x * sum_[number];
+                a = b, b = c, c = d, d = next;
+            });
+            out[t] = (a + b) + (c + d);
         }
-    }
-
-    void add(std::size_t t, double c) {
-        for (const Entry& entry : row(t)) sum_[entry.number] += c * entry.value;
-    }
-    void clear(std::size_t t) {
-        for (const Entry& entry : row(t)) sum_[entry.number] = 0;
     }
 
 private:
     static constexpr std::uint32_t none = UINT32_MAX;
-    struct Entry {
-        std::uint32_t number;
-        double value;
-    };
-    std::span<const Entry> row(std::size_t t) const {
-        return std::span<const Entry>(entries_).subspan(ends_[t], ends_[t + 1] - ends_[t]);
+
+    template <class F>
+    void for_each(std::size_t t, F f) const {
+        const std::uint32_t* number = numbers_.of(start_ + t);
+        rows_.for_each(start_ + t, [&](std::size_t, double x) { f(*number++, x); });
     }
 
     const Rows& rows_;
-    std::vector<std::uint32_t> numbers_;  // of features that are there
-    std::vector<std::size_t> features_, ends_;
-    std::vector<Entry> entries_;
+    const LocalNumbers<Rows>& numbers_;
     std::vector<double> sum_, gram_;
     std::vector<std::uint32_t> places_;  // of rows in `gram_`
-    std::size_t length_ = 0;
+    std::size_t start_ = 0, length_ = 0;
 };
 
 /// Room for the work on one sequence at a time.
 template <class Rows>
 class ChainBlock {
 public:
-    explicit ChainBlock(const ChainProblem<Rows>& problem)
-        : problem_(problem), links_(problem.barriers), rows_(problem.rows), counts_(links_.size()) {}
+    ChainBlock(const ChainProblem<Rows>& problem, const LocalNumbers<Rows>& numbers)
+        : problem_(problem), links_(problem.barriers), rows_(problem.rows, numbers), counts_(links_.size()) {}
 
     /// Ascends on sequence i: decodes `decodings` times, with a few steps after each.
     template <class Scorer>
@@ -151,7 +170,9 @@ public:
         score_positions(problem_, i, W, true, scores_);
         links_ = links;
         begin_scores_.assign(scores_.begin(), scores_.begin() + static_cast<std::ptrdiff_t>(length * stride));
-        changes_.assign(length * stride, 0.0);
+        if (changes_.size() < length * stride) changes_.resize(length * stride);
+        changed_positions_.clear();
+        changed_links_.clear();
         best_.resize(length);
         has_rows_ = false;
         for (Vertex& vertex : vertices) vertex.before = vertex.share;
@@ -186,7 +207,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t steps_each = 3;
+    static constexpr std::size_t steps_each = 2;
     static constexpr std::size_t longest_kept = 2000;  // positions whose products are kept: at most 32 MB
 
     struct Term {
@@ -254,8 +275,9 @@ private:
                 terms_.push_back({b[t], t, 1.0});
                 terms_.push_back({a[t], t, -1.0});
             }
-        std::stable_sort(terms_.begin(), terms_.end(),
-                         [](const Term& x, const Term& y) { return x.label < y.label; });
+        std::sort(terms_.begin(), terms_.end(), [](const Term& x, const Term& y) {
+            return x.label != y.label ? x.label < y.label : x.t < y.t;
+        });
         groups_.clear();
         for (std::size_t k = 0; k < terms_.size(); ++k)
             if (k == 0 || terms_[k].label != terms_[k - 1].label) groups_.push_back(k);
@@ -307,11 +329,17 @@ private:
         const std::size_t stride = links_.stride(), length = problem_.length(i_);
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             const Label own = terms_[groups_[g]].label;
-            for (const auto& [label, t, sign] : terms_of(g)) changes_[t * stride + own] += step * sign;
+            for (const auto& [label, t, sign] : terms_of(g)) {
+                changes_[t * stride + own] += step * sign;
+                changed_positions_.push_back(t);
+            }
             const double* effect = &effects_[g * length];
             for (std::size_t t = 0; t < length; ++t) scores_[t * stride + own] += step * effect[t];
         }
-        for (const auto& [place, count] : direction_) links_[place] += step * count;
+        for (const auto& [place, count] : direction_) {
+            links_[place] += step * count;
+            changed_links_.push_back(place);
+        }
     }
 
     /// What came of the visit; `links` are those it began with.
@@ -322,28 +350,33 @@ private:
         move.linear = move.along = move.square = 0;
         if (!moved) return;
         const std::size_t stride = links.stride(), start = problem_.start(i_), K = links.n_labels();
-        for (std::size_t t = 0; t < problem_.length(i_); ++t) {
+        make_unique(changed_positions_);
+        make_unique(changed_links_);
+        for (const std::size_t t : changed_positions_) {
             const std::size_t begin = move.changes.size();
             const double* costs = problem_.costs(problem_.labels[start + t]);
             for (std::size_t k = 0; k < K; ++k) {
-                const double change = changes_[t * stride + k];
+                const double change = std::exchange(changes_[t * stride + k], 0.0);
                 if (change == 0) continue;
                 move.changes.push_back({static_cast<std::uint32_t>(k), change});
                 move.along += change * (begin_scores_[t * stride + k] - costs[k]);
                 move.square += change * (scores_[t * stride + k] - begin_scores_[t * stride + k]);
             }
-            if (move.changes.size() > begin) move.positions.push_back({t, begin, move.changes.size()});
+            move.positions.push_back({t, begin, move.changes.size()});
         }
-        for (std::size_t place = 0; place < links.size(); ++place) {
-            if (!(links_[place] > -std::numeric_limits<double>::infinity())) continue;
+        for (const std::size_t place : changed_links_) {
             const double change = links_[place] - links[place];
-            if (change == 0) continue;
             move.links.push_back({place, change});
             move.along += change * links[place];
             move.square += change * change;
         }
         const double c = problem_.C * problem_.weights[i_];
         for (const Vertex& vertex : vertices) move.linear += c * (vertex.share - vertex.before) * vertex.cost;
+    }
+
+    static void make_unique(std::vector<std::size_t>& numbers) {
+        std::sort(numbers.begin(), numbers.end());
+        numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
     }
 
     const ChainProblem<Rows>& problem_;
@@ -356,7 +389,7 @@ private:
     std::vector<double> counts_, effects_;
     std::vector<Label> best_;
     std::vector<Term> terms_;
-    std::vector<std::size_t> groups_, touched_;
+    std::vector<std::size_t> groups_, touched_, changed_positions_, changed_links_;
     std::vector<ChainMove::Link> direction_;
 };
 

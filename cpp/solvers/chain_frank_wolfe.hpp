@@ -61,9 +61,10 @@ public:
           W_(problem.dimension(), problem.n_labels()),
           exact_(problem.dimension(), problem.n_labels()),
           links_(problem.barriers),
+          numbers_(problem),
           moves_(options.batch),
           scores_(links_.stride()) {
-        for (std::size_t k = 0; k < context.team.size(); ++k) blocks_.emplace_back(problem);
+        for (std::size_t k = 0; k < context.team.size(); ++k) blocks_.emplace_back(problem, numbers_);
         for (std::size_t i = 0; i < problem.n_sequences(); ++i) {
             if (problem.length(i) == 0 || problem.weights[i] == 0) visits_.leave_out(i);
             const auto right = problem.right(i);
@@ -297,6 +298,7 @@ private:
     ClassMatrix<Real> W_;
     ClassMatrix<double> exact_;
     Links links_;
+    const LocalNumbers<Rows> numbers_;
     std::vector<ChainBlock<Rows>> blocks_;
     std::vector<ChainMove> moves_;
     AlignedVector<double> scores_;

@@ -17,7 +17,7 @@ from pegasos._machine import Machine, explains_habits, shortfall, sum_weights
 from pegasos.certificate import Certificate, History, history_from_records, relative_gap
 from pegasos.joint import check_cost
 from pegasos.options import Flag, Integer, Option
-from pegasos.problem import make_rows
+from pegasos.problem import check_rows
 from pegasos.progress import make_report
 from pegasos.sequence_problem import SequenceProblem, SequenceSolution, SequenceStart
 from pegasos.sequences import Encoder, Labels, Sequences, encode_labels, number_labels, take_labels
@@ -196,7 +196,7 @@ class SequenceSVC(Machine):
         weights = _check_weights(sample_weight, len(sequences))
         C = float(self.C if self.alpha is None else 1 / (self.alpha * sum_weights(weights)))
         cost = check_cost(self.cost, len(labels.classes))
-        rows, _ = make_rows(sequences.X, float(bool(self.fit_intercept)), self._threads() or 1)
+        rows, _ = check_rows(sequences.X, float(bool(self.fit_intercept)), self._threads() or 1)
         core = native.ChainProblem(
             rows, sequences.starts, labels.encoded, weights, C, cost, barriers, bool(self.boundaries)
         )
@@ -339,7 +339,7 @@ class SequenceSVC(Machine):
         check_is_fitted(self)
         sequences = self._encoder.transform(X, lengths)
         n_labels = len(self.classes_)
-        rows, _ = make_rows(sequences.X, float(bool(self.fit_intercept)))
+        rows, _ = check_rows(sequences.X, float(bool(self.fit_intercept)))
         weights = np.vstack([self.coef_.T, self.intercept_])
         links = np.vstack([self.transitions_, self.start_, self.end_])
         jobs = self._threads() or (usable_threads() if sequences.X.shape[0] > 10_000 else 1)

@@ -187,7 +187,7 @@ def block_gap(chain: Chain, i: int, shares: dict[Labels, float], w: Floats) -> f
 
 
 def chain_frank_wolfe(
-    chain: Chain, visits: Sequence[int], *, steps: int = 3
+    chain: Chain, visits: Sequence[int], *, steps: int = 2
 ) -> Iterator[tuple[Floats, list[dict[Labels, float]]]]:
     """Block-coordinate Frank-Wolfe in pairs.
 

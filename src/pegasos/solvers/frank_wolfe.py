@@ -12,7 +12,7 @@ from pegasos.solvers.base import Report, Solver, make_run
 __all__ = ["FrankWolfe"]
 
 #: Sequences that a thread works on before the threads join what they found.
-EACH = 16
+EACH = 4
 #: Batches of an epoch at least: with fewer, threads would work on weights long out of date.
 BATCHES = 50
 
