@@ -318,6 +318,11 @@ class TestFit:
         without = SequenceSVC(tol=1e-6, random_state=0).fit(ARRAYS[5:], NUMBERS[5:])
         assert model.certificate_.primal == pytest.approx(without.certificate_.primal, rel=1e-5)
 
+    def test_nothing_to_learn_from(self):
+        model = SequenceSVC(tol=1e-9).fit([[], [["a"], ["b"]]], [[], ["A", "B"]], sample_weight=[1.0, 0.0])
+        assert model.certificate_.primal == 0
+        assert not model.coef_.any()
+
     def test_verbose(self, capsys):
         SequenceSVC(verbose=1).fit(STRINGS, LABELS)
         assert "primal" in capsys.readouterr().err

@@ -66,7 +66,10 @@ public:
           scores_(links_.stride()) {
         for (std::size_t k = 0; k < context.team.size(); ++k) blocks_.emplace_back(problem, numbers_);
         for (std::size_t i = 0; i < problem.n_sequences(); ++i) {
-            if (problem.length(i) == 0 || problem.weights[i] == 0) visits_.leave_out(i);
+            if (problem.length(i) == 0 || problem.weights[i] == 0)
+                visits_.leave_out(i);
+            else
+                ++n_visited_;
             const auto right = problem.right(i);
             vertices_[i].push_back({{right.begin(), right.end()}, 0, 1, 1});
         }
@@ -148,7 +151,7 @@ private:
             visits_.set_order(sequence);
         const std::vector<RowNumber>& order = visits_.order();
         const double n = static_cast<double>(problem_.n_sequences());
-        complete_ = static_cast<double>(order.size()) >= 0.999 * n;
+        complete_ = order.size() == n_visited_;
         // What a sequence may add to the gap and yet rest.
         small_ = 0.1 * std::max(options_.tol * std::max(dual_, 0.0), 0.1 * estimate_) / n;
         double met = 0;
@@ -302,6 +305,7 @@ private:
     std::vector<ChainBlock<Rows>> blocks_;
     std::vector<ChainMove> moves_;
     AlignedVector<double> scores_;
+    std::size_t n_visited_ = 0;  // sequences that have something to learn from
     std::uint64_t visited_ = 0;
     double dual_ = 0, estimate_ = std::numeric_limits<double>::infinity(), small_ = 0;
     bool gained_ = false, complete_ = false;
