@@ -104,8 +104,8 @@ class SequenceSVC(Machine):
     >>> X = [[["w=the"], ["w=dog"], ["w=barks"]], [["w=dogs"], ["w=bark"]]]
     >>> y = [["D", "N", "V"], ["N", "V"]]
     >>> model = SequenceSVC(C=1.0, random_state=0).fit(X, y)
-    >>> model.predict([[["w=the"], ["w=cat"]]])
-    [['D', 'N']]
+    >>> model.predict([[["w=the"], ["w=cat"], ["w=barks"]]])
+    [['D', 'N', 'V']]
     >>> model.certificate_.converged
     True
     """
