@@ -3,7 +3,7 @@
 import math
 import time
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -187,10 +187,14 @@ class SequenceSVC(Machine):
         solver = self.check_parameters()
         last = self._last if self.warm_start and hasattr(self, "classes_") else None
         encoder = Encoder(int(self.min_count), self.hash_bits) if last is None else self._encoder
+        X = list(X) if isinstance(X, Iterator) else X
         sequences = encoder.fit(X, lengths) if last is None else encoder.transform(X, lengths)
         labels = encode_labels(take_labels(y, sequences))
         if last is not None:
             last = self._check_last(last, labels, sequences)
+            if last is None:  # they have features of their own
+                encoder = Encoder(int(self.min_count), self.hash_bits)
+                sequences = encoder.fit(X, lengths)
         barriers = self._barriers(labels.classes)
         _check_allowed(labels, sequences, barriers)
         if last is not None:
@@ -236,8 +240,7 @@ class SequenceSVC(Machine):
         positions = np.arange(len(labels))
         best = scores[positions, labels]
         scores[positions, labels] = -np.inf
-        margins = best - scores.max(axis=1, initial=-np.inf)
-        return np.split(margins, sequences.starts[1:-1].astype(np.intp)) if sequences.kind != "matrix" else margins
+        return sequences.split(best - scores.max(axis=1, initial=-np.inf))
 
     def score(self, X: Any, y: Any, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The share of positions whose label is right; one that was not there in training is wrong."""
