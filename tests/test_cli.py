@@ -16,7 +16,8 @@ from pegasos.io import load_model, write_svmlight
 from pegasos.kernel import SVC, SVR
 from pegasos.linear import LinearSVC
 from pegasos.regression import LinearSVR
-from pegasos.solvers import SOLVERS, Norma, Pegasos
+from pegasos.sequence import SequenceSVC
+from pegasos.solvers import SEQUENCE_SOLVERS, SOLVERS, Norma, Pegasos
 
 
 @pytest.fixture
@@ -245,7 +246,7 @@ def test_scale(folder, pegasos):
 
 def test_every_option_has_a_flag(pegasos):
     text = pegasos("train --help")[1]
-    for owner in (LinearSVC, LinearSVR, *SOLVERS.values()):
+    for owner in (LinearSVC, LinearSVR, SequenceSVC, *SOLVERS.values(), *SEQUENCE_SOLVERS.values()):
         for name in owner().get_params(deep=False):
             assert "--" + name.replace("_", "-") in text, name
 
@@ -292,8 +293,12 @@ MISTAKES = {
     "train --class-weight 1 train.svm": "must be LABEL=WEIGHT",
     "train train.svm no/such/folder/m": "no folder that can be written to",
     "train bad.svm": "bad.svm: line 2, column 3",
-    "train --task regression --class-weight 1=2 train.svm": "--class-weight is for --task classification",
-    "train --epsilon 0.1 train.svm": "--epsilon is for --task regression",
+    "train --task regression --class-weight 1=2 train.svm": "--class-weight is for --task classification or svc; leave",
+    "train --epsilon 0.1 train.svm": "--epsilon is for --task regression or svr; leave it out",
+    "train --boundaries train.svm": "--boundaries is for --task sequence; leave it out",
+    "train --template chunking train.svm": "--template is for --task sequence; leave it out",
+    "train --separator tab train.svm": "--separator is for --task sequence; leave it out",
+    "predict --separator tab test.svm m": "--separator is for --task sequence; leave it out",
     "train --loss epsilon_insensitive train.svm": "must be one of hinge, squared_hinge, log_loss",
     "train --task regression --loss hinge train.svm": "must be one of epsilon_insensitive",
     "train --multi-class joint --solver norma train.svm": "multi_class='joint' is none that norma serves",

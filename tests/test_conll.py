@@ -9,6 +9,7 @@ import re
 import pytest
 
 from pegasos.io import read_conll
+from pegasos.io.conll import read_lines
 
 TEXT = b"He PRP B-NP\nleft VBD B-VP\n\nWhy WRB B-ADVP\n"
 SENTENCES = [[("He", "PRP", "B-NP"), ("left", "VBD", "B-VP")], [("Why", "WRB", "B-ADVP")]]
@@ -105,3 +106,11 @@ def test_wrong_arguments(tmp_path):
         read_conll(tmp_path / "none.txt.gz")
     with pytest.raises(IsADirectoryError):
         read_conll(tmp_path)
+
+
+def test_lines_of_sentences():
+    """Where sentences begin, whatever is between them: messages name lines by it."""
+    text = b"-DOCSTART- X\n\na X\nb X\n\n\nc X\n-DOCSTART- X\nd X\n"
+    sentences, lines = read_lines(io.BytesIO(text), None)
+    assert [len(sentence) for sentence in sentences] == [2, 1, 1]
+    assert lines == [3, 7, 9]

@@ -176,3 +176,19 @@ def test_in_a_pipeline():
     assert pipeline[-1].n_ == 2
     pipeline.set_params(template__text="U1:%x[0,0]").fit([SENTENCE])
     assert pipeline[-1].n_ == 1
+
+
+def test_window():
+    made = Template.window(2, size=2).apply([("a", "b"), ("c", "d")])
+    assert made[0][:5] == ["U0[-2]:_B-2", "U0[-1]:_B-1", "U0[0]:a", "U0[+1]:c", "U0[+2]:_B+1"]
+    assert made[0][5:] == ["U1[-2]:_B-2", "U1[-1]:_B-1", "U1[0]:b", "U1[+1]:d", "U1[+2]:_B+1"]
+    assert Template.window(3).n_columns == 3
+
+
+def test_fit_counts_columns():
+    template = Template("U:%x[0,0]")
+    assert template.fit([[], [("a", "b")]]).n_features_in_ == 2
+    assert not hasattr(Template("U:%x[0,0]").fit(), "n_features_in_")
+    once = iter([[("a",)]])
+    template.fit(once)
+    assert next(once) == [("a",)]

@@ -3,7 +3,7 @@
 import math
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,7 +26,7 @@ from pegasos.solvers import SEQUENCE_SOLVERS, Pegasos, Solver
 __all__ = ["SequenceSVC"]
 
 Floats = NDArray[np.float64]
-Constraints = str | Iterable[tuple[Any, Any]]
+Constraints = str | Collection[tuple[Any, Any]]
 
 
 class SequenceSVC(Machine):
@@ -104,8 +104,8 @@ class SequenceSVC(Machine):
     >>> X = [[["w=the"], ["w=dog"], ["w=barks"]], [["w=dogs"], ["w=bark"]]]
     >>> y = [["D", "N", "V"], ["N", "V"]]
     >>> model = SequenceSVC(C=1.0, random_state=0).fit(X, y)
-    >>> model.predict([[["w=the"], ["w=cat"]]])
-    [['D', 'N']]
+    >>> model.predict([[["w=the"], ["w=cat"], ["w=barks"]]])
+    [['D', 'N', 'V']]
     >>> model.certificate_.converged
     True
     """
@@ -187,12 +187,18 @@ class SequenceSVC(Machine):
         solver = self.check_parameters()
         last = self._last if self.warm_start and hasattr(self, "classes_") else None
         encoder = Encoder(int(self.min_count), self.hash_bits) if last is None else self._encoder
+        X = list(X) if isinstance(X, Iterator) else X
         sequences = encoder.fit(X, lengths) if last is None else encoder.transform(X, lengths)
         labels = encode_labels(take_labels(y, sequences))
         if last is not None:
             last = self._check_last(last, labels, sequences)
+            if last is None:  # they have features of their own
+                encoder = Encoder(int(self.min_count), self.hash_bits)
+                sequences = encoder.fit(X, lengths)
         barriers = self._barriers(labels.classes)
         _check_allowed(labels, sequences, barriers)
+        if last is not None:
+            last = _drop_forbidden(last, sequences, barriers)
         weights = _check_weights(sample_weight, len(sequences))
         C = float(self.C if self.alpha is None else 1 / (self.alpha * sum_weights(weights)))
         cost = check_cost(self.cost, len(labels.classes))
@@ -234,8 +240,7 @@ class SequenceSVC(Machine):
         positions = np.arange(len(labels))
         best = scores[positions, labels]
         scores[positions, labels] = -np.inf
-        margins = best - scores.max(axis=1, initial=-np.inf)
-        return np.split(margins, sequences.starts[1:-1].astype(np.intp)) if sequences.kind != "matrix" else margins
+        return sequences.split(best - scores.max(axis=1, initial=-np.inf))
 
     def score(self, X: Any, y: Any, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The share of positions whose label is right; one that was not there in training is wrong."""
@@ -270,7 +275,8 @@ class SequenceSVC(Machine):
     def _refuse_combinations(self, solver: Solver) -> None:
         if self.warm_start and isinstance(solver, Pegasos):
             raise ValueError("warm_start=True continues a fit of FrankWolfe; with Pegasos leave it out")
-        if isinstance(self.constraints, str) and self.constraints != "bio":
+        named = isinstance(self.constraints, str) and self.constraints == "bio"
+        if not (self.constraints is None or named or isinstance(self.constraints, list | tuple | set | frozenset)):
             raise ValueError(f"constraints={self.constraints!r}: must be 'bio', a list of pairs of labels, or None")
 
     def _check_last(self, last: SequenceStart, labels: Labels, sequences: Sequences) -> SequenceStart | None:
@@ -362,34 +368,59 @@ def _bio(names: list[Any]) -> list[tuple[Any, Any]]:
     return [(before, after) for after in inside for before in [None, *names] if before not in (f"B-{after[2:]}", after)]
 
 
+class ForbiddenLink(ValueError):
+    """Labels to learn from have a link that the constraints forbid; tells which."""
+
+    def __init__(self, sequence: int, position: int, link: str) -> None:
+        self.sequence = sequence
+        self.position = position
+        self.link = link
+        super().__init__(
+            f"y[{sequence}] has {link}, at position {position}, which constraints forbid; mend the labels, or relax "
+            "the constraints"
+        )
+
+
 def _check_allowed(labels: Labels, sequences: Sequences, barriers: Floats) -> None:
-    """Raise a ValueError where labels have a link that is forbidden."""
-    forbidden = np.isneginf(barriers)
-    if not forbidden.any():
-        return
-    n_labels, encoded = len(labels.classes), labels.encoded.astype(np.intp)
+    """Raise a ForbiddenLink where labels have one."""
     starts = sequences.starts.astype(np.intp)
-    filled = starts[:-1] < starts[1:]
-    before = np.concatenate([[n_labels], encoded[:-1]])
-    before[starts[:-1][filled]] = n_labels
-    wrong = forbidden[before, encoded]
-    at_end = np.zeros(len(encoded), dtype=bool)
-    at_end[starts[1:][filled] - 1] = True
-    wrong_end = at_end & forbidden[n_labels + 1, encoded]
+    before, wrong, wrong_end = _find_forbidden(labels.encoded, starts, barriers)
     places = np.flatnonzero(wrong | wrong_end)
     if len(places) == 0:
         return
     place = int(places[0])
     i = int(np.searchsorted(starts, place, side="right")) - 1
-    own = labels.classes[encoded[place]]
-    if wrong[place]:
-        link = "at the start" if before[place] == n_labels else f"after {str(labels.classes[before[place]])!r}"
+    if not wrong[place]:
+        where = "at the end"
+    elif before[place] == len(labels.classes):
+        where = "at the start"
     else:
-        link = "at the end"
-    raise ValueError(
-        f"y[{i}] has the label {str(own)!r} {link}, at position {place - int(starts[i])}, which constraints forbid; "
-        "mend the labels, or relax the constraints"
-    )
+        where = f"after {str(labels.classes[before[place]])!r}"
+    own = str(labels.classes[labels.encoded[place]])
+    raise ForbiddenLink(i, place - int(starts[i]), f"the label {own!r} {where}")
+
+
+def _drop_forbidden(last: SequenceStart, sequences: Sequences, barriers: Floats) -> SequenceStart:
+    """The labellings that constraints allow: they may be others than at the last fit."""
+    lengths = sequences.lengths[last.owners]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+    _, wrong, wrong_end = _find_forbidden(last.labels, starts, barriers)
+    numbers = np.repeat(np.arange(len(lengths)), lengths)  # of the labelling, for each position
+    allowed = np.bincount(numbers[wrong | wrong_end], minlength=len(lengths)) == 0
+    return SequenceStart(last.owners[allowed], last.shares[allowed], last.labels[allowed[numbers]])
+
+
+def _find_forbidden(
+    labels: NDArray[np.uint16], starts: NDArray[np.intp], barriers: Floats
+) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Of each position what is before it, whether it must not follow that, and whether it must not be the end."""
+    forbidden, n_labels, encoded = np.isneginf(barriers), barriers.shape[1], labels.astype(np.intp)
+    filled = starts[:-1] < starts[1:]
+    before = np.concatenate([[n_labels], encoded[:-1]])[: len(encoded)]
+    before[starts[:-1][filled]] = n_labels
+    at_end = np.zeros(len(encoded), dtype=bool)
+    at_end[starts[1:][filled] - 1] = True
+    return before, forbidden[before, encoded], at_end & forbidden[n_labels + 1, encoded]
 
 
 def _check_weights(sample_weight: ArrayLike | None, n_sequences: int) -> Floats:

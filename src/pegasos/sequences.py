@@ -34,10 +34,14 @@ class Sequences:
 
     def cut(self, values: NDArray[Any]) -> Any:
         """Values of the positions in the shape of the sequences."""
+        parts = self.split(values)
+        return [part.tolist() for part in parts] if self.kind == "features" and values.ndim == 1 else parts
+
+    def split(self, values: NDArray[Any]) -> Any:
+        """Values of the positions as an array for each sequence, or one of all where the sequences are one matrix."""
         if self.kind == "matrix":
             return values
-        parts = np.split(values, self.starts[1:-1].astype(np.intp)) if len(self) else []
-        return [part.tolist() for part in parts] if self.kind == "features" and values.ndim == 1 else parts
+        return np.split(values, self.starts[1:-1].astype(np.intp)) if len(self) else []
 
 
 class Encoder:
@@ -91,7 +95,7 @@ class Encoder:
                     "columns the model was trained on"
                 )
             if not matrix.shape[0]:
-                matrix = np.empty((0, self.n_features))
+                matrix = sp.csr_array((0, self.n_features))
         return Sequences(matrix, starts, kind)
 
     def _vectorize(self, X: Sequence[Any], grow: bool) -> Sequences:

@@ -56,12 +56,17 @@ class Template(TransformerMixin, BaseEstimator):
     empty or begin with ``#`` count for nothing, and so does a ``B``: transitions between labels are always part of a
     `SequenceSVC`. Transitions that depend on columns, a ``B`` with ``%x``, are not, and are refused.
 
-    There is nothing to learn: `fit` checks the template and nothing else.
+    There is nothing to learn: `fit` checks the template, and counts the columns.
 
     Parameters
     ----------
     text : str or sequence of str
         The template, or its lines.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns the sentences of `fit` have, if it was given a list of some.
 
     Examples
     --------
@@ -106,14 +111,30 @@ class Template(TransformerMixin, BaseEstimator):
             raise ValueError(f"no template is named {name!r}; there is {', '.join(map(repr, _NAMED))}")
         return cls(_NAMED[name])
 
+    @classmethod
+    def window(cls, n_columns: int, size: int = 1) -> Self:
+        """One feature for each column of the current position, and of `size` positions on either side.
+
+        Examples
+        --------
+        >>> from pegasos.templates import Template
+        >>> Template.window(1).apply([("He",), ("left",)])
+        [['U0[-1]:_B-1', 'U0[0]:He', 'U0[+1]:left'], ['U0[-1]:He', 'U0[0]:left', 'U0[+1]:_B+1']]
+        """
+        rows = range(-size, size + 1)
+        return cls([f"U{column}[{_signed(row)}]:%x[{row},{column}]" for column in range(n_columns) for row in rows])
+
     @property
     def n_columns(self) -> int:
         """How many columns a position must have; more of them do not matter."""
         return _count_columns(_compile(self.text))
 
     def fit(self, sentences: Any = None, y: Any = None) -> Self:
-        """Check the template."""
+        """Check the template, and count the columns of the sentences."""
         _compile(self.text)
+        if isinstance(sentences, Sequence):  # and not something that can be gone through only once
+            widths = (len(position) for sentence in sentences for position in sentence)
+            self.n_features_in_ = next(widths, self.n_columns)
         return self
 
     def apply(self, sentence: Sentence) -> list[list[str]]:
@@ -257,6 +278,10 @@ def _compile_line(line: str, number: int, offset: int) -> _Pattern:
     found = [(int(macro[1]), int(macro[2])) for macro in _MACRO.finditer(line)]
     row = found[0][0] if found else 0
     return _Pattern(row, tuple((r - row, column) for r, column in found), _MACRO.sub("%s", line))
+
+
+def _signed(row: int) -> str:
+    return f"{row:+d}" if row else "0"
 
 
 def _count_columns(patterns: Iterable[_Pattern]) -> int:

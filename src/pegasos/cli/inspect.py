@@ -1,15 +1,22 @@
 """``pegasos inspect``"""
 
+from functools import singledispatch
 from typing import Any
 
 import click
 import numpy as np
 
 from pegasos._kernel import KernelMachine
+from pegasos._linear import LinearMachine
+from pegasos.cli.data import machine_of, template_of
 from pegasos.cli.options import as_json_text
 from pegasos.io import load_model
+from pegasos.sequence import SequenceSVC
+from pegasos.templates import Template
 
 __all__ = ["inspect"]
+
+Told = tuple[dict[str, Any], list[str]]  # facts for machines, and lines
 
 
 @click.command()
@@ -19,54 +26,49 @@ __all__ = ["inspect"]
 def inspect(model: str, top: int, as_json: bool) -> None:
     """Tell what is in MODEL: the problem, the certificate, the largest weights."""
     fitted = load_model(model)
-    if isinstance(fitted, KernelMachine):
-        _tell_kernel(model, fitted, as_json)
-        return
+    facts, lines = tell(machine_of(fitted), top)
+    template = template_of(fitted)
+    if template is not None:
+        more, told = _tell_template(template)
+        facts, lines = facts | more, [lines[0], *told, *lines[1:]]
+    click.echo(as_json_text({"model": model} | facts) if as_json else "\n".join(lines))
+
+
+@singledispatch
+def tell(fitted: Any, top: int) -> Told:
+    """What is in a model."""
+    raise TypeError(f"nothing is known of a {type(fitted).__name__}")
+
+
+@tell.register(LinearMachine)
+def _tell_linear(fitted: Any, top: int) -> Told:
     weights = np.atleast_2d(fitted.coef_)
     several = len(weights) > 1
-    problem = {"loss": fitted.loss, **({"C": fitted.C} if fitted.alpha is None else {"alpha": fitted.alpha})}
+    problem = {"loss": fitted.loss, **_weight_of_loss(fitted)}
     problem["intercept"] = fitted.intercept if fitted.fit_intercept else "none"
     if several:
         problem["multi_class"] = fitted.multi_class
     if hasattr(fitted, "epsilon"):
         problem["epsilon"] = fitted.epsilon
-    classes = getattr(fitted, "classes_", np.empty(0)).tolist()
-    largest = _largest(weights, getattr(fitted, "feature_names_in_", None), top, classes if several else None)
-    facts = {
-        "model": model,
-        "estimator": type(fitted).__name__,
-        "problem": problem,
-        "classes": classes,
-        "features": fitted.n_features_in_,
-        "nonzero": int(np.count_nonzero(weights.any(axis=0))),
-        "norm": float(np.linalg.norm(weights)),
+    facts, lines = _begin(fitted, problem)
+    classes, named = facts["classes"], hasattr(fitted, "feature_names_in_")
+    facts |= {
+        **_weights(weights),
         "intercept": fitted.intercept_.tolist() if several else float(fitted.intercept_[0]),
         "certificate": fitted.certificate_.to_dict(),
-        "largest": largest,
+        "largest": _largest(weights, fitted.feature_names_in_ if named else None, top, classes if several else None),
     }
-    if as_json:
-        click.echo(as_json_text(facts))
-        return
-    problem_text = ", ".join(f"{name}={value}" for name, value in problem.items())
-    click.echo(f"{facts['estimator']} ({problem_text}){_class_text(classes)}")
-    intercepts = "" if several else f", intercept {facts['intercept']:.6g}"
-    click.echo(
-        f"{facts['features']:,} features, {facts['nonzero']:,} with a weight; norm {facts['norm']:.6g}{intercepts}"
-    )
-    click.echo(str(fitted.certificate_))
+    intercept = "" if several else f", intercept {facts['intercept']:.6g}"
+    lines += [f"{_weights_text(facts)}{intercept}", str(fitted.certificate_)]
     for label, part in zip(classes, fitted.certificate_.parts, strict=False):
-        click.echo(f"  {label!s:>12}  primal {part.primal:.6g}  dual {part.dual:.6g}  gap {part.gap:.3g}")
-    if largest:
-        counted = "" if hasattr(fitted, "feature_names_in_") else " (features count from 1)"
-        click.echo(f"largest weights{counted}")
-        for name, weight, *label in largest:
-            click.echo(f"  {name:>12}  {weight:+.6g}{''.join(f'  of {each}' for each in label)}")
+        lines.append(f"  {label!s:>12}  primal {part.primal:.6g}  dual {part.dual:.6g}  gap {part.gap:.3g}")
+    lines += _largest_lines("largest weights" if named else "largest weights (features count from 1)", facts["largest"])
+    return facts, lines
 
 
-def _tell_kernel(model: str, fitted: Any, as_json: bool) -> None:
-    """What is in a model with a kernel."""
-    problem = {"loss": fitted.loss, **({"C": fitted.C} if fitted.alpha is None else {"alpha": fitted.alpha})}
-    problem["intercept"] = "free" if fitted.fit_intercept else "none"
+@tell.register(KernelMachine)
+def _tell_kernel(fitted: Any, top: int) -> Told:
+    problem = {"loss": fitted.loss, **_weight_of_loss(fitted), "intercept": "free" if fitted.fit_intercept else "none"}
     kernel = fitted._fitted_kernel
     problem["kernel"] = getattr(kernel, "name", "precomputed")
     for name, kinds in {"gamma": "rbf poly sigmoid", "coef0": "poly sigmoid", "degree": "poly"}.items():
@@ -74,14 +76,10 @@ def _tell_kernel(model: str, fitted: Any, as_json: bool) -> None:
             problem[name] = getattr(kernel, name)
     if hasattr(fitted, "epsilon"):
         problem["epsilon"] = fitted.epsilon
-    classes = getattr(fitted, "classes_", np.empty(0)).tolist()
-    if len(classes) > 2:
+    if len(getattr(fitted, "classes_", ())) > 2:
         problem["multi_class"] = fitted.multi_class
-    facts = {
-        "model": model,
-        "estimator": type(fitted).__name__,
-        "problem": problem,
-        "classes": classes,
+    facts, lines = _begin(fitted, problem)
+    facts |= {
         "examples": fitted.shape_fit_[0],
         "features": fitted.n_features_in_,
         "support_vectors": len(fitted.support_),
@@ -89,14 +87,54 @@ def _tell_kernel(model: str, fitted: Any, as_json: bool) -> None:
         "intercept": fitted.intercept_.tolist(),
         "certificate": fitted.certificate_.to_dict(),
     }
-    if as_json:
-        click.echo(as_json_text(facts))
-        return
-    problem_text = ", ".join(f"{name}={value}" for name, value in problem.items())
-    click.echo(f"{facts['estimator']} ({problem_text}){_class_text(classes)}")
     of = f"{len(fitted.support_):,} support vectors of {facts['examples']:,} examples"
-    click.echo(f"{facts['features']:,} features, {of}")
-    click.echo(str(fitted.certificate_))
+    return facts, [*lines, f"{facts['features']:,} features, {of}", str(fitted.certificate_)]
+
+
+@tell.register(SequenceSVC)
+def _tell_sequences(fitted: Any, top: int) -> Told:
+    problem = {**_weight_of_loss(fitted), "boundaries": fitted.boundaries}
+    if fitted.constraints is not None:
+        named = isinstance(fitted.constraints, str)
+        problem["constraints"] = fitted.constraints if named else f"{len(fitted.constraints)} links"
+    if fitted.hash_bits is not None:
+        problem["hash_bits"] = fitted.hash_bits
+    facts, lines = _begin(fitted, problem)
+    classes = facts["classes"]
+    ends = [*classes, None]  # None is the start, and the end
+    links = np.vstack([np.column_stack([fitted.transitions_, fitted.end_]), np.append(fitted.start_, 0)])
+    facts |= {
+        **_weights(fitted.coef_),
+        "certificate": fitted.certificate_.to_dict(),
+        "transitions": [(ends[j], ends[k], weight) for j, k, weight in _strongest(links, top)],
+        "largest": _largest(fitted.coef_, fitted._encoder.names(), top, classes),
+    }
+    lines += [_weights_text(facts), str(fitted.certificate_)]
+    if facts["transitions"]:
+        lines.append("largest weights of transitions")
+    for before, after, weight in facts["transitions"]:
+        link = f"{'start' if before is None else before} -> {'end' if after is None else after}"
+        lines.append(f"  {link:>24}  {weight:+.6g}")
+    return facts, lines + _largest_lines("largest weights of features", facts["largest"], 24)
+
+
+def _tell_template(template: Template) -> Told:
+    text = template.text if isinstance(template.text, str) else "\n".join(template.text)
+    columns = template.n_features_in_
+    line = f"{columns} column{'' if columns == 1 else 's'} before the label, by a template; --json shows it"
+    return {"template": {"text": text, "columns": columns}}, [line]
+
+
+def _begin(fitted: Any, problem: dict[str, Any]) -> Told:
+    """What comes first, whatever the model."""
+    classes = getattr(fitted, "classes_", np.empty(0)).tolist()
+    facts = {"estimator": type(fitted).__name__, "problem": problem, "classes": classes}
+    problem_text = ", ".join(f"{name}={value}" for name, value in problem.items())
+    return facts, [f"{facts['estimator']} ({problem_text}){_class_text(classes)}"]
+
+
+def _weight_of_loss(fitted: Any) -> dict[str, Any]:
+    return {"C": fitted.C} if fitted.alpha is None else {"alpha": fitted.alpha}
 
 
 def _class_text(classes: list[Any]) -> str:
@@ -106,12 +144,32 @@ def _class_text(classes: list[Any]) -> str:
     return f", classes {', '.join(most)} and {last}"
 
 
+def _weights(weights: Any) -> dict[str, Any]:
+    used = int(np.count_nonzero(weights.any(axis=0)))
+    return {"features": weights.shape[1], "nonzero": used, "norm": float(np.linalg.norm(weights))}
+
+
+def _weights_text(facts: dict[str, Any]) -> str:
+    return f"{facts['features']:,} features, {facts['nonzero']:,} with a weight; norm {facts['norm']:.6g}"
+
+
+def _strongest(weights: Any, top: int) -> list[tuple[int, int, float]]:
+    """Row, column and value of the largest ones, whatever their sign; zero and what is not finite are none."""
+    sizes = np.where(np.isfinite(weights), np.abs(weights), 0.0)
+    places = (np.unravel_index(place, sizes.shape) for place in np.argsort(-sizes, axis=None, kind="stable")[:top])
+    return [(int(j), int(k), float(weights[j, k])) for j, k in places if sizes[j, k] > 0]
+
+
 def _largest(weights: Any, names: Any, top: int, classes: list[Any] | None) -> list[tuple[Any, ...]]:
     """The largest weights: of what feature, how large, and of several classes of which."""
-    found: list[tuple[Any, ...]] = []
-    for place in np.argsort(-np.abs(weights), axis=None, kind="stable")[:top]:
-        k, j = np.unravel_index(place, weights.shape)
-        if weights[k, j] != 0:
-            name = str(names[j]) if names is not None else int(j) + 1
-            found.append((name, float(weights[k, j]), *([] if classes is None else [classes[k]])))
-    return found
+    return [
+        (str(names[j]) if names is not None else j + 1, weight, *([] if classes is None else [classes[k]]))
+        for k, j, weight in _strongest(weights, top)
+    ]
+
+
+def _largest_lines(title: str, largest: list[tuple[Any, ...]], width: int = 12) -> list[str]:
+    lines = [title] if largest else []
+    for name, weight, *label in largest:
+        lines.append(f"  {name:>{width}}  {weight:+.6g}{''.join(f'  of {each}' for each in label)}")
+    return lines

@@ -13,15 +13,14 @@ from pegasos.kernel import SVC, SVR
 from pegasos.linear import LinearSVC
 from pegasos.options import Choice, Flag, Integer, Number, NumberOrName, Option
 from pegasos.regression import LinearSVR
-from pegasos.solvers import KERNEL_SOLVERS, SOLVERS, Solver
+from pegasos.sequence import SequenceSVC
+from pegasos.solvers import KERNEL_SOLVERS, SEQUENCE_SOLVERS, SOLVERS, Solver
 
 __all__ = [
     "TASKS",
     "as_json_text",
-    "data_flags",
     "estimator_flags",
     "given_parameters",
-    "read_data",
     "refuse_overwriting",
     "solver_flags",
 ]
@@ -29,11 +28,20 @@ __all__ = [
 Command = Callable[..., Any]
 
 #: What to train, and the estimator for it.
-Estimator = type[LinearSVC] | type[LinearSVR] | type[SVC] | type[SVR]
-TASKS: dict[str, Estimator] = {"classification": LinearSVC, "regression": LinearSVR, "svc": SVC, "svr": SVR}
+Estimator = type[LinearSVC] | type[LinearSVR] | type[SVC] | type[SVR] | type[SequenceSVC]
+TASKS: dict[str, Estimator] = {
+    "classification": LinearSVC,
+    "regression": LinearSVR,
+    "svc": SVC,
+    "svr": SVR,
+    "sequence": SequenceSVC,
+}
 
 #: The solvers of all of them.
-ALL_SOLVERS = {**SOLVERS, **KERNEL_SOLVERS}
+ALL_SOLVERS = {**SOLVERS, **KERNEL_SOLVERS, **SEQUENCE_SOLVERS}
+
+#: What `constraints` can be on a command line.
+CONSTRAINTS = {"no": None, "bio": "bio"}
 
 
 def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
@@ -62,28 +70,49 @@ def estimator_flags(command: Command) -> Command:
             if isinstance(before, Choice) and isinstance(option, Choice):
                 options[name] = replace(before, values={**before.values, **option.values})
     for name, option in reversed(list(options.items())):
-        owners = {task: estimator for task, estimator in TASKS.items() if name in estimator.options}
-        whose = "" if len(owners) == len(TASKS) else f"{', '.join(owners)}: "
         defaults: dict[str, list[str]] = {}
-        for task, estimator in owners.items():
-            defaults.setdefault(_default(estimator, name), []).append(task)
+        for task in _tasks_with(name):
+            defaults.setdefault(_default(TASKS[task], name), []).append(task)
         first, *others = defaults
         default = "; ".join([first, *(f"{', '.join(defaults[other])}: {other}" for other in others)])
-        command = flag(name, option, f"{whose}{option.help} [{default}]")(command)
+        command = flag(name, option, f"{_whose(name)}{option.help} [{default}]")(command)
     command = click.option(
-        "--class-weight", multiple=True, metavar="LABEL=WEIGHT|balanced", help="weight of a class; may be repeated"
+        "--class-weight",
+        multiple=True,
+        metavar="LABEL=WEIGHT|balanced",
+        help=f"{_whose('class_weight')}weight of a class; may be repeated",
     )(command)
     command = click.option(
         "--cost",
         metavar="FILE",
-        help="classification: text file of what it costs to take one class, a line, for another, a column [1 each]",
+        help=f"{_whose('cost')}text file of what it costs to take one label, a line, for another, a column [1 each]",
+    )(command)
+    command = click.option(
+        "--constraints",
+        type=click.Choice(list(CONSTRAINTS)),
+        help=f"{_whose('constraints')}bio never has I-X but after B-X or I-X [no]",
     )(command)
     command = click.option("--random-state", type=int, help="seed of the order of visits")(command)
     command = click.option(
-        "--task", type=click.Choice(list(TASKS)), default=None, help="what to train [classification]"
+        "--task",
+        type=click.Choice(list(TASKS)),
+        default=None,
+        help="what to train: a linear machine for classification or regression, one with a kernel for them (svc, svr), "
+        "or one that labels sequences [classification]",
     )(command)
     names = ", ".join(ALL_SOLVERS)
     return click.option("--solver", metavar="NAME", help=f"one of {names} [auto]")(command)
+
+
+def _tasks_with(name: str) -> list[str]:
+    """The tasks whose estimator has the parameter."""
+    return [task for task, estimator in TASKS.items() if name in estimator().get_params(deep=False)]
+
+
+def _whose(name: str) -> str:
+    """The beginning of the help of a parameter that not all have."""
+    owners = _tasks_with(name)
+    return "" if len(owners) == len(TASKS) else f"{', '.join(owners)}: "
 
 
 def solver_flags(command: Command) -> Command:
@@ -129,10 +158,10 @@ def given_parameters(
     """
     given = {name: value for name, value in flags.items() if value not in (None, ())}
     known = estimator().get_params(deep=False)
-    for task, other in TASKS.items():
-        for name in given:
-            if name in other().get_params(deep=False) and name not in known:
-                raise click.UsageError(f"--{name.replace('_', '-')} is for --task {task}; leave it out")
+    for name in given:
+        owners = _tasks_with(name)
+        if owners and name not in known:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for --task {' or '.join(owners)}; leave it out")
     parameters = {name: given.pop(name) for name in [*estimator.options, "random_state"] if name in given}
     for name, option in estimator.options.items():
         if name in parameters and isinstance(option, Choice):
@@ -146,6 +175,8 @@ def given_parameters(
         parameters["class_weight"] = _class_weight(given.pop("class_weight"))
     if "cost" in given:
         parameters["cost"] = _cost(given.pop("cost"))
+    if "constraints" in given:
+        parameters["constraints"] = CONSTRAINTS[given.pop("constraints")]
     solver = given.pop("solver", None)
     if given:
         parameters["solver"] = _make_solver(solver or solver_before, given, estimator.solvers)
@@ -225,40 +256,3 @@ def as_json_text(value: Any) -> str:
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
     return json.dumps(finite(value))
-
-
-def data_flags(command: Command) -> Command:
-    """How to read a data file."""
-    command = click.option(
-        "--dtype", type=click.Choice(["float32", "float64"]), default="float64", help="precision of the data [float64]"
-    )(command)
-    return click.option("--zero-based", is_flag=True, help="feature numbers start at 0 [1]")(command)
-
-
-def read_data(source: str, *, zero_based: bool, dtype: str, width: int | None = None) -> tuple[Any, Any]:
-    """Examples and labels from an svmlight file, or with ``-`` from standard input; whole labels become integers.
-
-    `width` is the number of features of the model the data is for.
-    """
-    import sys
-
-    import numpy as np
-
-    from pegasos.io import read_svmlight
-
-    file: Any = sys.stdin.buffer if source == "-" else source
-    try:
-        X, y = read_svmlight(file, zero_based=zero_based, dtype=np.dtype(dtype))
-    except ValueError as error:  # with the names that things have here
-        text = str(error).replace("zero_based=True", "--zero-based").replace("dtype=np.float64", "--dtype float64")
-        raise click.UsageError(text) from None
-    if width is not None:
-        if X.shape[1] > width:
-            raise click.UsageError(
-                f"{source} has {X.shape[1]} features, but the model was trained on {width}; is it for another, or is "
-                "--zero-based wrong?"
-            )
-        X.resize((X.shape[0], width))
-    if np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53):
-        y = y.astype(np.int64)
-    return X, y

@@ -4,10 +4,9 @@ import sys
 from typing import Any
 
 import click
-import numpy as np
-from sklearn.base import is_regressor
 
-from pegasos.cli.options import as_json_text, data_flags, read_data, refuse_overwriting
+from pegasos.cli.data import DataFlags, data_flags, form_of, machine_of
+from pegasos.cli.options import as_json_text, refuse_overwriting
 from pegasos.io import load_model
 from pegasos.io._atomic import open_atomic
 from pegasos.linear import LinearSVC
@@ -32,32 +31,34 @@ def predict(
     proba: bool,
     quiet: bool,
     as_json: bool,
-    zero_based: bool,
-    dtype: str,
+    **flags: Any,
 ) -> None:
     """Label the examples of DATA ("-": standard input) with MODEL, write one label per line to OUTPUT ("-": standard
     output) if given, and print the error against the labels in DATA. A model of a regression writes values.
 
     Decision values and probabilities of more than two classes are on one line, in the order of the classes.
+
+    A model that labels sequences is for sentences in columns, as it was trained on, with or without the one of labels.
+    It writes an empty line between sentences, and prints how many chunks are right, where labels are B-X, I-X and O.
     """
     if output not in (None, "-"):
         refuse_overwriting(output, data, model)
     fitted = load_model(model)
-    _check_wanted(fitted, decision, proba)
-    X, y = read_data(data, zero_based=zero_based, dtype=dtype, width=fitted.n_features_in_)
-    predicted = fitted.predict(X)
+    machine, form = machine_of(fitted), form_of(model, fitted, DataFlags(**flags))
+    _check_wanted(machine, decision, proba)
+    examples = form.read(data)
+    predicted = fitted.predict(examples.X)
     if output is not None:
-        values = fitted.predict_proba(X) if proba else fitted.decision_function(X) if decision else predicted
-        text = "".join(f"{_line(value)}\n" for value in values.tolist())
+        values = predicted
+        if decision or proba:
+            values = fitted.predict_proba(examples.X) if proba else fitted.decision_function(examples.X)
+        text = form.lines(values)
         if output == "-":
             sys.stdout.write(text)
         else:
             with open_atomic(output) as file:
                 file.write(text.encode())
-    if is_regressor(fitted):
-        result, summary = _judge_values(predicted, y)
-    else:
-        result, summary = _judge_labels(predicted, y, fitted.classes_, data)
+    result, summary = form.judge(predicted, examples, machine)
     if as_json:
         click.echo(as_json_text(result), err=output == "-")
     elif not quiet:
@@ -69,31 +70,6 @@ def _check_wanted(fitted: Any, decision: bool, proba: bool) -> None:
         raise click.UsageError("--decision and --proba are two things to write; leave one out")
     for flag, wanted, method in (("--decision", decision, "decision_function"), ("--proba", proba, "predict_proba")):
         if wanted and not hasattr(fitted, method):
-            kind = f"{type(fitted).__name__} with loss={fitted.loss}"
+            kind = type(fitted).__name__ + (f" with loss={fitted.loss}" if hasattr(fitted, "loss") else "")
             remedy = ", or train with --loss log_loss" if isinstance(fitted, LinearSVC) else ""
             raise click.UsageError(f"{flag} is nothing that a {kind} has; leave it out{remedy}")
-
-
-def _line(value: Any) -> str:
-    if isinstance(value, list):
-        return " ".join(map(repr, value))
-    return repr(value) if isinstance(value, float) else str(value)
-
-
-def _judge_labels(labels: Any, y: Any, classes: Any, data: str) -> tuple[dict[str, Any], str]:
-    """How many labels are wrong, and a line on it."""
-    wrong = int(np.sum(labels != y))
-    if not np.isin(y, classes).all():
-        summary = f"{len(y):,} examples labelled; {data} has labels the model does not know, so no error is computed"
-        return {"examples": len(y), "wrong": None, "error": None}, summary
-    summary = f"error {100 * wrong / len(y):.2f}%  ({wrong:,} of {len(y):,} wrong)"
-    return {"examples": len(y), "wrong": wrong, "error": wrong / len(y)}, summary
-
-
-def _judge_values(values: Any, y: Any) -> tuple[dict[str, Any], str]:
-    """How far the values are from the targets, and a line on it."""
-    error, spread = float(np.mean((values - y) ** 2)), float(np.var(y))
-    share = 1 - error / spread if spread else None  # as scikit-learn's score
-    told = "" if share is None else f", R^2 {share:.4f}"
-    summary = f"mean squared error {error:.6g}{told}  ({len(y):,} examples)"
-    return {"examples": len(y), "mean_squared_error": error, "r2": share}, summary

@@ -9,13 +9,12 @@ from typing import Any
 import click
 from sklearn.exceptions import ConvergenceWarning
 
+from pegasos.cli.data import DataFlags, data_flags, form_of, machine_of
 from pegasos.cli.options import (
     TASKS,
     as_json_text,
-    data_flags,
     estimator_flags,
     given_parameters,
-    read_data,
     refuse_overwriting,
     solver_flags,
 )
@@ -32,6 +31,12 @@ __all__ = ["train"]
 @click.option("--json", "as_json", is_flag=True, help="print the result as one JSON object")
 @estimator_flags
 @solver_flags
+@click.option(
+    "--template",
+    metavar="FILE|chunking",
+    help="sequence: how features are made of columns, in CRF++'s notation; chunking is for words and parts of speech "
+    "[each column of the position, the one before and the one after]",
+)
 @data_flags
 def train(
     data: str,
@@ -40,11 +45,16 @@ def train(
     verbose: bool,
     as_json: bool,
     task: str | None,
-    zero_based: bool,
-    dtype: str,
+    zero_based: bool | None,
+    dtype: str | None,
+    separator: str | None,
+    template: str | None,
     **given: Any,
 ) -> None:
     """Train on DATA, an svmlight file ("-": standard input), and write MODEL ([DATA].model if not given).
+
+    With --task sequence, DATA has sentences in columns: a line for each position, the label in its last column, and an
+    empty line after each sentence.
 
     Of the options with [default], those with the name of a solver or a task before them belong to that.
     """
@@ -57,7 +67,8 @@ def train(
         raise click.UsageError("a model cannot be written to standard output: name the MODEL")
     refuse_overwriting(model, data)
     continued = given.get("warm_start") and os.path.exists(model)
-    estimator = load_model(model) if continued else TASKS[task or "classification"]()
+    before = load_model(model) if continued else TASKS[task or "classification"]()
+    estimator = machine_of(before)
     if task is not None and not isinstance(estimator, TASKS[task]):
         raise click.UsageError(f"{model} is a {type(estimator).__name__}, which --task {task} cannot continue")
     parameters = given_parameters(given, estimator.solver, type(estimator))
@@ -65,27 +76,26 @@ def train(
         parameters.setdefault("alpha", None)  # of a model that is continued
     estimator.set_params(**parameters)
     estimator.check_parameters()
+    form = form_of(model, before, DataFlags(zero_based, dtype, separator, template))
     folder = os.path.dirname(os.path.abspath(model))
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
         raise click.UsageError(f"{model}: {folder} is no folder that can be written to")
     started = time.perf_counter()
-    X, y = read_data(data, zero_based=zero_based, dtype=dtype, width=getattr(estimator, "n_features_in_", None))
+    examples = form.read(data)
     reading = time.perf_counter() - started
     talk = not quiet and not as_json
     if talk and given.get("warm_start") and not continued:
         click.echo(f"{model} does not exist yet: starting anew")
     if talk:
-        click.echo(
-            f"{data}: {X.shape[0]:,} examples x {X.shape[1]:,} features, {X.nnz:,} entries, read in {reading:.1f} s"
-        )
+        click.echo(f"{data}: {examples.text}, read in {reading:.1f} s")
     estimator.verbose = int(verbose or (talk and sys.stderr.isatty()))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
-        estimator.fit(X, y)
-    save_model(estimator, model)
+        fitted = form.fit(estimator, examples)
+    save_model(fitted, model)
     if as_json:
-        result = {"model": model, "examples": X.shape[0], "features": X.shape[1], **estimator.certificate_.to_dict()}
-        click.echo(as_json_text(result))
+        result = {"model": model, **examples.counts, "features": estimator.n_features_in_}
+        click.echo(as_json_text(result | estimator.certificate_.to_dict()))
     elif talk:
         click.echo(f"{estimator.certificate_}\nmodel    {model}")
     if not quiet:

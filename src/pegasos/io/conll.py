@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import Any, BinaryIO
 
-__all__ = ["read_conll"]
+__all__ = ["read_conll", "read_lines"]
+
+Sentences = list[list[tuple[str, ...]]]
 
 _OPENERS: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -20,9 +22,7 @@ _DOCUMENT = "-DOCSTART-"
 _find_columns = re.compile(r"[^ \t\r\n\f\v]+").findall
 
 
-def read_conll(
-    source: str | os.PathLike[str] | BinaryIO, *, separator: str | None = None
-) -> list[list[tuple[str, ...]]]:
+def read_conll(source: str | os.PathLike[str] | BinaryIO, *, separator: str | None = None) -> Sentences:
     """Read a file of labelled sentences in columns.
 
     Parameters
@@ -56,6 +56,11 @@ def read_conll(
     >>> read_conll(io.BytesIO(b"He PRP B-NP\\nleft VBD B-VP\\n\\nWhy WRB B-ADVP\\n"))
     [[('He', 'PRP', 'B-NP'), ('left', 'VBD', 'B-VP')], [('Why', 'WRB', 'B-ADVP')]]
     """
+    return read_lines(source, separator)[0]
+
+
+def read_lines(source: str | os.PathLike[str] | BinaryIO, separator: str | None) -> tuple[Sentences, list[int]]:
+    """What `read_conll` reads, and the line of the first position of each sentence; others follow without a gap."""
     if separator is not None and (not separator or set(separator) & set("\r\n")):
         raise ValueError(f"separator={separator!r}: pass what stands between columns, such as '\\t', or None")
     if isinstance(source, str | os.PathLike):
@@ -75,8 +80,9 @@ def read_conll(
         raise ValueError(f"{name}: {error}") from None
 
 
-def _read_sentences(lines: Iterable[bytes], separator: str | None) -> list[list[tuple[str, ...]]]:
-    sentences: list[list[tuple[str, ...]]] = []
+def _read_sentences(lines: Iterable[bytes], separator: str | None) -> tuple[Sentences, list[int]]:
+    sentences: Sentences = []
+    starts: list[int] = []
     sentence: list[tuple[str, ...]] = []
     seen: dict[bytes, tuple[str, ...]] = {}  # text repeats itself, and so the same lines are not split twice
     width = first = 0
@@ -94,6 +100,8 @@ def _read_sentences(lines: Iterable[bytes], separator: str | None) -> list[list[
                     )
             seen[line] = columns
         if columns:
+            if not sentence:
+                starts.append(number)
             sentence.append(columns)
         elif sentence:
             sentences.append(sentence)
@@ -102,7 +110,7 @@ def _read_sentences(lines: Iterable[bytes], separator: str | None) -> list[list[
         sentences.append(sentence)
     if not sentences:
         raise ValueError("no sentences; expected lines such as 'He PRP B-NP', and empty ones between sentences")
-    return sentences
+    return sentences, starts
 
 
 def _split(line: bytes, separator: str | None, number: int) -> tuple[str, ...]:

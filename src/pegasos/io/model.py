@@ -3,21 +3,26 @@
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._linear import State
 from pegasos.certificate import Certificate, History, history_from_records
-from pegasos.io import _kernel_model
+from pegasos.io import _kernel_model, _sequence_model
 from pegasos.io._atomic import open_atomic
 from pegasos.io._tensors import Tensors, take
 from pegasos.kernel import SVC, SVR
 from pegasos.linear import LinearSVC
 from pegasos.path import LinearSVCCV
 from pegasos.regression import LinearSVR
+from pegasos.sequence import SequenceSVC
 from pegasos.solvers import Solver
+from pegasos.templates import Template
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 __all__ = ["load_model", "save_model"]
 
@@ -26,20 +31,21 @@ VERSION = 1
 
 LinearModel = LinearSVC | LinearSVR
 KernelModel = SVC | SVR
-Model = LinearModel | KernelModel
+Model = LinearModel | KernelModel | SequenceSVC
 
 #: Models that a file can hold, by the name of their class.
-KINDS: dict[str, type[Model]] = {"LinearSVC": LinearSVC, "LinearSVR": LinearSVR, "SVC": SVC, "SVR": SVR}
+KINDS: dict[str, type[Model]] = {kind.__name__: kind for kind in (LinearSVC, LinearSVR, SVC, SVR, SequenceSVC)}
 
 
-def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+def save_model(model: "Model | Pipeline", path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, whole or not at all.
 
     The file holds weights, classes, parameters, certificate and history, and of a model with ``warm_start=True`` the
     dual point, four bytes an example (and class against the rest; eight for classes trained jointly), so that a fit of
     the loaded model continues. A `random_state` that is an object and not a number is not kept. Of a `LinearSVCCV` its
     `best_estimator_` is written. A kernel machine is its support vectors, and a fit of it always continues; one whose
-    kernel is a Python function has no file, as files hold no code.
+    kernel is a Python function has no file, as files hold no code. A `SequenceSVC` is written with its vocabulary, and
+    with ``warm_start=True`` its dual point; one behind a `Template` in a pipeline of these two with the template.
 
     Examples
     --------
@@ -56,12 +62,18 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     from safetensors.numpy import save
     from sklearn.utils.validation import check_is_fitted
 
+    template, model = _take_apart(model)
     if not isinstance(model, Model):
-        raise TypeError(f"a {type(model).__name__} is no model of pegasos; save_model writes {' and '.join(KINDS)}")
+        *most, last = KINDS
+        raise TypeError(
+            f"a {type(model).__name__} is no model of pegasos; save_model writes {', '.join(most)} and {last}"
+        )
     check_is_fitted(model)
     if isinstance(model, LinearSVCCV):
         model = model.best_estimator_
-    tensors, header = _kernel_model.pack(model) if isinstance(model, KernelModel) else _pack_linear(model)
+    tensors, header = _pack(model)
+    if template is not None:
+        header["template"] = _sequence_model.pack_template(template)
     if isinstance(model.history_, list):
         tensors |= {f"history.{k}": _records(history) for k, history in enumerate(model.history_)}
     else:
@@ -71,7 +83,7 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
         "parameters": _parameters(model),
         "certificate": model.certificate_.to_dict(),
     }
-    if isinstance(model, LinearSVC | SVC):
+    if not isinstance(model, LinearSVR | SVR):
         if model.classes_.dtype.kind in "biuf":
             tensors["classes"] = model.classes_
         elif all(isinstance(label, str) for label in model.classes_):
@@ -86,6 +98,27 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     data = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, metadata=metadata)
     with open_atomic(path) as file:
         file.write(data)
+
+
+def _take_apart(model: Any) -> tuple[Template | None, Any]:
+    """Of a pipeline of a template and what labels sequences these two; else the model alone."""
+    from sklearn.pipeline import Pipeline
+
+    if not isinstance(model, Pipeline):
+        return None, model
+    steps = [step for _, step in model.steps]
+    if len(steps) != 2 or not isinstance(steps[0], Template) or not isinstance(steps[1], SequenceSVC):
+        raise TypeError(
+            "of pipelines, save_model writes those of a Template and a SequenceSVC; save the last step alone"
+        )
+    return steps[0], steps[1]
+
+
+def _pack(model: Model) -> tuple[Tensors, dict[str, Any]]:
+    """Tensors of a machine, and its entries of the header."""
+    if isinstance(model, SequenceSVC):
+        return _sequence_model.pack(model)
+    return _kernel_model.pack(model) if isinstance(model, KernelModel) else _pack_linear(model)
 
 
 def _pack_linear(model: LinearModel) -> tuple[Tensors, dict[str, Any]]:
@@ -120,7 +153,7 @@ def _dual_point(model: LinearModel) -> Tensors:
     return {"dual_point": rounded if last.parts else rounded[0]}
 
 
-def load_model(path: str | os.PathLike[str]) -> Model:
+def load_model(path: str | os.PathLike[str]) -> "Model | Pipeline":
     """Read a model that `save_model` wrote. Raises a ValueError that names the file where it is not one."""
     from safetensors import SafetensorError, safe_open
 
@@ -158,6 +191,8 @@ def _parameters(model: Model) -> dict[str, Any]:
         parameters["class_weight"] = [[_plain(k), float(v)] for k, v in parameters["class_weight"].items()]
     if parameters.get("cost") is not None:
         parameters["cost"] = np.asarray(parameters["cost"], dtype=np.float64).tolist()
+    if "constraints" in parameters:
+        parameters["constraints"] = _sequence_model.pack_constraints(parameters["constraints"])
     return {name: _plain(value) for name, value in parameters.items()}
 
 
@@ -165,19 +200,15 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _restore(header: dict[str, Any], tensors: Tensors) -> Model:
+def _restore(header: dict[str, Any], tensors: Tensors) -> "Model | Pipeline":
     if header["estimator"] not in KINDS:
         raise ValueError(f"a model of kind {header['estimator']!r}, which this version does not know")
     kind = KINDS[header["estimator"]]
     model = kind(**_given_parameters(header["parameters"], kind))
     model.check_parameters()
-    if isinstance(model, LinearSVC | SVC):
+    if not isinstance(model, LinearSVR | SVR):
         model.classes_ = _classes(header, tensors)
-    if isinstance(model, KernelModel):
-        n_parts = _kernel_model.count_parts(model)
-        _kernel_model.unpack(model, header, tensors)
-    else:
-        n_parts = _unpack_linear(model, header, tensors)
+    n_parts = _unpack(model, header, tensors)
     names = header.get("feature_names")
     if names is not None:
         if len(names) != model.n_features_in_ or not all(isinstance(name, str) for name in names):
@@ -192,7 +223,24 @@ def _restore(header: dict[str, Any], tensors: Tensors) -> Model:
         for name in ([f"history.{k}" for k in range(n_parts)] or ["history"])
     ]
     model.history_ = histories if n_parts else histories[0]
-    return model
+    if "template" not in header:
+        return model
+    if not isinstance(model, SequenceSVC):
+        raise ValueError(f"a template, of which a {kind.__name__} has no use")
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(_sequence_model.unpack_template(header["template"]), model)
+
+
+def _unpack(model: Model, header: dict[str, Any], tensors: Tensors) -> int:
+    """Give a machine what was packed, and return the number of its problems, 0 for a single one."""
+    if isinstance(model, SequenceSVC):
+        _sequence_model.unpack(model, header, tensors)
+        return 0
+    if isinstance(model, KernelModel):
+        _kernel_model.unpack(model, header, tensors)
+        return _kernel_model.count_parts(model)
+    return _unpack_linear(model, header, tensors)
 
 
 def _unpack_linear(model: LinearModel, header: dict[str, Any], tensors: Tensors) -> int:
@@ -255,6 +303,8 @@ def _given_parameters(parameters: dict[str, Any], kind: type[Model]) -> dict[str
         parameters["solver"].check()
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = {label: float(weight) for label, weight in parameters["class_weight"]}
+    if "constraints" in parameters:
+        parameters["constraints"] = _sequence_model.unpack_constraints(parameters["constraints"])
     return parameters
 
 

@@ -23,8 +23,8 @@ class FrankWolfe(Solver):
     A visit finds the labels of a sequence that violate its margin most, by decoding, and moves dual weight to them from
     the labels that deserve theirs least, by the best step. The dual value is known all along; the gap takes one
     decoding of all sequences, and an estimate of it comes with the visits. With ``n_jobs`` threads a batch of sequences
-    is decoded at the same weights, and what came of it joined one by one. The result depends on the seed and on whether
-    there is one thread or more, not on timing.
+    is decoded at the same weights, and what came of it joined one by one. The result depends on the seed and on
+    ``n_jobs``, not on timing.
 
     Parameters
     ----------

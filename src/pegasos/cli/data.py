@@ -1,0 +1,272 @@
+"""Data files, by what the model is for: svmlight text, or sentences in columns."""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import click
+import numpy as np
+from sklearn.base import is_regressor
+
+from pegasos.chunks import chunk_scores
+from pegasos.io import read_svmlight
+from pegasos.io.conll import read_lines
+from pegasos.sequence import ForbiddenLink, SequenceSVC
+from pegasos.templates import Template
+
+__all__ = ["Data", "DataFlags", "Form", "data_flags", "form_of", "machine_of", "template_of"]
+
+Command = Callable[..., Any]
+Report = tuple[dict[str, Any], str]  # for machines, and in words
+
+
+def data_flags(command: Command) -> Command:
+    """How to read a data file."""
+    command = click.option(
+        "--separator", metavar="TEXT", help='what stands between columns; "tab" is a tab [any spaces and tabs]'
+    )(command)
+    command = click.option(
+        "--dtype", type=click.Choice(["float32", "float64"]), help="precision of svmlight data [float64]"
+    )(command)
+    return click.option("--zero-based", is_flag=True, default=None, help="feature numbers start at 0 [1]")(command)
+
+
+class DataFlags(NamedTuple):
+    """What the flags say about data; None where they are not given."""
+
+    zero_based: bool | None
+    dtype: str | None
+    separator: str | None
+    template: str | None = None
+
+    def refuse(self, reason: str, *names: str) -> None:
+        for name in names:
+            if getattr(self, name) is not None:
+                raise click.UsageError(f"--{name.replace('_', '-')} is for {reason}; leave it out")
+
+
+class Data(NamedTuple):
+    """What a file holds."""
+
+    source: str
+    X: Any
+    y: Any  # None where it has no labels
+    counts: dict[str, int]
+    text: str  # the counts in words
+    lines: list[int] | None = None  # of sentences, where they begin
+
+
+class Form(Protocol):
+    """A kind of data file, and what there is to say about predictions for it."""
+
+    def read(self, source: str) -> Data:
+        """The data in a file, or with ``-`` in standard input."""
+
+    def fit(self, machine: Any, data: Data) -> Any:
+        """What to save: the machine that was fitted, with all that it needs to read other files."""
+
+    def lines(self, values: Any) -> str:
+        """What is predicted, as text."""
+
+    def judge(self, predicted: Any, data: Data, machine: Any) -> Report:
+        """How good predictions are."""
+
+
+def machine_of(model: Any) -> Any:
+    """The machine that is the last step of a pipeline, or the model itself."""
+    return model[-1] if hasattr(model, "steps") else model
+
+
+def template_of(model: Any) -> Template | None:
+    """The template that is the first step of a pipeline."""
+    return model[0] if hasattr(model, "steps") else None
+
+
+def form_of(name: str, model: Any, flags: DataFlags) -> Form:
+    """The kind of file that a model is for; `name` is that of its file."""
+    if not isinstance(machine_of(model), SequenceSVC):
+        return Svmlight(model, flags)
+    template = template_of(model)
+    if template is None and hasattr(model, "classes_"):
+        raise click.UsageError(
+            f"{name} has no template, as it was trained on features and not on columns; use it from Python"
+        )
+    return Columns(template, flags)
+
+
+def _file(source: str) -> Any:
+    return sys.stdin.buffer if source == "-" else source
+
+
+class Svmlight:
+    """Examples, one a line, with their label or target."""
+
+    def __init__(self, machine: Any, flags: DataFlags) -> None:
+        flags.refuse("--task sequence", "template", "separator")
+        self.width: int | None = getattr(machine, "n_features_in_", None)
+        self.zero_based = bool(flags.zero_based)
+        self.dtype = np.dtype(flags.dtype or "float64")
+
+    def read(self, source: str) -> Data:
+        """Whole labels become integers."""
+        try:
+            X, y = read_svmlight(_file(source), zero_based=self.zero_based, dtype=self.dtype)
+        except ValueError as error:  # with the names that things have here
+            text = str(error).replace("zero_based=True", "--zero-based").replace("dtype=np.float64", "--dtype float64")
+            raise click.UsageError(text) from None
+        if self.width is not None:
+            if X.shape[1] > self.width:
+                raise click.UsageError(
+                    f"{source} has {X.shape[1]} features, but the model was trained on {self.width}; is it for "
+                    "another, or is --zero-based wrong?"
+                )
+            X.resize((X.shape[0], self.width))
+        if np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53):
+            y = y.astype(np.int64)
+        text = f"{X.shape[0]:,} examples x {X.shape[1]:,} features, {X.nnz:,} entries"
+        return Data(source, X, y, {"examples": X.shape[0]}, text)
+
+    def fit(self, machine: Any, data: Data) -> Any:
+        return machine.fit(data.X, data.y)
+
+    def lines(self, values: Any) -> str:
+        return "".join(f"{_line(value)}\n" for value in values.tolist())
+
+    def judge(self, predicted: Any, data: Data, machine: Any) -> Report:
+        if is_regressor(machine):
+            return _judge_values(predicted, data)
+        y = data.y
+        if not np.isin(y, machine.classes_).all():
+            return _no_error(data, f"{len(y):,} examples", "labels the model does not know")
+        return _judge_labels(int(np.sum(predicted != y)), len(y), data)
+
+
+class Columns:
+    """Sentences in columns, of which the last is the label; a template makes features of the others."""
+
+    def __init__(self, template: Template | None, flags: DataFlags) -> None:
+        flags.refuse("svmlight files, and sequences come in columns", "zero_based", "dtype")
+        #: Columns of the files the model was trained on, but for the label.
+        self.width: int | None = getattr(template, "n_features_in_", None)
+        self.separator = "\t" if flags.separator in ("tab", "\\t") else flags.separator
+        if self.separator is not None and (not self.separator or set(self.separator) & set("\r\n")):
+            raise click.UsageError(f"--separator {self.separator!r}: give what stands between columns, such as tab")
+        self.template = template
+        if flags.template is None:
+            return
+        self.template = _template(flags.template)
+        if template is not None and self.template.text != template.text:
+            raise click.UsageError("--template is another than that of the model, which it continues; leave it out")
+
+    def read(self, source: str) -> Data:
+        try:
+            sentences, lines = read_lines(_file(source), self.separator)
+        except ValueError as error:  # with the names that things have here
+            raise click.UsageError(str(error).replace("pass separator='\\t'", "give --separator tab")) from None
+        width = len(sentences[0][0])
+        labelled = self.width is None or width == self.width + 1
+        if self.width is not None and width not in (self.width, self.width + 1):
+            raise click.UsageError(
+                f"{source} has {_columns(width)}, but the model was trained on {_columns(self.width)} and labels after "
+                "them; pass a file with these, with labels or without"
+            )
+        if self.width is None and width < 2:
+            raise click.UsageError(
+                f"{source} has one column, and the last is the label; add columns that the label depends on, or "
+                "tell with --separator what is between them"
+            )
+        used = self.template.n_columns if self.template is not None else 0
+        if labelled and used > width - 1:
+            raise click.UsageError(
+                f"{source} has {_columns(width - 1)} before the label, but the template uses {used}; choose another "
+                "with --template"
+            )
+        positions = sum(map(len, sentences))
+        counts = {"sentences": len(sentences), "positions": positions}
+        text = f"{len(sentences):,} sentences of {positions:,} positions"
+        if not labelled:
+            return Data(source, sentences, None, counts, text, lines)
+        X = [[position[:-1] for position in sentence] for sentence in sentences]
+        y = [[position[-1] for position in sentence] for sentence in sentences]
+        different = len({label for own in y for label in own})
+        return Data(source, X, y, counts, f"{text}, {_columns(width - 1)} and {different} labels", lines)
+
+    def fit(self, machine: Any, data: Data) -> Any:
+        if data.y is None or data.lines is None:
+            raise click.UsageError(f"{data.source} has no column of labels to train on; add it as the last one")
+        from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
+
+        template = self.template or Template.window(len(data.X[0][0]))
+        try:
+            return make_pipeline(template, machine).fit(data.X, data.y)
+        except ForbiddenLink as error:
+            line = data.lines[error.sequence] + error.position
+            raise click.UsageError(
+                f"{data.source}: line {line}: {error.link}, which --constraints forbids; mend the label, or leave "
+                "--constraints out"
+            ) from None
+
+    def lines(self, values: Any) -> str:
+        """A line for each position, and an empty one between sentences."""
+        texts = ("".join(f"{_line(value)}\n" for value in np.asarray(own).tolist()) for own in values)
+        return "\n".join(texts)
+
+    def judge(self, predicted: Any, data: Data, machine: Any) -> Report:
+        if data.y is None:
+            return _no_error(data, data.text, "no labels")
+        known = set(machine.classes_.tolist())
+        pairs = [pair for own, made in zip(data.y, predicted, strict=True) for pair in zip(own, made, strict=True)]
+        unknown = sum(label not in known for label, _ in pairs)
+        if unknown == len(pairs):
+            return _no_error(data, data.text, "labels the model does not know")
+        result, summary = _judge_labels(sum(label != made for label, made in pairs), len(pairs), data)
+        if unknown:
+            summary += f"; {unknown:,} have labels that the model does not know"
+        try:
+            scores = chunk_scores(data.y, predicted)
+        except ValueError:  # they are not labels of chunks
+            return result, summary
+        result |= {"precision": scores.precision, "recall": scores.recall, "f1": scores.f1}
+        shares = f"F1 {scores.f1:.2%}, precision {scores.precision:.2%}, recall {scores.recall:.2%}"
+        found = f"{scores.n_correct:,} of {scores.n_true:,} chunks found, {scores.n_predicted:,} predicted"
+        return result, f"{summary}\n{shares}  ({found})"
+
+
+def _template(given: str) -> Template:
+    try:
+        return Template.named(given)
+    except ValueError as error:
+        if not os.path.exists(given):
+            raise click.UsageError(f"--template {given}: no such file, and {error}") from None
+    return Template.from_file(given)
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'' if count == 1 else 's'}"
+
+
+def _line(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(repr, value))
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _no_error(data: Data, what: str, why: str) -> Report:
+    summary = f"{what} labelled; {data.source} has {why}, so no error is computed"
+    return {**data.counts, "wrong": None, "error": None}, summary
+
+
+def _judge_labels(wrong: int, count: int, data: Data) -> Report:
+    """How many labels are wrong, and a line on it."""
+    summary = f"error {100 * wrong / count:.2f}%  ({wrong:,} of {count:,} wrong)"
+    return {**data.counts, "wrong": wrong, "error": wrong / count}, summary
+
+
+def _judge_values(values: Any, data: Data) -> Report:
+    """How far the values are from the targets, and a line on it."""
+    error, spread = float(np.mean((values - data.y) ** 2)), float(np.var(data.y))
+    share = 1 - error / spread if spread else None  # as scikit-learn's score
+    told = "" if share is None else f", R^2 {share:.4f}"
+    summary = f"mean squared error {error:.6g}{told}  ({len(data.y):,} examples)"
+    return {**data.counts, "mean_squared_error": error, "r2": share}, summary
