@@ -86,7 +86,7 @@ public:
             visits_.end_epoch();
             const bool last = !sequence.empty() || epochs() >= options_.max_epochs;
             const bool close = estimate_ <= 0.8 * options_.tol * std::max(dual_, 0.0);
-            if (alive && !last && !close && epochs() < next_check && gained_) continue;
+            if (alive && !last && !close && epochs() < next_check && moved_) continue;
             next_check = std::max(2 * epochs(), epochs() + 1);
             look(solution, !alive, last);
         }
@@ -105,13 +105,18 @@ private:
         solution.bounds = check();
         solution.epochs = epochs();
         solution.record(context_, epochs(), solution.bounds);
+        // Checks are ever further apart, so that a few of them without progress are many epochs.
+        const bool better = estimate_ < 0.9 * least_ || dual_ > highest_ + 1e-14 * std::abs(highest_);
+        stuck_ = better ? 0 : stuck_ + 1;
+        least_ = std::min(least_, estimate_);
+        highest_ = std::max(highest_, dual_);
         if (options_.tol > 0 && solution.bounds.gap() <= options_.tol)
             solution.reason = "tol";
         else if (out_of_time)
             solution.reason = "max_time";
         else if (last)
             solution.reason = "budget";
-        else if (!gained_ && complete_)
+        else if ((!moved_ && complete_) || stuck_ > 2)
             solution.reason = "precision";
     }
 
@@ -155,7 +160,7 @@ private:
         // What a sequence may add to the gap and yet rest.
         small_ = 0.1 * std::max(options_.tol * std::max(dual_, 0.0), 0.1 * estimate_) / n;
         double met = 0;
-        gained_ = false;
+        moved_ = false;
         for (std::size_t first = 0; first < order.size(); first += options_.batch) {
             const std::size_t count = std::min(options_.batch, order.size() - first);
             const std::span<const RowNumber> batch(order.data() + first, count);
@@ -192,9 +197,8 @@ private:
         const double rise = move.linear - (stale ? along(i, move) : move.along);
         double part = 1;
         if (stale) part = rise <= 0 ? 0 : std::min(1.0, rise / move.square);
-        const double gain = part * rise - 0.5 * part * part * move.square;
-        gained_ |= gain > 1e-15 * std::abs(dual_);
-        dual_ += gain;
+        dual_ += part * rise - 0.5 * part * part * move.square;
+        moved_ |= part > 0;
         for (Vertex& vertex : vertices_[i])
             vertex.share = vertex.before + part * (vertex.share - vertex.before);
         std::erase_if(vertices_[i], [](const Vertex& vertex) { return !(vertex.share > 0); });
@@ -307,8 +311,11 @@ private:
     AlignedVector<double> scores_;
     std::size_t n_visited_ = 0;  // sequences that have something to learn from
     std::uint64_t visited_ = 0;
-    double dual_ = 0, estimate_ = std::numeric_limits<double>::infinity(), small_ = 0;
-    bool gained_ = false, complete_ = false;
+    double dual_ = 0, small_ = 0;
+    double estimate_ = std::numeric_limits<double>::infinity(), least_ = estimate_;  // of the gap
+    double highest_ = 0;                                                             // dual value
+    int stuck_ = 0;  // checks in a row that found neither better
+    bool moved_ = false, complete_ = false;
 };
 
 }  // namespace pegasos

@@ -64,7 +64,7 @@ class SequenceSVC(Machine):
         How to solve the problem; "auto" is `FrankWolfe`.
     tol : float, default=1e-3
         Stop at this relative duality gap.
-    max_iter : int, default=1000
+    max_iter : int, default=10000
         Budget in epochs, visits of each sequence.
     max_time : float, default=None
         Budget in seconds.
@@ -143,7 +143,7 @@ class SequenceSVC(Machine):
         hash_bits: int | None = None,
         solver: str | Solver = "auto",
         tol: float = 1e-3,
-        max_iter: int = 1000,
+        max_iter: int = 10_000,
         max_time: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
