@@ -81,7 +81,7 @@ public:
             begin_at(start);
             look(solution, false, false);
         }
-        for (double next_check = 4; solution.reason.empty();) {
+        for (double next_check = 8; solution.reason.empty();) {
             const bool alive = make_epoch(sequence);
             visits_.end_epoch();
             const bool last = !sequence.empty() || epochs() >= options_.max_epochs;
