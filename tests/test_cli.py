@@ -29,18 +29,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def pegasos(capsys):
-    """Run a command line; the exit code, standard output and standard error."""
-
-    def call(line):
-        code = run(line.split())
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
-
-
 def test_train_predict_inspect(folder, pegasos):
     code, out, err = pegasos("train --alpha 0.01 --tol 0.01 --random-state 0 train.svm text.model")
     assert (code, err) == (0, "")

@@ -9,7 +9,6 @@ from bio_sentences import as_strings, make_sentences
 
 from pegasos import SequenceSVC
 from pegasos.chunks import chunk_scores
-from pegasos.cli.run import run
 from pegasos.io import load_model, read_conll, save_model
 from pegasos.solvers import FrankWolfe
 from pegasos.templates import Template
@@ -31,18 +30,6 @@ def folder(tmp_path, monkeypatch):
     write(tmp_path / "new.txt", TEST, labelled=False)
     (tmp_path / "template").write_text("# words\nU0:%x[0,0]\nU1:%x[-1,1]/%x[0,1]\nB\n")
     return tmp_path
-
-
-@pytest.fixture
-def pegasos(capsys):
-    """Run a command line; the exit code, standard output and standard error."""
-
-    def call(line):
-        code = run(line.split())
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 def test_train_predict_inspect(folder, pegasos):

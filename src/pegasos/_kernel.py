@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos._config import usable_threads
 from pegasos._machine import Data, Machine, shortfall
 from pegasos._parallel import TimeShare, run_all
-from pegasos.certificate import REASONS, Certificate, history_from_records, join_parts, relative_gap
+from pegasos.certificate import REASONS, Certificate, certificate_of, history_from_records, join_parts
 from pegasos.combinations import refuse_kernel_combinations
 from pegasos.early_stopping import split
 from pegasos.kernel_problem import KernelSolution, feasible_start, make_problem
@@ -214,17 +214,8 @@ class KernelMachine(Machine):
         return split(y, float(getattr(self, "validation_fraction", 0.1)), seed)
 
     def _certificate(self, solution: KernelSolution, indefinite: bool) -> Certificate:
-        gap = math.inf if indefinite else relative_gap(solution.primal, solution.dual)
-        return Certificate(
-            primal=solution.primal,
-            dual=solution.dual,
-            gap=gap,
-            converged=not indefinite and (self.tol == 0 or gap <= self.tol),
-            reason=solution.reason,
-            n_iter=max(1, math.ceil(solution.epochs)),
-            seconds=solution.seconds,
-            solver=solution.solver,
-        )
+        found = certificate_of(solution, self.tol)
+        return replace(found, gap=math.inf, converged=False) if indefinite else found
 
     def _advice(self, found: Certificate, C: float, indefinite: bool) -> str:
         """Why a fit fell short of `tol`, and what to do about it."""

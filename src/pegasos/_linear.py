@@ -14,7 +14,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos._machine import Data, Machine, shortfall
-from pegasos.certificate import Certificate, History, history_from_records, relative_gap
+from pegasos.certificate import Certificate, History, certificate_of, history_from_records
 from pegasos.combinations import refuse_combinations
 from pegasos.options import Choice, Number, Option, names
 from pegasos.problem import Examples, Problem, Solution, WarmStart, check_rows, explain_not_finite, make_rows
@@ -150,18 +150,7 @@ class LinearMachine(Machine):
         return State(solution.t, solution.q if keep_dual_point else None, self.loss)
 
     def _certificate(self, solution: Solution) -> Certificate:
-        gap = relative_gap(solution.primal, solution.dual)
-        return Certificate(
-            primal=solution.primal,
-            dual=solution.dual,
-            gap=gap,
-            converged=self.tol == 0 or gap <= self.tol,
-            reason=solution.reason,
-            n_iter=max(1, math.ceil(solution.epochs) if solution.n_iter is None else solution.n_iter),
-            seconds=solution.seconds,
-            solver=solution.solver,
-            scaled=self.scale is not None,
-        )
+        return certificate_of(solution, self.tol, solution.n_iter, scaled=self.scale is not None)
 
     def _store(self, solution: Solution, examples: Examples) -> None:
         """The result of a single problem."""

@@ -30,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos._linear import LinearMachine, check_finite
 from pegasos._machine import check_weights, sum_weights
-from pegasos.certificate import REASONS, Certificate, History, history_from_records, relative_gap
+from pegasos.certificate import REASONS, Certificate, History, certificate_of, history_from_records, relative_gap
 from pegasos.joint import check_cost
 from pegasos.options import Option, check_options
 from pegasos.problem import Budget, Solution
@@ -204,17 +204,7 @@ class FeatureMapSVC(ClassifierMixin, BaseEstimator):
         return check_cost([[self.cost(true, taken) for taken in labels] for true in labels], len(labels))
 
     def _store(self, solution: Solution, classes: NDArray[Any]) -> None:
-        gap = relative_gap(solution.primal, solution.dual)
-        self.certificate_ = Certificate(
-            primal=solution.primal,
-            dual=solution.dual,
-            gap=gap,
-            converged=self.tol == 0 or gap <= self.tol,
-            reason=solution.reason,
-            n_iter=max(1, math.ceil(solution.epochs)),
-            seconds=solution.seconds,
-            solver=solution.solver,
-        )
+        self.certificate_ = certificate_of(solution, self.tol)
         self.history_ = history_from_records(solution.records)
         self.n_iter_ = self.certificate_.n_iter
         self.coef_, self.classes_ = solution.w, classes

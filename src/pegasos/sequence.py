@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos._machine import Machine, explains_habits, shortfall, sum_weights
-from pegasos.certificate import Certificate, History, history_from_records, relative_gap
+from pegasos.certificate import Certificate, History, certificate_of, history_from_records
 from pegasos.joint import check_cost
 from pegasos.options import Flag, Integer, Option
 from pegasos.problem import check_rows
@@ -324,17 +324,7 @@ class SequenceSVC(Machine):
         self.transitions_, self.start_, self.end_ = links[:-2].copy(), links[-2].copy(), links[-1].copy()
         self.n_features_in_ = self.coef_.shape[1]
         self._last = found.start
-        gap = relative_gap(found.primal, found.dual)
-        self.certificate_ = Certificate(
-            primal=found.primal,
-            dual=found.dual,
-            gap=gap,
-            converged=self.tol == 0 or gap <= self.tol,
-            reason=found.reason,
-            n_iter=max(1, math.ceil(found.epochs)),
-            seconds=found.seconds,
-            solver=found.solver,
-        )
+        self.certificate_ = certificate_of(found, self.tol)
         self.n_iter_ = self.certificate_.n_iter
         self.history_ = history_from_records(found.records)
 

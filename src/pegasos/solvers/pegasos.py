@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -259,20 +259,13 @@ class Pegasos(SubgradientSolver):
     ) -> Solution:
         """Solve the problem of all classes jointly; w and q of start and solution are matrices laid out flat."""
         self.check_joint(problem)
-        epoch_steps = budget.max_iter * problem.n_rows / self.batch_size
         found = native.joint_subgradient(
             problem.core,
             make_run(budget, report),
-            batch=int(self.batch_size),
-            sampling=self.sampling,
-            project=bool(self.project),
-            output=OUTPUTS[self.average],
-            max_steps=math.ceil(epoch_steps) if self.max_steps is None else int(self.max_steps),
-            tol=budget.tol,
             seed=continued_seed(seed, start.t if start else 0),
-            sequence=None,
             start_w=start.w if start else None,
             start_t=start.t if start else 0,
+            **self._steps(budget, problem.n_rows),
         )
         return self.solution(found)
 
@@ -287,20 +280,22 @@ class Pegasos(SubgradientSolver):
         self._refuse_unserved("sequences of labels", "leave it out")
         if self.batch_size > problem.n_sequences:
             raise ValueError(f"batch_size={self.batch_size} is more than the {problem.n_sequences} sequences; lower it")
-        epoch_steps = budget.max_iter * problem.n_sequences / self.batch_size
-        found = native.chain_pegasos(
-            problem.core,
-            make_run(budget, report),
-            batch=int(self.batch_size),
-            sampling=self.sampling,
-            project=bool(self.project),
-            output=OUTPUTS[self.average],
-            max_steps=math.ceil(epoch_steps) if self.max_steps is None else int(self.max_steps),
-            tol=budget.tol,
-            seed=seed,
-            sequence=None,
-        )
+        run = make_run(budget, report)
+        found = native.chain_pegasos(problem.core, run, seed=seed, **self._steps(budget, problem.n_sequences))
         return SequenceSolution.from_core(found, self.describe(), "max_iter" if self.max_steps is None else "max_steps")
+
+    def _steps(self, budget: Budget, n: int) -> dict[str, Any]:
+        """The steps on n examples, as the core takes them where weights are a matrix."""
+        epoch_steps = budget.max_iter * n / self.batch_size
+        return {
+            "batch": int(self.batch_size),
+            "sampling": self.sampling,
+            "project": bool(self.project),
+            "output": OUTPUTS[self.average],
+            "max_steps": math.ceil(epoch_steps) if self.max_steps is None else int(self.max_steps),
+            "tol": budget.tol,
+            "sequence": None,
+        }
 
     def check_joint(self, problem: JointProblem) -> None:
         """Raise a ValueError where an option does not go with all classes in one problem."""
