@@ -47,17 +47,17 @@ Score = Callable[[Labels, Labels], float]
 
 #: CRFsuite's algorithms and their settings, from the first to the last of which training takes longer. Online ones do a
 #: number of passes, of which 100 is their default; the others stop by themselves.
-PASSES = tuple({"max_iterations": passes} for passes in (4, 5, 10, 20, 100))
+PASSES = (4, 5, 10, 20, 100)
 CHUNKING = {
-    "ap": PASSES,
-    "pa": PASSES,
-    "arow": PASSES,
+    "ap": None,  # by passes
+    "pa": None,
+    "arow": None,
     "l2sgd": ({"c2": 1.0},),
     "lbfgs": ({"c1": 0.0, "c2": 1.0, "max_iterations": 50}, {"c1": 0.0, "c2": 1.0}),
 }
 LETTERS = {
-    "ap": PASSES[1:],
-    "pa": PASSES[1:],
+    "ap": None,
+    "pa": None,
     "lbfgs": tuple({"c1": 0.0, "c2": c2} for c2 in (3.0, 1.0, 0.3, 0.1, 0.03)),
 }
 
@@ -141,17 +141,18 @@ def our_settings(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     return [{"C": C, "tol": tol} for C, tol in itertools.product(arguments.C, arguments.tol)]
 
 
-def peers(algorithms: dict[str, Sequence[dict[str, Any]]], without: Sequence[str]) -> list[Contender]:
+def peers(algorithms: dict[str, Any], arguments: argparse.Namespace) -> list[Contender]:
     """CRFsuite's algorithms; none of them, and a line that says so, where it is not installed."""
     try:
         importlib.import_module(PEER)
     except ImportError as error:
         print(f"CRFsuite is left out: {error}; pip install python-crfsuite")
         return []
+    passes = tuple({"max_iterations": count} for count in arguments.passes)
     return [
-        Contender(f"CRFsuite, {name}", functools.partial(fit_crfsuite, algorithm=name), settings)
+        Contender(f"CRFsuite, {name}", functools.partial(fit_crfsuite, algorithm=name), settings or passes)
         for name, settings in algorithms.items()
-        if name not in without
+        if name not in arguments.without
     ]
 
 
@@ -229,7 +230,7 @@ def compare_chunking(arguments: argparse.Namespace, folder: Path) -> None:
     lines: dict[tuple[str, str], Fits] = {}
     turns: dict[tuple[str, str], Callable[[], float]] = {}
     chosen = set()
-    for contender in [ours, *peers(CHUNKING, arguments.without)]:
+    for contender in [ours, *peers(CHUNKING, arguments)]:
         setting = choose(contender, [held], chunk_f1, arguments.slack)
         print(f"chosen: {contender.name}, {tell(setting)}", flush=True)
         chosen.add((contender.name, tell(setting)))
@@ -309,7 +310,7 @@ def compare_letters(arguments: argparse.Namespace, folder: Path) -> None:
         Contender(name, functools.partial(fit_pegasos, n_jobs=arguments.n_jobs, **options), our_settings(arguments))
         for name, options in ((OURS, {}), (f"{OURS}, boundaries=False", {"boundaries": False}))
     ]
-    contenders += peers(LETTERS, arguments.without)
+    contenders += peers(LETTERS, arguments)
     rows = ["| train on | | letter error | deviation | s | processor s | ratio | settings |", "|" + 8 * "---|"]
     for direction in arguments.directions:
         found: dict[str, list[tuple[float, float, float]]] = {each.name: [] for each in contenders}
@@ -360,6 +361,7 @@ def main() -> None:
         "--slack", type=float, default=2e-3, help="of F1 held out, about its error, to give up for a faster fit"
     )
     parser.add_argument("--target-f1", type=float, default=93.4, help="that CRFsuite's fastest has to reach, per cent")
+    parser.add_argument("--passes", nargs="+", type=int, default=PASSES, help="of CRFsuite's online algorithms")
     parser.add_argument("--without", nargs="+", default=[], metavar="NAME", help="leave out algorithms of CRFsuite")
     parser.add_argument("--directions", nargs="+", default=["one", "nine"], choices=["one", "nine"], help="of ocr")
     parser.add_argument("--folds", type=int, default=10, help="of ocr, to train on or to test on in turn")

@@ -64,6 +64,10 @@ public:
         constexpr std::uint32_t none = UINT32_MAX;
         std::vector<std::uint32_t> numbers(problem.dimension(), none);
         std::vector<std::size_t> features;
+        std::size_t entries = 0;
+        for (std::size_t row = 0; row < problem.rows.n_rows; ++row) entries += problem.rows.entries(row) + 1;
+        numbers_.reserve(entries);
+        starts_.reserve(problem.rows.n_rows + 1);
         for (std::size_t i = 0; i < problem.n_sequences(); ++i) {
             for (std::size_t t = 0; t < problem.length(i); ++t) {
                 problem.rows.for_each(problem.start(i) + t, [&](std::size_t j, double) {

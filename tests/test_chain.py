@@ -1,6 +1,7 @@
 """Chains of labels (cpp/chain*.hpp, cpp/viterbi.hpp): decoding, steps against the NumPy twins, certificates."""
 
 import doctest
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -60,10 +61,23 @@ def core_of(problem, storage=STORAGES[1], core=native, bias=0.0):
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a solver returned."""
+
+    run: object
+    weights: np.ndarray
+    links: np.ndarray
+    owners: np.ndarray
+    shares: np.ndarray
+    labels: np.ndarray
+
+
 def frank_wolfe(problem, storage=STORAGES[1], core=native, n_jobs=1, **options):
     defaults = {"tol": 0.0, "max_epochs": 1.0, "batch": 1, "decodings": 1, "seed": 0, "sequence": None}
     defaults |= {"owners": None, "shares": None, "labels": None}
-    return core.chain_frank_wolfe(core_of(problem, storage, core), core.Run(n_jobs=n_jobs), **{**defaults, **options})
+    found = core.chain_frank_wolfe(core_of(problem, storage, core), core.Run(n_jobs=n_jobs), **{**defaults, **options})
+    return Found(found.run, *found.take())
 
 
 def pegasos(problem, storage=STORAGES[1], core=native, batches=None, n_jobs=1, **options):
@@ -72,7 +86,8 @@ def pegasos(problem, storage=STORAGES[1], core=native, batches=None, n_jobs=1, *
     if batches is not None:
         flat = np.array([i for batch in batches for i in batch], dtype=np.uint32)
         defaults |= {"sequence": flat, "batch": len(batches[0]), "max_steps": len(batches)}
-    return core.chain_pegasos(core_of(problem, storage, core), core.Run(n_jobs=n_jobs), **{**defaults, **options})
+    found = core.chain_pegasos(core_of(problem, storage, core), core.Run(n_jobs=n_jobs), **{**defaults, **options})
+    return Found(found.run, *found.take())
 
 
 def weights(problem, found):

@@ -156,18 +156,17 @@ void bind_chain(nb::module_& m) {
              "rows"_a, "starts"_a, "labels"_a, "weights"_a, "C"_a, "cost"_a, "barriers"_a, "boundaries"_a,
              nb::keep_alive<1, 2>());
     nb::class_<ChainSolution>(m, "ChainSolution", "What a solver of chains returns.")
-        .def_prop_ro(
-            "weights", [](const ChainSolution& s) { return to_numpy(s.weights); }, nb::rv_policy::move)
-        .def_prop_ro(
-            "links", [](const ChainSolution& s) { return to_numpy(s.links); }, nb::rv_policy::move)
         .def_ro("run", &ChainSolution::run)
-        .def_prop_ro(
-            "owners", [](const ChainSolution& s) { return to_numpy(s.vertices.owners); }, nb::rv_policy::move)
-        .def_prop_ro(
-            "shares", [](const ChainSolution& s) { return to_numpy(s.vertices.shares); }, nb::rv_policy::move)
-        .def_prop_ro(
-            "labels", [](const ChainSolution& s) { return to_numpy(s.vertices.labels); },
-            nb::rv_policy::move);
+        .def(
+            "take",
+            [](ChainSolution& s) {
+                return nb::make_tuple(to_numpy(std::move(s.weights)), to_numpy(std::move(s.links)),
+                                      to_numpy(std::move(s.vertices.owners)),
+                                      to_numpy(std::move(s.vertices.shares)),
+                                      to_numpy(std::move(s.vertices.labels)));
+            },
+            "The weights and links, and the vertices: owners, shares and labels. Once, as they are not "
+            "copied.");
     m.def("chain_frank_wolfe", &chain_frank_wolfe, "problem"_a, "run"_a, nb::kw_only(), "tol"_a,
           "max_epochs"_a, "batch"_a, "decodings"_a, "seed"_a, "sequence"_a.none(), "owners"_a.none(),
           "shares"_a.none(), "labels"_a.none());

@@ -320,7 +320,7 @@ class SequenceSVC(Machine):
         links = found.links.reshape(n_labels + 2, n_labels)
         if not (np.isfinite(table).all() and math.isfinite(found.primal)):
             raise ValueError("the numbers overflowed; lower C, or scale weights and features")
-        self.coef_, self.intercept_ = np.ascontiguousarray(table[:-1].T), table[-1].copy()
+        self.coef_, self.intercept_ = table[:-1].T, table[-1].copy()  # a view: the table may be large
         self.transitions_, self.start_, self.end_ = links[:-2].copy(), links[-2].copy(), links[-1].copy()
         self.n_features_in_ = self.coef_.shape[1]
         self._last = found.start

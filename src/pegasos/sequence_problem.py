@@ -51,9 +51,10 @@ class SequenceSolution:
     def from_core(cls, found: native.ChainSolution, solver: str, budget_reason: str = "max_iter") -> Self:
         """What the core returned."""
         run = found.run
+        weights, links, *vertices = found.take()
         return cls(
-            weights=found.weights,
-            links=found.links,
+            weights=weights,
+            links=links,
             primal=run.bounds.primal,
             dual=min(run.bounds.dual, run.bounds.primal),
             epochs=run.epochs,
@@ -61,5 +62,5 @@ class SequenceSolution:
             reason=budget_reason if run.reason == "budget" else run.reason,
             records=run.history,
             solver=solver,
-            start=SequenceStart(found.owners, found.shares, found.labels),
+            start=SequenceStart(*vertices),
         )
