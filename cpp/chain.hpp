@@ -113,10 +113,8 @@ void score_positions(const ChainProblem<Rows>& problem, std::size_t i, const Sco
                      AlignedVector<double>& scores) {
     const std::size_t stride = problem.barriers.stride(), length = problem.length(i),
                       start = problem.start(i);
-    constexpr std::size_t ahead = 2;  // positions whose weights are asked for in time
     if (scores.size() < length * stride) scores.resize(length * stride);
     for (std::size_t t = 0; t < length; ++t) {
-        if (t + ahead < length) scorer.prefetch_scores(problem.rows, start + t + ahead);
         double* own = &scores[t * stride];
         scorer.scores(problem.rows, start + t, own);
         if (!augmented) continue;

@@ -42,11 +42,6 @@ public:
         for (std::size_t k = 0; k < V_.stride(); ++k) f[k] *= a_;
     }
 
-    template <class Rows>
-    void prefetch_scores(const Rows& rows, std::size_t i) const {
-        V_.prefetch_scores(rows, i);
-    }
-
     void scale(double factor) {
         a_ *= factor;
         norm2_ *= factor * factor;

@@ -84,12 +84,6 @@ public:
         }
     }
 
-    /// Asks for the lines that the scores of row i need.
-    template <class Rows>
-    void prefetch_scores(const Rows& rows, std::size_t i) const {
-        rows.for_each(i, [&](std::size_t j, double) { prefetch_span(row(j), row(j) + stride_, 4); });
-    }
-
     /// W <- W + c x_i' change, of all classes.
     template <class Rows>
     void add(const Rows& rows, std::size_t i, double c, const double* change) {
