@@ -32,27 +32,19 @@ namespace pegasos {
 struct Vertex {
     std::vector<Label> labels;
     double cost;
-    double share, before;  // now, and when the visit began
+    double share;
 };
 
-/// What a visit changed: in the columns of W at some positions, and in the links.
+/// What a visit changed in the columns of W, at some positions; the links are changed already.
 struct ChainMove {
     struct Position {
         std::size_t t, begin, end;  // of its changes
     };
-    struct Link {
-        std::size_t place;
-        double change;
-    };
     std::vector<Position> positions;
     std::vector<ClassChange> changes;
-    std::vector<Link> links;
-    double gap;     // of the sequence, before the visit
-    double linear;  // change of the sum of costs in D
-    double along;   // <w, change of w>
-    double square;  // ||change of w||^2
-
-    bool empty() const { return positions.empty() && links.empty(); }
+    double gap;   // of the sequence, before the visit
+    double gain;  // of the dual
+    bool moved;
 };
 
 /// For each entry of each position, the number of its feature among those of its sequence: vectors of
@@ -163,36 +155,35 @@ template <class Rows>
 class ChainBlock {
 public:
     ChainBlock(const ChainProblem<Rows>& problem, const LocalNumbers<Rows>& numbers)
-        : problem_(problem), links_(problem.barriers), rows_(problem.rows, numbers), counts_(links_.size()) {}
+        : problem_(problem), rows_(problem.rows, numbers), counts_(problem.barriers.size()) {}
 
     /// Ascends on sequence i: decodes `decodings` times, with a few steps after each.
     template <class Scorer>
-    void visit(std::size_t i, const Scorer& W, const Links& links, std::size_t decodings,
+    void visit(std::size_t i, const Scorer& W, Links& links, std::size_t decodings,
                std::vector<Vertex>& vertices, ChainMove& move) {
         i_ = i;
         const std::size_t length = problem_.length(i), stride = links.stride();
         score_positions(problem_, i, W, true, scores_);
-        links_ = links;
-        begin_scores_.assign(scores_.begin(), scores_.begin() + static_cast<std::ptrdiff_t>(length * stride));
         if (changes_.size() < length * stride) changes_.resize(length * stride);
-        changed_positions_.clear();
-        changed_links_.clear();
+        changed_.clear();
         best_.resize(length);
         has_rows_ = false;
-        for (Vertex& vertex : vertices) vertex.before = vertex.share;
-        bool moved = false;
+        move.gain = 0;
+        move.moved = false;
         for (std::size_t round = 0; round < decodings; ++round) {
-            const double highest = viterbi_.decode(scores_.data(), length, links_, best_.data());
-            const double gap = highest - mean_score(vertices);
+            const double highest = viterbi_.decode(scores_.data(), length, links, best_.data());
+            const double gap = highest - mean_score(vertices, links);
             if (round == 0) move.gap = std::max(gap, 0.0);
             if (!(gap > 1e-14 * std::abs(highest))) break;
             add_vertex(vertices);
             bool stepped = false;
-            for (std::size_t s = 0; s < steps_each && step_in_pair(vertices); ++s) stepped = true;
-            moved |= stepped;
+            for (std::size_t s = 0; s < steps_each && step_in_pair(vertices, links, move); ++s)
+                stepped = true;
             if (!stepped) break;
+            move.moved = true;
         }
-        tell(links, vertices, moved, move);
+        std::erase_if(vertices, [](const Vertex& vertex) { return !(vertex.share > 0); });
+        tell(stride, links.n_labels(), move);
     }
 
     struct Values {
@@ -201,19 +192,21 @@ public:
     /// Of sequence i, and nothing changes.
     template <class Scorer>
     Values evaluate(std::size_t i, const Scorer& W, const Links& links, const std::vector<Vertex>& vertices) {
-        i_ = i;
         score_positions(problem_, i, W, true, scores_);
-        links_ = links;
         best_.resize(problem_.length(i));
-        const double highest = viterbi_.decode(scores_.data(), best_.size(), links_, best_.data());
-        const double own = score_of(problem_.right(i), scores_.data(), links_);
-        return {std::max(highest - own, 0.0), std::max(highest - mean_score(vertices), 0.0)};
+        const double highest = viterbi_.decode(scores_.data(), best_.size(), links, best_.data());
+        const double own = score_of(problem_.right(i), scores_.data(), links);
+        return {std::max(highest - own, 0.0), std::max(highest - mean_score(vertices, links), 0.0)};
     }
 
 private:
     static constexpr std::size_t steps_each = 2;
     static constexpr std::size_t longest_kept = 2000;  // positions whose products are kept: at most 32 MB
 
+    struct LinkCount {
+        std::size_t place;
+        double count;
+    };
     struct Term {
         Label label;
         std::size_t t;
@@ -226,10 +219,10 @@ private:
         return std::span<const Term>(terms_).subspan(groups_[g], last - groups_[g]);
     }
 
-    double mean_score(const std::vector<Vertex>& vertices) const {
+    double mean_score(const std::vector<Vertex>& vertices, const Links& links) const {
         double sum = 0;
         for (const Vertex& vertex : vertices)
-            if (vertex.share > 0) sum += vertex.share * score_of(vertex.labels, scores_.data(), links_);
+            if (vertex.share > 0) sum += vertex.share * score_of(vertex.labels, scores_.data(), links);
         return sum;
     }
 
@@ -237,24 +230,24 @@ private:
     void add_vertex(std::vector<Vertex>& vertices) {
         for (const Vertex& vertex : vertices)
             if (vertex.labels == best_) return;
-        vertices.push_back({best_, problem_.cost_of(i_, best_), 0, 0});
+        vertices.push_back({best_, problem_.cost_of(i_, best_), 0});
     }
 
     /// From the lowest one with a share to the highest one; false where nothing is to be gained.
-    bool step_in_pair(std::vector<Vertex>& vertices) {
+    bool step_in_pair(std::vector<Vertex>& vertices, Links& links, ChainMove& move) {
         // After a step within the bounds two of them score the same but for rounding: then the first counts.
         const auto above = [](double x, double y) { return x > y + 1e-12 * (std::abs(x) + std::abs(y)); };
         std::size_t a = vertices.size(), b = a;
         double highest = 0, lowest = 0;
         for (std::size_t v = 0; v < vertices.size(); ++v) {
-            const double score = score_of(vertices[v].labels, scores_.data(), links_);
+            const double score = score_of(vertices[v].labels, scores_.data(), links);
             if (a == vertices.size() || above(score, highest)) highest = score, a = v;
             if (vertices[v].share > 0 && (b == vertices.size() || above(lowest, score)))
                 lowest = score, b = v;
         }
         const double rise = highest - lowest;
         if (a == b || !(rise > 1e-14 * (std::abs(highest) + std::abs(lowest)))) return false;
-        const double square = make_direction(vertices[a].labels, vertices[b].labels);
+        const double square = make_direction(vertices[a].labels, vertices[b].labels, links);
         const double c = problem_.C * problem_.weights[i_];
         double share = vertices[b].share;
         if (rise < c * square * share) {
@@ -264,12 +257,13 @@ private:
             vertices[b].share = 0;
         }
         vertices[a].share += share;
-        apply(c * share);
+        apply(c * share, links);
+        move.gain += c * share * (rise - 0.5 * c * share * square);
         return true;
     }
 
     /// phi(b) - phi(a), its effect on the scores of this sequence, and its squared norm.
-    double make_direction(const std::vector<Label>& a, const std::vector<Label>& b) {
+    double make_direction(const std::vector<Label>& a, const std::vector<Label>& b, const Links& links) {
         const std::size_t length = a.size();
         if (!has_rows_) rows_.take(problem_.start(i_), length);
         has_rows_ = true;
@@ -315,8 +309,8 @@ private:
             if (counts_[place] == 0) touched_.push_back(place);
             counts_[place] += sign;
         };
-        links_.for_each(b, [&](std::size_t place) { count(place, 1); });
-        links_.for_each(a, [&](std::size_t place) { count(place, -1); });
+        links.for_each(b, [&](std::size_t place) { count(place, 1); });
+        links.for_each(a, [&](std::size_t place) { count(place, -1); });
         // A place may be there twice, where its count passed zero: it is then counted once, and zero after.
         direction_.clear();
         for (const std::size_t place : touched_) {
@@ -329,72 +323,47 @@ private:
     }
 
     /// w <- w + step (phi(b) - phi(a)), as far as this sequence sees it.
-    void apply(double step) {
-        const std::size_t stride = links_.stride(), length = problem_.length(i_);
+    void apply(double step, Links& links) {
+        const std::size_t stride = links.stride(), length = problem_.length(i_);
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             const Label own = terms_[groups_[g]].label;
             for (const auto& [label, t, sign] : terms_of(g)) {
                 changes_[t * stride + own] += step * sign;
-                changed_positions_.push_back(t);
+                changed_.push_back(t);
             }
             const double* effect = &effects_[g * length];
             for (std::size_t t = 0; t < length; ++t) scores_[t * stride + own] += step * effect[t];
         }
-        for (const auto& [place, count] : direction_) {
-            links_[place] += step * count;
-            changed_links_.push_back(place);
-        }
+        for (const auto& [place, count] : direction_) links[place] += step * count;
     }
 
-    /// What came of the visit; `links` are those it began with.
-    void tell(const Links& links, const std::vector<Vertex>& vertices, bool moved, ChainMove& move) {
+    /// The changes, position by position; they are zero afterwards.
+    void tell(std::size_t stride, std::size_t n_labels, ChainMove& move) {
         move.positions.clear();
         move.changes.clear();
-        move.links.clear();
-        move.linear = move.along = move.square = 0;
-        if (!moved) return;
-        const std::size_t stride = links.stride(), start = problem_.start(i_), K = links.n_labels();
-        make_unique(changed_positions_);
-        make_unique(changed_links_);
-        for (const std::size_t t : changed_positions_) {
+        std::sort(changed_.begin(), changed_.end());
+        changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
+        for (const std::size_t t : changed_) {
             const std::size_t begin = move.changes.size();
-            const double* costs = problem_.costs(problem_.labels[start + t]);
-            for (std::size_t k = 0; k < K; ++k) {
+            for (std::size_t k = 0; k < n_labels; ++k) {
                 const double change = std::exchange(changes_[t * stride + k], 0.0);
-                if (change == 0) continue;
-                move.changes.push_back({static_cast<std::uint32_t>(k), change});
-                move.along += change * (begin_scores_[t * stride + k] - costs[k]);
-                move.square += change * (scores_[t * stride + k] - begin_scores_[t * stride + k]);
+                if (change != 0) move.changes.push_back({static_cast<std::uint32_t>(k), change});
             }
             move.positions.push_back({t, begin, move.changes.size()});
         }
-        for (const std::size_t place : changed_links_) {
-            const double change = links_[place] - links[place];
-            move.links.push_back({place, change});
-            move.along += change * links[place];
-            move.square += change * change;
-        }
-        const double c = problem_.C * problem_.weights[i_];
-        for (const Vertex& vertex : vertices) move.linear += c * (vertex.share - vertex.before) * vertex.cost;
-    }
-
-    static void make_unique(std::vector<std::size_t>& numbers) {
-        std::sort(numbers.begin(), numbers.end());
-        numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
     }
 
     const ChainProblem<Rows>& problem_;
     std::size_t i_ = 0;
-    Links links_;
     Viterbi viterbi_;
-    AlignedVector<double> scores_, begin_scores_, changes_;
+    AlignedVector<double> scores_, changes_;
     LocalRows<Rows> rows_;
     bool has_rows_ = false;  // those of sequence i
     std::vector<double> counts_, effects_;
     std::vector<Label> best_;
     std::vector<Term> terms_;
-    std::vector<std::size_t> groups_, touched_, changed_positions_, changed_links_;
-    std::vector<ChainMove::Link> direction_;
+    std::vector<std::size_t> groups_, touched_, changed_;
+    std::vector<LinkCount> direction_;
 };
 
 }  // namespace pegasos

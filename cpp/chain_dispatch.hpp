@@ -42,11 +42,4 @@ template <class Rows>
 ChainSolution solve_chain_pegasos(const Rows& rows, const ChainData& data, const ChainPegasosRequest& request,
                                   Context& context);
 
-/// The best labels of each sequence, one after the other, and where `marginals` is given the best score with
-/// each label at each position. The weights are without padding.
-template <class Rows>
-std::vector<Label> decode_chains(const Rows& rows, std::span<const std::uint64_t> starts,
-                                 std::span<const double> weights, const Links& links,
-                                 std::vector<double>* marginals, Context& context);
-
 }  // namespace pegasos

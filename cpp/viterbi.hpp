@@ -7,9 +7,12 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "chain.hpp"
+#include "solution.hpp"
 
 namespace pegasos {
 
@@ -106,5 +109,33 @@ private:
 
     AlignedVector<double> ahead_;
 };
+
+/// The best labels of sequences, one after the other, whose positions have these scores, a row of them each.
+/// Where `marginals` is given, also the best score with each label at each position.
+inline std::vector<Label> decode_chains(std::span<const double> scores, std::span<const std::uint64_t> starts,
+                                        const Links& links, std::vector<double>* marginals,
+                                        Context& context) {
+    const std::size_t K = links.n_labels(), stride = links.stride(), n = starts.size() - 1;
+    std::vector<Label> labels(scores.size() / K);
+    if (marginals) marginals->resize(scores.size());
+    context.team.run([&](std::size_t worker) {
+        Viterbi viterbi;
+        AlignedVector<double> own;
+        for (std::size_t i = worker; i < n && !context.team.failed(); i += context.team.size()) {
+            const auto start = static_cast<std::size_t>(starts[i]),
+                       length = static_cast<std::size_t>(starts[i + 1]) - start;
+            if (own.size() < length * stride) own.resize(length * stride);
+            for (std::size_t t = 0; t < length; ++t)
+                std::copy_n(scores.data() + (start + t) * K, K, own.data() + t * stride);
+            const double best = viterbi.decode(own.data(), length, links, labels.data() + start);
+            if (!(best > -std::numeric_limits<double>::infinity()))
+                throw std::domain_error("the constraints allow no labels for X[" + std::to_string(i) +
+                                        "], of length " + std::to_string(length) + "; relax them");
+            if (marginals) viterbi.max_marginals(own.data(), length, links, marginals->data() + start * K);
+            if (worker == 0) context.monitor.worked(length * K * (8 + K) / 8);
+        }
+    });
+    return labels;
+}
 
 }  // namespace pegasos

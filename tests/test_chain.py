@@ -74,7 +74,7 @@ class Found:
 
 
 def frank_wolfe(problem, storage=STORAGES[1], core=native, n_jobs=1, **options):
-    defaults = {"tol": 0.0, "max_epochs": 1.0, "batch": 1, "decodings": 1, "seed": 0, "sequence": None}
+    defaults = {"tol": 0.0, "max_epochs": 1.0, "decodings": 1, "seed": 0, "sequence": None}
     defaults |= {"owners": None, "shares": None, "labels": None}
     found = core.chain_frank_wolfe(core_of(problem, storage, core), core.Run(n_jobs=n_jobs), **{**defaults, **options})
     return Found(found.run, *found.take())
@@ -139,10 +139,8 @@ class TestViterbi:
         links = random.normal(size=(K + 2, K))
         links[random.random(links.shape) < 0.1] = -np.inf
         links[[0, K, K + 1], 0] = 0  # something is allowed
-        rows = native.dense_rows(scores, 0.0)
-        weights = np.vstack([np.eye(K), np.zeros(K)]).ravel()  # so that the rows are the scores
         starts = np.array([0, length], dtype=np.uint64)
-        labels, marginals = native.chain_decode(rows, starts, weights, links, True, native.Run())
+        labels, marginals = native.chain_decode(scores, starts, links, True, native.Run())
         value, best = chain.best_by_enumeration(scores, links)
         assert tuple(labels.tolist()) == best == chain.best_labels(scores, links)
         marginals = marginals.reshape(length, K)
@@ -156,30 +154,20 @@ class TestViterbi:
     def test_long_sequences_and_threads(self):
         random = np.random.default_rng(0)
         lengths = [0, 1, 50, 7, 0, 300]
-        X, K = random.normal(size=(sum(lengths), 5)), 9
-        W, links = random.normal(size=(6, K)), random.normal(size=(K + 2, K))
+        scores, links = random.normal(size=(sum(lengths), 9)), random.normal(size=(11, 9))
         starts = np.cumsum([0, *lengths]).astype(np.uint64)
-        rows = native.dense_rows(X, 1.0)
         first, second = (
-            native.chain_decode(rows, starts, W.ravel(), links, False, native.Run(n_jobs=n_jobs))[0]
-            for n_jobs in (1, 3)
+            native.chain_decode(scores, starts, links, False, native.Run(n_jobs=n_jobs))[0] for n_jobs in (1, 3)
         )
         np.testing.assert_array_equal(first, second)
         for i, length in enumerate(lengths):
             part = slice(int(starts[i]), int(starts[i]) + length)
-            assert tuple(first[part].tolist()) == chain.best_labels(X[part] @ W[:-1] + W[-1], links)
+            assert tuple(first[part].tolist()) == chain.best_labels(scores[part], links)
 
     def test_no_labels_allowed(self):
         links = np.full((4, 2), -np.inf)
         with pytest.raises(ValueError, match=r"allow no labels for X\[0\], of length 2; relax them"):
-            native.chain_decode(
-                native.dense_rows(np.zeros((2, 1)), 0.0),
-                np.array([0, 2], dtype=np.uint64),
-                np.zeros(4),
-                links,
-                False,
-                native.Run(),
-            )
+            native.chain_decode(np.zeros((2, 2)), np.array([0, 2], dtype=np.uint64), links, False, native.Run())
 
 
 class TestSteps:
@@ -245,8 +233,8 @@ class TestCertificate:
             assert_certified(problem, found)
 
     @pytest.mark.parametrize("name", PROBLEMS)
-    @pytest.mark.parametrize("options", [{"batch": 5}, {"batch": 5, "n_jobs": 3}, {"decodings": 3}], ids=str)
-    def test_batches_threads_and_decodings(self, name, options):
+    @pytest.mark.parametrize("options", [{"n_jobs": 3}, {"decodings": 3}], ids=str)
+    def test_threads_and_decodings(self, name, options):
         found = frank_wolfe(PROBLEMS[name], tol=1e-6, max_epochs=1e5, **options)
         assert found.run.reason == "tol"
         assert found.run.bounds.primal == pytest.approx(optimum(name), rel=1e-5)
@@ -254,7 +242,7 @@ class TestCertificate:
 
     def test_threads_do_not_change_the_result(self):
         problem = PROBLEMS["many labels"]
-        first, second = (frank_wolfe(problem, batch=4, n_jobs=n_jobs, max_epochs=5.0) for n_jobs in (1, 3))
+        first, second = (frank_wolfe(problem, n_jobs=n_jobs, max_epochs=5.0) for n_jobs in (1, 3))
         np.testing.assert_array_equal(first.weights, second.weights)
         np.testing.assert_array_equal(first.links, second.links)
 

@@ -98,6 +98,9 @@ class TestInput:
         frame = pd.DataFrame(np.vstack(ARRAYS), columns=list("abcd"))
         model = SequenceSVC(random_state=0).fit(frame, np.concatenate(NUMBERS), lengths)
         assert len(model.predict(frame, lengths)) == sum(lengths)
+        assert {name for name, _ in model.state_features_} == set("abcd")
+        with pytest.raises(ValueError, match=r"but the model was trained on \['a', 'b', 'c', 'd'\]"):
+            model.predict(frame[list("dcba")], lengths)
 
     def test_hashed_features(self):
         model = SequenceSVC(hash_bits=12, random_state=0).fit(STRINGS, LABELS)
@@ -163,6 +166,11 @@ class TestErrors:
             (np.zeros((3, 2)), [0, 1, 0], {"lengths": [4, -1]}, "must be a list of whole numbers"),
             (np.zeros((3, 2)), [0, 1], {"lengths": [3]}, r"y has shape \(2,\), but X has 3 rows"),
             (np.full((3, 2), np.nan), [0, 1, 0], {"lengths": [3]}, "contains NaN: row 0, column 0"),
+            (STRINGS, LABELS, {"lengths": [3, 2]}, "lengths are for one matrix of all positions"),
+            (np.zeros((3, 2)), [["A", "B"], ["A"]], {"lengths": [2, 1]}, "y is no flat array"),
+            ([[["a"], ["b"]]], [["A\0", "B"]], {}, "which an array cannot hold; name it otherwise"),
+            ([[["a"], ["b"]]], [[2**63, 1]], {}, "which an array cannot hold"),
+            ([[["\ud800"]]], [["A"]], {}, r"X\[0\]\[0\] has the string '\\ud800', which is no valid text"),
             (STRINGS, LABELS, {"sample_weight": [1.0]}, "one weight for each of 40 sequences"),
             (STRINGS, LABELS, {"sample_weight": [-1.0] * 40}, r"sample_weight\[0\]=-1.0"),
             (STRINGS, LABELS, {"sample_weight": [0.0] * 40}, "sum to 0"),
@@ -293,6 +301,9 @@ class TestFit:
         assert model.set_params(C=0.31).fit(ARRAYS, NUMBERS).n_iter_ < first
         with pytest.raises(ValueError, match="the labels changed"):
             model.fit(ARRAYS, [[label + 1 for label in own] for own in NUMBERS])
+        strings = SequenceSVC(warm_start=True, random_state=0).fit([[["a"], ["b"]]], [["x", "y"]])
+        others = [[["c"], ["d"]], [["d"], ["c"]]]
+        assert strings.fit(others, [["x", "y"], ["y", "x"]]).predict(others) == [["x", "y"], ["y", "x"]]
         model.fit(ARRAYS[:10], NUMBERS[:10])  # others: from the start
         assert model.certificate_.converged
 
@@ -359,6 +370,12 @@ class TestAttributes:
         assert self.model.score(STRINGS, LABELS) == 1
         y = [["X"] * len(own) for own in LABELS]
         assert self.model.score(STRINGS, y) == 0
+
+    def test_parameters_set_later_do_not_matter(self):
+        model = SequenceSVC(random_state=0).fit(STRINGS, LABELS)
+        scores = model.decision_function(STRINGS)
+        for first, second in zip(scores, model.set_params(fit_intercept=False).decision_function(STRINGS), strict=True):
+            np.testing.assert_array_equal(first, second)
 
     def test_switches(self):
         model = SequenceSVC(fit_intercept=False, boundaries=False, random_state=0).fit(STRINGS, LABELS)

@@ -17,13 +17,12 @@ namespace {
 
 using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-void check_starts(const Rows& rows, const Vector<std::uint64_t>& starts) {
+void check_starts(std::size_t n_rows, const Vector<std::uint64_t>& starts) {
     const std::size_t count = starts.shape(0);
     if (count == 0 || starts.data()[0] != 0)
         throw std::invalid_argument("the first sequence must start at 0");
     for (std::size_t i = 1; i < count; ++i)
         if (starts.data()[i] < starts.data()[i - 1]) throw std::invalid_argument("starts must not fall");
-    const std::size_t n_rows = std::visit([](const auto& r) { return r.n_rows; }, rows.rows);
     if (starts.data()[count - 1] != n_rows)
         throw std::invalid_argument("the last sequence must end with the rows");
 }
@@ -57,7 +56,7 @@ struct BoundChainProblem {
           cost(std::move(cost)),
           barriers(to_links(barriers)),
           boundaries(boundaries) {
-        check_starts(rows, this->starts);
+        check_starts(std::visit([](const auto& r) { return r.n_rows; }, rows.rows), this->starts);
         const std::size_t K = n_labels();
         if (this->labels.shape(0) != this->starts.data()[n_sequences()] ||
             this->weights.shape(0) != n_sequences())
@@ -102,13 +101,13 @@ ChainVertices to_vertices(const BoundChainProblem& problem,
 }
 
 ChainSolution chain_frank_wolfe(const BoundChainProblem& problem, const Run& run, double tol,
-                                double max_epochs, std::size_t batch, std::size_t decodings,
-                                std::uint64_t seed, const std::optional<Vector<RowNumber>>& sequence,
+                                double max_epochs, std::size_t decodings, std::uint64_t seed,
+                                const std::optional<Vector<RowNumber>>& sequence,
                                 const std::optional<Vector<std::uint32_t>>& owners,
                                 const std::optional<Vector<double>>& shares,
                                 const std::optional<Vector<Label>>& labels) {
-    if (batch == 0 || decodings == 0) throw std::invalid_argument("batch and decodings must be at least 1");
-    const ChainFrankWolfeRequest request{{tol, max_epochs, batch, decodings, seed},
+    if (decodings == 0) throw std::invalid_argument("decodings must be at least 1");
+    const ChainFrankWolfeRequest request{{tol, max_epochs, decodings, seed},
                                          to_rows(sequence, problem.n_sequences()),
                                          to_vertices(problem, owners, shares, labels)};
     const ChainData data = problem.data();
@@ -133,18 +132,17 @@ ChainSolution chain_pegasos(const BoundChainProblem& problem, const Run& run, st
 }
 
 /// The best labels, and with `marginals` the best scores with each label at each position, else nothing.
-auto chain_decode(const Rows& rows, const Vector<std::uint64_t>& starts, const Vector<double>& weights,
-                  const Square& links, bool marginals, const Run& run) {
-    check_starts(rows, starts);
+auto chain_decode(const Square& scores, const Vector<std::uint64_t>& starts, const Square& links,
+                  bool marginals, const Run& run) {
+    check_starts(scores.shape(0), starts);
     const Links own = to_links(links);
-    const std::size_t n_features = std::visit([](const auto& r) { return r.n_features; }, rows.rows);
-    if (weights.shape(0) != (n_features + 1) * own.n_labels()) throw std::invalid_argument("lengths differ");
-    std::vector<double> scores;
-    std::vector<Label> labels = solve(rows, run, [&](const auto& r, Context& context) {
-        return decode_chains(r, {starts.data(), starts.shape(0)}, {weights.data(), weights.shape(0)}, own,
-                             marginals ? &scores : nullptr, context);
+    if (scores.shape(1) != own.n_labels()) throw std::invalid_argument("lengths differ");
+    std::vector<double> best;
+    std::vector<Label> labels = with_context(run, [&](Context& context) {
+        return decode_chains({scores.data(), scores.size()}, {starts.data(), starts.shape(0)}, own,
+                             marginals ? &best : nullptr, context);
     });
-    return std::make_pair(to_numpy(std::move(labels)), to_numpy(std::move(scores)));
+    return std::make_pair(to_numpy(std::move(labels)), to_numpy(std::move(best)));
 }
 
 }  // namespace
@@ -168,10 +166,9 @@ void bind_chain(nb::module_& m) {
             "The weights and links, and the vertices: owners, shares and labels. Once, as they are not "
             "copied.");
     m.def("chain_frank_wolfe", &chain_frank_wolfe, "problem"_a, "run"_a, nb::kw_only(), "tol"_a,
-          "max_epochs"_a, "batch"_a, "decodings"_a, "seed"_a, "sequence"_a.none(), "owners"_a.none(),
-          "shares"_a.none(), "labels"_a.none());
+          "max_epochs"_a, "decodings"_a, "seed"_a, "sequence"_a.none(), "owners"_a.none(), "shares"_a.none(),
+          "labels"_a.none());
     m.def("chain_pegasos", &chain_pegasos, "problem"_a, "run"_a, nb::kw_only(), "batch"_a, "sampling"_a,
           "project"_a, "output"_a, "max_steps"_a, "tol"_a, "seed"_a, "sequence"_a.none());
-    m.def("chain_decode", &chain_decode, "rows"_a, "starts"_a, "weights"_a, "links"_a, "marginals"_a,
-          "run"_a);
+    m.def("chain_decode", &chain_decode, "scores"_a, "starts"_a, "links"_a, "marginals"_a, "run"_a);
 }

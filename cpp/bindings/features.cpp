@@ -97,10 +97,16 @@ private:
         if (PyErr_Occurred()) throw nb::python_error();
     }
 
-    static std::string_view utf8(nb::handle text) {
+    std::string_view utf8(nb::handle text) const {
         Py_ssize_t length = 0;
         const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
-        if (!data) throw nb::python_error();
+        if (!data) {
+            PyErr_Clear();
+            throw nb::value_error(
+                (where() + " has the string " + nb::cast<std::string>(nb::repr(text)) +
+                 ", which is no valid text: half of a surrogate pair; decode it with errors='replace'")
+                    .c_str());
+        }
         return {data, static_cast<std::size_t>(length)};
     }
 

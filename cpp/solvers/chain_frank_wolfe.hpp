@@ -2,9 +2,9 @@
 // (chain_block.hpp has the dual and the step).
 //
 // Epochs visit the sequences in a new random order; those that added next to nothing to the gap rest for some
-// epochs. With several threads a batch of sequences is worked on at the same weights; then each one's change
-// is added, in order, as far as it raises the dual at the weights of that moment (a line search in closed
-// form). What comes out does not depend on timing.
+// epochs. Threads share the work of the checks. They have none between: sequences share the weights of their
+// links and of common features, and several at a time, at weights that do not know of each other, took up to
+// three times the epochs.
 //
 // The gaps met at the visits add up to an estimate of the gap. When it is small enough, and now and then, a
 // check makes sure: the weights are summed afresh from the vertices, all sequences are decoded at them, and
@@ -27,7 +27,6 @@ namespace pegasos {
 struct ChainFrankWolfeOptions {
     double tol;
     double max_epochs;
-    std::size_t batch;      // sequences worked on at the same weights
     std::size_t decodings;  // at a visit, at most
     std::uint64_t seed;
     static constexpr double coarse = 1e-5;  // single precision will do for a tol from here on
@@ -61,9 +60,7 @@ public:
           W_(problem.dimension(), problem.n_labels()),
           exact_(problem.dimension(), problem.n_labels()),
           links_(problem.barriers),
-          numbers_(problem),
-          moves_(options.batch),
-          scores_(links_.stride()) {
+          numbers_(problem) {
         for (std::size_t k = 0; k < context.team.size(); ++k) blocks_.emplace_back(problem, numbers_);
         for (std::size_t i = 0; i < problem.n_sequences(); ++i) {
             if (problem.length(i) == 0 || problem.weights[i] == 0)
@@ -71,7 +68,7 @@ public:
             else
                 ++n_visited_;
             const auto right = problem.right(i);
-            vertices_[i].push_back({{right.begin(), right.end()}, 0, 1, 1});
+            vertices_[i].push_back({{right.begin(), right.end()}, 0, 1});
         }
     }
 
@@ -131,7 +128,7 @@ private:
             if (labels == vertices_[i][0].labels)
                 vertices_[i][0].share += start.shares[v];
             else
-                vertices_[i].push_back({labels, problem_.cost_of(i, labels), start.shares[v], 0});
+                vertices_[i].push_back({labels, problem_.cost_of(i, labels), start.shares[v]});
         }
         for (auto& own : vertices_) normalise(own);
     }
@@ -161,65 +158,29 @@ private:
         small_ = 0.1 * std::max(options_.tol * std::max(dual_, 0.0), 0.1 * estimate_) / n;
         double met = 0;
         moved_ = false;
-        for (std::size_t first = 0; first < order.size(); first += options_.batch) {
-            const std::size_t count = std::min(options_.batch, order.size() - first);
-            const std::span<const RowNumber> batch(order.data() + first, count);
+        for (const RowNumber i : order) {
             context_.monitor.at_epoch(epochs());
-            work_on(batch);
-            for (std::size_t k = 0; k < count; ++k) met += add(batch[k], moves_[k], count > 1);
-            visited_ += count;
-            std::size_t work = 0;
-            for (const RowNumber i : batch)
-                work += problem_.length(i) * links_.n_labels() * (8 + links_.n_labels()) / 8;
-            if (context_.monitor.worked(work)) return false;
+            met += visit(i);
+            ++visited_;
+            if (context_.monitor.worked(problem_.length(i) * links_.n_labels() * (8 + links_.n_labels()) / 8))
+                return false;
         }
         estimate_ = met;
         return true;
     }
 
-    void work_on(std::span<const RowNumber> batch) {
-        const auto visit = [&](std::size_t worker, std::size_t k) {
-            const std::size_t i = batch[k];
-            blocks_[worker].visit(i, W_, links_, options_.decodings, vertices_[i], moves_[k]);
-        };
-        if (batch.size() == 1) return visit(0, 0);
-        context_.team.run([&](std::size_t worker) {
-            for (std::size_t k = worker; k < batch.size(); k += context_.team.size()) visit(worker, k);
-        });
-    }
-
-    /// Adds what a visit changed, as far as that raises the dual; returns the gap it met.
-    double add(std::size_t i, const ChainMove& move, bool stale) {
-        const double c = problem_.C * problem_.weights[i], gap = c * move.gap;
+    /// Ascends on a sequence; returns the gap it met.
+    double visit(std::size_t i) {
+        blocks_[0].visit(i, W_, links_, options_.decodings, vertices_[i], move_);
+        const double gap = problem_.C * problem_.weights[i] * move_.gap;
         quiet_[i] = gap <= small_ ? quiet_[i] + 1 : 0;
         if (quiet_[i] > 1) visits_.rest(i, std::min(quiet_[i], 8u));
-        if (move.empty()) return gap;
-        const double rise = move.linear - (stale ? along(i, move) : move.along);
-        double part = 1;
-        if (stale) part = rise <= 0 ? 0 : std::min(1.0, rise / move.square);
-        dual_ += part * rise - 0.5 * part * part * move.square;
-        moved_ |= part > 0;
-        for (Vertex& vertex : vertices_[i])
-            vertex.share = vertex.before + part * (vertex.share - vertex.before);
-        std::erase_if(vertices_[i], [](const Vertex& vertex) { return !(vertex.share > 0); });
-        if (part == 0) return gap;
-        for (const auto& [t, begin, end] : move.positions)
-            W_.add(problem_.rows, problem_.start(i) + t, part,
-                   std::span<const ClassChange>(move.changes).subspan(begin, end - begin));
-        for (const auto& [place, change] : move.links) links_[place] += part * change;
+        moved_ |= move_.moved;
+        dual_ += move_.gain;
+        for (const auto& [t, begin, end] : move_.positions)
+            W_.add(problem_.rows, problem_.start(i) + t, 1,
+                   std::span<const ClassChange>(move_.changes).subspan(begin, end - begin));
         return gap;
-    }
-
-    /// <w, change of w> at the weights of now.
-    double along(std::size_t i, const ChainMove& move) {
-        double sum = 0;
-        for (const auto& [t, begin, end] : move.positions) {
-            W_.scores(problem_.rows, problem_.start(i) + t, scores_.data());
-            for (std::size_t c = begin; c < end; ++c)
-                sum += scores_[move.changes[c].k] * move.changes[c].change;
-        }
-        for (const auto& [place, change] : move.links) sum += links_[place] * change;
-        return sum;
     }
 
     /// The weights, from the vertices alone.
@@ -307,8 +268,7 @@ private:
     Links links_;
     const LocalNumbers<Rows> numbers_;
     std::vector<ChainBlock<Rows>> blocks_;
-    std::vector<ChainMove> moves_;
-    AlignedVector<double> scores_;
+    ChainMove move_;
     std::size_t n_visited_ = 0;  // sequences that have something to learn from
     std::uint64_t visited_ = 0;
     double dual_ = 0, small_ = 0;

@@ -3,7 +3,7 @@
 import math
 import time
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -118,6 +118,7 @@ class SequenceSVC(Machine):
     end_: Floats
     history_: History
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
     _encoder: Encoder
     _last: SequenceStart | None
 
@@ -186,15 +187,11 @@ class SequenceSVC(Machine):
         started = time.perf_counter()
         solver = self.check_parameters()
         last = self._last if self.warm_start and hasattr(self, "classes_") else None
-        encoder = Encoder(int(self.min_count), self.hash_bits) if last is None else self._encoder
-        X = list(X) if isinstance(X, Iterator) else X
-        sequences = encoder.fit(X, lengths) if last is None else encoder.transform(X, lengths)
+        encoder = Encoder(int(self.min_count), self.hash_bits)
+        sequences = encoder.fit(X, lengths)
         labels = encode_labels(take_labels(y, sequences))
         if last is not None:
             last = self._check_last(last, labels, sequences)
-            if last is None:  # they have features of their own
-                encoder = Encoder(int(self.min_count), self.hash_bits)
-                sequences = encoder.fit(X, lengths)
         barriers = self._barriers(labels.classes)
         _check_allowed(labels, sequences, barriers)
         if last is not None:
@@ -212,9 +209,16 @@ class SequenceSVC(Machine):
         try:
             budget = self._budget(time.perf_counter() - started)
             found = solver.solve_sequences(problem, budget, self._seed(), last, report)
+        except MemoryError:
+            n_features, n_labels = sequences.X.shape[1], len(labels.classes)
+            raise MemoryError(
+                f"the weights of {n_features} features with {n_labels} labels, some "
+                f"{20e-9 * n_features * n_labels:.2g} GB, do not fit into memory; lower hash_bits, or raise min_count"
+            ) from None
         finally:
             report.close()
         self._encoder, self.classes_ = encoder, labels.classes
+        self._check_names(X, reset=True)
         self._store(found)
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C))
         if text:
@@ -255,7 +259,7 @@ class SequenceSVC(Machine):
     def state_features_(self) -> dict[tuple[str, Any], float]:
         """The weight of each feature with each label, those of zero left out."""
         check_is_fitted(self)
-        names, classes = self._encoder.names(), self.classes_.tolist()
+        names, classes = self._encoder.names(getattr(self, "feature_names_in_", None)), self.classes_.tolist()
         labels, features = np.nonzero(self.coef_)
         weights = self.coef_[labels, features].tolist()
         pairs = zip(features.tolist(), labels.tolist(), strict=True)
@@ -334,15 +338,28 @@ class SequenceSVC(Machine):
         """The sequences, the number of the best label at each position, and where asked for the scores of all."""
         check_is_fitted(self)
         sequences = self._encoder.transform(X, lengths)
-        n_labels = len(self.classes_)
-        rows, _ = check_rows(sequences.X, float(bool(self.fit_intercept)))
-        weights = np.vstack([self.coef_.T, self.intercept_])
+        self._check_names(X, reset=False)
+        check_rows(sequences.X)
+        scored = np.asarray(sequences.X @ self.coef_.T, dtype=np.float64) + self.intercept_
         links = np.vstack([self.transitions_, self.start_, self.end_])
-        jobs = self._threads() or (usable_threads() if sequences.X.shape[0] > 10_000 else 1)
-        labels, marginals = native.chain_decode(
-            rows, sequences.starts, weights.ravel(), links, scores, native.Run(n_jobs=jobs)
-        )
-        return sequences, labels.astype(np.intp), marginals.reshape(-1, n_labels)
+        jobs = self._threads() or (usable_threads() if len(scored) > 10_000 else 1)
+        labels, best = native.chain_decode(scored, sequences.starts, links, scores, native.Run(n_jobs=jobs))
+        return sequences, labels.astype(np.intp), best.reshape(-1, len(self.classes_))
+
+    def _check_names(self, X: Any, reset: bool) -> None:
+        """The names of a data frame's columns: take them down, or raise a ValueError where they are others."""
+        names = np.asarray(X.columns, dtype=object) if hasattr(X, "columns") else None
+        if reset:
+            self.__dict__.pop("feature_names_in_", None)
+            if names is not None and all(isinstance(name, str) for name in names):
+                self.feature_names_in_ = names
+            return
+        known = getattr(self, "feature_names_in_", None)
+        if names is not None and known is not None and names.tolist() != known.tolist():
+            raise ValueError(
+                f"X has the columns {names.tolist()}, but the model was trained on {known.tolist()}; pass these, in "
+                "this order"
+            )
 
     def _advice(self, found: Certificate, C: float) -> str:
         sentences = self._bounds_reached(found)

@@ -130,7 +130,10 @@ def _check_matrix(X: Any) -> Any:
     if sp.issparse(X):
         matrix = X.tocsr()
     else:
-        matrix = np.asarray(X)
+        try:
+            matrix = np.asarray(X)
+        except ValueError:
+            raise ValueError("X is no matrix; lengths are for one matrix of all positions, so leave them out") from None
         if matrix.dtype.kind not in "biuf" or matrix.ndim != 2:
             what = f"has shape {matrix.shape}" if matrix.dtype.kind in "biuf" else "holds something other than numbers"
             raise ValueError(f"X {what}; with lengths it must be a matrix with a row for each position")
@@ -188,7 +191,10 @@ def take_labels(y: Any, sequences: Sequences) -> list[Any]:
     if y is None:
         raise ValueError("SequenceSVC requires y to be passed, but the target y is None")
     if sequences.kind == "matrix":
-        given = np.asarray(y)
+        try:
+            given = np.asarray(y)
+        except ValueError:
+            raise ValueError("y is no flat array; with lengths give one label for each row of X") from None
         if given.ndim != 1 or len(given) != sequences.X.shape[0]:
             raise ValueError(
                 f"y has shape {given.shape}, but X has {sequences.X.shape[0]} rows; with lengths give one label for "
@@ -227,6 +233,9 @@ def encode_labels(labels: list[Any]) -> Labels:
     if len(different) > 65_535:
         raise ValueError(f"y has {len(different)} different labels; at most 65535 are served")
     classes = np.array(different)
+    for label, kept in zip(different, classes.tolist(), strict=True):
+        if label != kept or isinstance(kept, float) or classes.dtype.kind == "O":
+            raise ValueError(f"y holds the label {label!r}, which an array cannot hold; name it otherwise")
     return Labels(classes, number_labels(labels, classes).astype(np.uint16))
 
 

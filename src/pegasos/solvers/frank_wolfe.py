@@ -11,20 +11,14 @@ from pegasos.solvers.base import Report, Solver, make_run
 
 __all__ = ["FrankWolfe"]
 
-#: Sequences that a thread works on before the threads join what they found.
-EACH = 4
-#: Batches of an epoch at least: with fewer, threads would work on weights long out of date.
-BATCHES = 50
-
 
 class FrankWolfe(Solver):
     """Block-coordinate Frank-Wolfe in pairs: dual ascent on the structured hinge loss, one sequence at a time.
 
     A visit finds the labels of a sequence that violate its margin most, by decoding, and moves dual weight to them from
     the labels that deserve theirs least, by the best step. The dual value is known all along; the gap takes one
-    decoding of all sequences, and an estimate of it comes with the visits. With ``n_jobs`` threads a batch of sequences
-    is decoded at the same weights, and what came of it joined one by one. The result depends on the seed and on
-    ``n_jobs``, not on timing.
+    decoding of all sequences, and an estimate of it comes with the visits. Visits follow one another, as each needs
+    what the one before it found; ``n_jobs`` threads share the checks of the gap. The result does not depend on them.
 
     Parameters
     ----------
@@ -58,14 +52,11 @@ class FrankWolfe(Solver):
         start: SequenceStart | None = None,
         report: Report | None = None,
     ) -> SequenceSolution:
-        jobs = budget.n_jobs or 1
-        batch = 1 if jobs == 1 else max(1, min(EACH * jobs, problem.n_sequences // BATCHES))
         found = native.chain_frank_wolfe(
             problem.core,
             make_run(budget, report),
             tol=budget.tol,
             max_epochs=float(budget.max_iter),
-            batch=batch,
             decodings=int(self.decodings),
             seed=seed,
             sequence=None,
