@@ -122,16 +122,18 @@ public:
     void clear(std::size_t t) {
         for_each(t, [&](std::uint32_t number, double) { sum_[number] = 0; });
     }
-    /// Of all rows with the sum.
+    /// Of a row with the sum.
+    double dot(std::size_t t) const {
+        double a = 0, b = 0, c = 0, d = 0;  // in turn, which hides the latency of the additions
+        for_each(t, [&](std::uint32_t number, double x) {
+            const double next = a + x * sum_[number];
+            a = b, b = c, c = d, d = next;
+        });
+        return (a + b) + (c + d);
+    }
+    /// Of all rows.
     void dots(double* out) const {
-        for (std::size_t t = 0; t < length_; ++t) {
-            double a = 0, b = 0, c = 0, d = 0;  // in turn, which hides the latency of the additions
-            for_each(t, [&](std::uint32_t number, double x) {
-                const double next = a + x * sum_[number];
-                a = b, b = c, c = d, d = next;
-            });
-            out[t] = (a + b) + (c + d);
-        }
+        for (std::size_t t = 0; t < length_; ++t) out[t] = dot(t);
     }
 
 private:
@@ -177,8 +179,11 @@ public:
             if (!(gap > 1e-14 * std::abs(highest))) break;
             add_vertex(vertices);
             bool stepped = false;
-            for (std::size_t s = 0; s < steps_each && step_in_pair(vertices, links, move); ++s)
+            for (std::size_t s = 1; s <= steps_each; ++s) {
+                // After the last step the scores are of no more use.
+                if (!step_in_pair(vertices, links, s == steps_each && round + 1 == decodings, move)) break;
                 stepped = true;
+            }
             if (!stepped) break;
             move.moved = true;
         }
@@ -234,7 +239,7 @@ private:
     }
 
     /// From the lowest one with a share to the highest one; false where nothing is to be gained.
-    bool step_in_pair(std::vector<Vertex>& vertices, Links& links, ChainMove& move) {
+    bool step_in_pair(std::vector<Vertex>& vertices, Links& links, bool last, ChainMove& move) {
         // After a step within the bounds two of them score the same but for rounding: then the first counts.
         const auto above = [](double x, double y) { return x > y + 1e-12 * (std::abs(x) + std::abs(y)); };
         std::size_t a = vertices.size(), b = a;
@@ -247,7 +252,7 @@ private:
         }
         const double rise = highest - lowest;
         if (a == b || !(rise > 1e-14 * (std::abs(highest) + std::abs(lowest)))) return false;
-        const double square = make_direction(vertices[a].labels, vertices[b].labels, links);
+        const double square = make_direction(vertices[a].labels, vertices[b].labels, links, last);
         const double c = problem_.C * problem_.weights[i_];
         double share = vertices[b].share;
         if (rise < c * square * share) {
@@ -257,13 +262,15 @@ private:
             vertices[b].share = 0;
         }
         vertices[a].share += share;
-        apply(c * share, links);
+        apply(c * share, links, last);
         move.gain += c * share * (rise - 0.5 * c * share * square);
         return true;
     }
 
-    /// phi(b) - phi(a), its effect on the scores of this sequence, and its squared norm.
-    double make_direction(const std::vector<Label>& a, const std::vector<Label>& b, const Links& links) {
+    /// phi(b) - phi(a), and unless it is the last of the visit its effect on the scores of this sequence;
+    /// returns its squared norm.
+    double make_direction(const std::vector<Label>& a, const std::vector<Label>& b, const Links& links,
+                          bool last) {
         const std::size_t length = a.size();
         if (!has_rows_) rows_.take(problem_.start(i_), length);
         has_rows_ = true;
@@ -279,10 +286,25 @@ private:
         groups_.clear();
         for (std::size_t k = 0; k < terms_.size(); ++k)
             if (k == 0 || terms_[k].label != terms_[k - 1].label) groups_.push_back(k);
+        return (last ? square_of_terms() : square_with_effects(length)) + count_links(a, b, links);
+    }
+
+    /// The squared norm of the terms, label by label.
+    double square_of_terms() {
+        double square = 0;
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            for (const auto& [label, t, sign] : terms_of(g)) rows_.add(t, sign);
+            for (const auto& [label, t, sign] : terms_of(g)) square += sign * rows_.dot(t);
+            for (const auto& [label, t, sign] : terms_of(g)) rows_.clear(t);
+        }
+        return square;
+    }
+
+    /// The same, with the effect of each label's terms on all positions: by the products of each row, which
+    /// later steps use again, or label by label, whichever computes less now.
+    double square_with_effects(std::size_t length) {
         std::size_t unknown = 0;
         for (const Term& term : terms_) unknown += term.sign > 0 && !rows_.has_products(term.t);
-        // By the products of each row, which later steps use again, or label by label: whichever computes
-        // less now.
         const bool by_rows = unknown <= groups_.size() && length <= longest_kept;
         effects_.assign(groups_.size() * length, 0.0);
         double square = 0;
@@ -303,6 +325,12 @@ private:
                 if (!by_rows) rows_.clear(t);
             }
         }
+        return square;
+    }
+
+    /// By how much the links of b outnumber those of a, and the sum of the squares.
+    double count_links(const std::vector<Label>& a, const std::vector<Label>& b, const Links& links) {
+        double square = 0;
         touched_.clear();
         const auto count = [&](std::size_t place, double sign) {
             if (!problem_.learns(place)) return;
@@ -323,7 +351,7 @@ private:
     }
 
     /// w <- w + step (phi(b) - phi(a)), as far as this sequence sees it.
-    void apply(double step, Links& links) {
+    void apply(double step, Links& links, bool last) {
         const std::size_t stride = links.stride(), length = problem_.length(i_);
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             const Label own = terms_[groups_[g]].label;
@@ -331,6 +359,7 @@ private:
                 changes_[t * stride + own] += step * sign;
                 changed_.push_back(t);
             }
+            if (last) continue;
             const double* effect = &effects_[g * length];
             for (std::size_t t = 0; t < length; ++t) scores_[t * stride + own] += step * effect[t];
         }
