@@ -168,6 +168,7 @@ class SequenceSVC(Machine):
         self.random_state = random_state
         self.verbose = verbose
 
+    # The lengths come before the weights, unlike in other machines, as they say what X is.
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
