@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "arrays.hpp"
+#include "bound_problem.hpp"
 #include "dispatch.hpp"
 #include "run.hpp"
 
@@ -38,39 +39,6 @@ Rows csr_rows(const Vector<T>& values, const Vector<Index>& columns, const Vecto
             n_stored,
             {nb::cast(values), nb::cast(columns), nb::cast(starts)}};
 }
-
-/// Labels, weights, C and loss with the rows they belong to; holds the Python arrays.
-struct BoundProblem {
-    const Rows& rows;  // kept alive by the binding
-    Vector<double> y, s;
-    double C;
-    std::string loss;
-    bool free_intercept;
-    double epsilon;
-
-    BoundProblem(const Rows& rows, Vector<double> y, Vector<double> s, double C, std::string loss,
-                 bool free_intercept, double epsilon)
-        : rows(rows),
-          y(std::move(y)),
-          s(std::move(s)),
-          C(C),
-          loss(std::move(loss)),
-          free_intercept(free_intercept),
-          epsilon(epsilon) {
-        if (this->y.shape(0) != n_rows() || this->s.shape(0) != n_rows())
-            throw std::invalid_argument("lengths differ");
-    }
-
-    std::size_t n_rows() const {
-        return std::visit([](const auto& r) { return r.n_rows; }, rows.rows);
-    }
-    std::size_t dimension() const {
-        return std::visit([](const auto& r) { return r.n_features + 1; }, rows.rows);
-    }
-    ProblemData data() const {
-        return {{y.data(), n_rows()}, {s.data(), n_rows()}, C, loss, epsilon, free_intercept};
-    }
-};
 
 Solution subgradient(const BoundProblem& problem, const Run& run, const std::string& schedule,
                      double step_parameter, std::uint64_t batch, const std::string& sampling, bool project,
@@ -161,6 +129,7 @@ void bind_chain(nb::module_& m);     // chain.cpp
 void bind_features(nb::module_& m);  // features.cpp
 void bind_joint(nb::module_& m);     // joint.cpp
 void bind_kernel(nb::module_& m);    // kernel.cpp
+void bind_part(nb::module_& m);      // part.cpp
 void bind_probes(nb::module_& m);    // probes.cpp
 void bind_svmlight(nb::module_& m);  // svmlight.cpp
 
@@ -257,6 +226,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
     bind_features(m);
     bind_joint(m);
     bind_kernel(m);
+    bind_part(m);
     bind_probes(m);
     bind_svmlight(m);
 }

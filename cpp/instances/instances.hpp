@@ -1,22 +1,9 @@
 // The definitions behind dispatch.hpp. Each .cpp beside this file instantiates them for a few kinds of rows.
 #pragma once
 
-#include <numeric>
-
-#include "dispatch.hpp"
+#include "make_problem.hpp"
 
 namespace pegasos {
-
-template <class Rows>
-Problem<Rows> make_problem(const Rows& rows, const ProblemData& data) {
-    Sum total;
-    for (const double s : data.weights) total.add(s);
-    return {rows, data.labels, data.weights, data.C, total.value(), data.free_intercept};
-}
-
-inline void refuse_free_intercept(const ProblemData& data) {
-    if (data.free_intercept) throw std::invalid_argument("this solver does not serve a free intercept");
-}
 
 template <class Rows>
 Solution solve_subgradient(const Rows& rows, const ProblemData& data, const SubgradientRequest& request,

@@ -16,6 +16,8 @@ def dca(
     s: Floats | None = None,
     alpha: Floats | None = None,
     b: float = 0.0,
+    w: Floats | None = None,
+    sigma: float = 1.0,
 ) -> Iterator[tuple[Floats, Floats]]:
     """Maximise the dual (S0 eq. 15) along one alpha_i at a time, exactly.
 
@@ -37,6 +39,10 @@ def dca(
         The dual variables to begin with; zero when not given.
     b : float, optional
         An intercept that stays as it is: margins are ``y_i (<w, x_i> + b)``.
+    w : array of shape (d,), optional
+        Where w begins, when these rows are a part of more; what they sum to when not given.
+    sigma : float, optional
+        By how much curvature is overestimated, and changes of w with it (CoCoA+), when others work on other rows.
 
     Yields
     ------
@@ -56,16 +62,16 @@ def dca(
     """
     s = np.ones(len(y)) if s is None else s
     alpha = np.zeros(len(y)) if alpha is None else alpha
-    w = X.T @ (alpha * y)
+    w = X.T @ (alpha * y) if w is None else w
     yield alpha, w
     for i in sequence:
-        alpha, box, square = alpha.copy(), C * s[i], X[i] @ X[i]
+        alpha, box, square = alpha.copy(), C * s[i], sigma * (X[i] @ X[i])
         before, slack = alpha[i], 1 - y[i] * (X[i] @ w + b)
         if square > 0:
             alpha[i] = min(max(before + slack / square, 0.0), box)
         else:  # an empty row always has a loss of 1
             alpha[i] = box
-        w = w + (alpha[i] - before) * y[i] * X[i]
+        w = w + sigma * (alpha[i] - before) * y[i] * X[i]
         yield alpha, w
 
 

@@ -1,0 +1,97 @@
+"""Dual coordinate ascent on a part of the rows (cpp/solvers/local_sdca.hpp): step by step against its NumPy twin, and
+whole problems from parts."""
+
+import numpy as np
+import pytest
+from helpers import STORAGES, assert_same, make_problem, optimum, storage_name
+
+from pegasos._core import native
+from pegasos.reference import dca
+from pegasos.reference import losses as reference_losses
+
+any_storage = pytest.mark.parametrize("storage", STORAGES, ids=storage_name)
+LOSSES = ["hinge", "squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive"]
+
+
+def core(problem, storage=STORAGES[1], loss="hinge", rows=None, epsilon=0.0):
+    """The problem in the core's hands; `rows` has some of its rows."""
+    if rows is None:
+        return native.Problem(problem.rows(storage), problem.y, problem.s, problem.C, loss, False, epsilon)
+    part = native.dense_rows(np.ascontiguousarray(problem.X[rows]), problem.bias)
+    return native.Problem(part, problem.y[rows], problem.s[rows], problem.C, loss, False, epsilon)
+
+
+@any_storage
+@pytest.mark.parametrize("sigma", [1.0, 2.0])
+def test_every_step_is_the_twins(storage, sigma):
+    problem = make_problem(weighted=True, bias=0.75)
+    random = np.random.default_rng(0)
+    sequence = random.integers(problem.m, size=40).astype(np.uint32)
+    w0 = random.integers(-4, 5, size=problem.X.shape[1] + 1) / 8
+    twin = dca.dca(problem.augmented, problem.y, problem.C, sequence, s=problem.s, w=w0, sigma=sigma)
+    iterates = list(twin)
+    for steps in range(1, len(sequence) + 1):
+        q, w = np.zeros(problem.m), w0.copy()
+        report = native.visit(core(problem, storage), native.Run(), q=q, w=w, caution=sigma, sequence=sequence[:steps])
+        alpha, expected = iterates[steps]
+        assert_same(w, expected)
+        assert_same(q, alpha / (problem.C * problem.s))
+        assert report.linear == pytest.approx(alpha.sum())
+        assert report.visits == steps
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_blocks_in_turn_reach_the_optimum(loss):
+    problem = make_problem(weighted=True, bias=1.0, m=60)
+    parts = np.array_split(np.random.default_rng(0).permutation(problem.m), 4)
+    w, q = np.zeros(problem.X.shape[1] + 1), [np.zeros(len(part)) for part in parts]
+    problems = [core(problem, loss=loss, rows=part, epsilon=0.1) for part in parts]
+    for epoch in range(300):
+        for block, own in zip(problems, q, strict=True):
+            native.visit(block, native.Run(), q=own, w=w, seed=epoch)
+    measures = [native.measure(block, native.Run(), w=w, q=own) for block, own in zip(problems, q, strict=True)]
+    u = sum(part.u for part in measures)
+    np.testing.assert_allclose(w, u, atol=1e-12)
+    primal = w @ w / 2 + sum(part.losses for part in measures)
+    dual = sum(part.linear for part in measures) - u @ u / 2
+    assert dual <= primal * (1 + 1e-12)
+    assert primal - dual <= 1e-5 * primal
+    exact = reference_losses.primal(loss, problem.augmented, problem.y, problem.s, problem.C, w, 0.1)
+    assert primal == pytest.approx(exact, rel=1e-12)
+    if loss == "hinge":
+        assert primal == pytest.approx(optimum(problem)[1], rel=1e-5)
+
+
+def test_parts_at_a_time_with_caution_never_fall():
+    problem = make_problem(weighted=True, m=60)
+    parts = np.array_split(np.arange(problem.m), 3)
+    problems = [core(problem, rows=part) for part in parts]
+    q, w, dual = [np.zeros(len(part)) for part in parts], np.zeros(problem.X.shape[1] + 1), 0.0
+    for epoch in range(200):
+        changed = [w.copy() for _ in parts]
+        for block, own, local in zip(problems, q, changed, strict=True):
+            native.visit(block, native.Run(), q=own, w=local, caution=3.0, seed=epoch)
+        w = w + sum(local - w for local in changed) / 3
+        measures = [native.measure(block, native.Run(), w=w, q=own) for block, own in zip(problems, q, strict=True)]
+        now = sum(part.linear for part in measures) - w @ w / 2
+        assert now >= dual - 1e-12
+        dual = now
+    assert dual == pytest.approx(optimum(problem)[1], rel=1e-6)
+
+
+def test_rows_without_weight_rest_and_empty_rows_are_at_their_bound():
+    problem = make_problem()
+    X, s = problem.X.copy(), problem.s.copy()
+    X[3] = 0
+    s[5] = 0
+    q, w = np.zeros(problem.m), np.zeros(problem.X.shape[1] + 1)
+    block = native.Problem(native.dense_rows(X, 0.0), problem.y, s, problem.C, "hinge")
+    native.visit(block, native.Run(), q=q, w=w, epochs=3)
+    assert q[3] == 1
+    assert q[5] == 0
+
+
+def test_lengths_must_fit():
+    problem = make_problem()
+    with pytest.raises(ValueError, match="lengths differ"):
+        native.visit(core(problem), native.Run(), q=np.zeros(3), w=np.zeros(problem.X.shape[1] + 1))
