@@ -1,0 +1,297 @@
+"""Data sets on disk, for training without parsing again and without all of it in memory.
+
+A data set is a folder: ``header.json`` tells sizes, types and checksums, and each array has a file of its own, in the
+machine's own format: ``values``, and for sparse rows ``columns`` and ``starts`` (a CSR matrix), ``labels``, and
+``weights`` where examples have some.
+"""
+
+import json
+import os
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["HEADER", "Dataset", "Labels", "available_memory", "bytes_of", "open_dataset"]
+
+HEADER = "header.json"
+FORMAT, VERSION = "pegasos-dataset", 1
+#: The types that an array may have.
+TYPES = {
+    "values": ("<f4", "<f8"),
+    "columns": ("<i4",),
+    "starts": ("<i8",),
+    "labels": ("<f8", "<i8", "<i4"),
+    "weights": ("<f8",),
+}
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The different labels of a data set, with how often each occurs and what its examples weigh."""
+
+    values: NDArray[Any]
+    counts: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
+class Dataset:
+    """A data set on disk, as `open_dataset` returns it.
+
+    The arrays are memory maps. ``LinearSVC().fit(dataset)`` and ``LinearSVR().fit(dataset)`` train on it, from memory
+    where it fits in `memory_limit`, and otherwise by blocks.
+
+    Attributes
+    ----------
+    path : str
+        The folder.
+    shape : tuple of int
+        Numbers of examples and features.
+    nnz : int
+        Stored entries.
+    nbytes : int
+        Bytes of all arrays.
+    dtype : numpy.dtype
+        Of the entries.
+    storage : {"csr", "dense"}
+        How rows are stored.
+    labels : Labels or None
+        The different labels; None where there are more than 10,000, as in regression.
+    total_weight : float
+        What the examples weigh together, without weights their number.
+    memory_limit : int or None
+        Bytes that a fit may take; None is half of what is free.
+    """
+
+    def __init__(self, path: str, header: dict[str, Any], memory_limit: int | None) -> None:
+        self.path = path
+        self.memory_limit = memory_limit
+        self.shape: tuple[int, int] = (header["rows"], header["features"])
+        self.storage: str = header["storage"]
+        self.total_weight = float(header["total_weight"])
+        self._header = header
+        self._arrays = {name: self._map(name) for name in header["arrays"]}
+        self._classes = None if header["classes"] is None else np.array(header["classes"])
+        self.labels = self._labels()
+
+    def __repr__(self) -> str:
+        rows, features = self.shape
+        return f"<pegasos data set {self.path!r}: {rows:,} examples x {features:,} features, {self.nnz:,} entries>"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def nnz(self) -> int:
+        return len(self._arrays["values"])
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self._arrays.values())
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._arrays["values"].dtype
+
+    @property
+    def X(self) -> Any:
+        """All examples, memory-mapped: a CSR matrix, or an array."""
+        if self.storage == "dense":
+            return self._arrays["values"].reshape(self.shape)
+        X = sp.csr_matrix(self.shape, dtype=self.dtype)
+        X.data, X.indices, X.indptr = self._arrays["values"], self._arrays["columns"], self._starts()
+        X.has_sorted_indices = X.has_canonical_format = True  # the writer sees to it
+        return X
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The label or target of each example."""
+        return self.decode(self._arrays["labels"])
+
+    @property
+    def sample_weight(self) -> NDArray[np.float64] | None:
+        """The weight of each example, where they have some."""
+        return self._arrays.get("weights")
+
+    def array(self, name: str) -> NDArray[Any]:
+        """One of the arrays, as it is stored."""
+        return self._arrays[name]
+
+    def file(self, name: str) -> str:
+        """The path of an array's file."""
+        return os.path.join(self.path, name)
+
+    def decode(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Labels as they were given, from what is stored."""
+        if self._classes is None:
+            return labels
+        if len(labels) and not (labels.min() >= 0 and labels.max() < len(self._classes)):
+            raise self.damaged("labels", "has numbers of classes that there are not")
+        return np.take(self._classes, labels)
+
+    def verify(self) -> None:
+        """Read all of it and compare the checksums; a ValueError names the file that was changed."""
+        for name, entry in self._header["arrays"].items():
+            if checksum(self._arrays[name]) != entry["crc32"]:
+                raise self.damaged(name, "has another checksum than when it was written")
+
+    def damaged(self, name: str, what: str) -> ValueError:
+        """The error for a file that is not as it was written."""
+        return ValueError(f"{self.file(name)} {what}; convert the data anew")
+
+    def _map(self, name: str) -> NDArray[Any]:
+        entry = self._header["arrays"][name]
+        dtype, length = np.dtype(entry["dtype"]), entry["length"]
+        size = os.path.getsize(self.file(name))
+        if size != length * dtype.itemsize:
+            raise self.damaged(name, f"has {size:,} bytes and should have {length * dtype.itemsize:,}")
+        if length == 0:  # which cannot be mapped
+            return np.empty(0, dtype)
+        return np.memmap(self.file(name), dtype, "r", shape=(length,))
+
+    def _starts(self) -> NDArray[Any]:
+        starts = self._arrays["starts"]
+        return starts.astype(np.int32) if self.nnz < 2**31 else starts
+
+    def _labels(self) -> Labels | None:
+        summary = self._header["labels"]
+        if summary is None:
+            return None
+        values = np.array(summary["values"], dtype=self._arrays["labels"].dtype)
+        return Labels(
+            self.decode(values), np.array(summary["counts"], np.int64), np.array(summary["weights"], np.float64)
+        )
+
+
+def open_dataset(path: str | os.PathLike[str], *, memory_limit: int | str | None = None) -> Dataset:
+    """Open a data set that `write_dataset` or ``pegasos convert`` wrote.
+
+    Parameters
+    ----------
+    path : path
+        Its folder.
+    memory_limit : int or str, optional
+        Bytes that a fit may take in memory of its own, as a number or in words: ``"1GB"``, ``"512MB"``. By default half
+        of what is free. A data set that fits is trained on from memory, one that does not by blocks.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        If it is no data set, or files of it are missing or cut short. Checksums are compared by `Dataset.verify` alone,
+        as that reads all of it.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import pegasos
+    >>> from pegasos.datasets import make_text
+    >>> X, y = make_text(1000, 500, random_state=0)
+    >>> path = os.path.join(tempfile.mkdtemp(), "train.ds")
+    >>> dataset = pegasos.io.write_dataset(path, X, y)
+    >>> dataset = pegasos.io.open_dataset(path)
+    >>> dataset.shape, dataset.labels.values.tolist()
+    ((1000, 500), [-1, 1])
+    >>> pegasos.LinearSVC(random_state=0).fit(dataset).certificate_.converged
+    True
+    """
+    folder = os.fspath(path)
+    limit = None if memory_limit is None else bytes_of(memory_limit)
+    try:
+        with open(os.path.join(folder, HEADER), "rb") as file:
+            header = json.loads(file.read())
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(
+            f"{folder} is no data set: it has no {HEADER}; pegasos convert makes one of a file, and "
+            "pegasos.io.write_dataset of arrays"
+        ) from None
+    except ValueError as error:
+        raise ValueError(f"{os.path.join(folder, HEADER)} is not JSON: {error}; convert the data anew") from None
+    try:
+        _check_header(header)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{os.path.join(folder, HEADER)} is no header of a data set of version {VERSION} ({error}); convert the "
+            "data anew"
+        ) from None
+    try:
+        return Dataset(folder, header, limit)
+    except FileNotFoundError as error:
+        raise ValueError(f"{error.filename} is missing; convert the data anew") from None
+
+
+def bytes_of(given: int | str) -> int:
+    """A number of bytes, from a number or words such as "1.5GB"; a ValueError where it is none."""
+    text = str(given).strip().lower().removesuffix("b")
+    unit = text[-1:] if text[-1:] in _UNITS else ""
+    try:
+        result = int(float(text.removesuffix(unit)) * _UNITS[unit])
+    except (ValueError, OverflowError):
+        result = 0
+    if isinstance(given, bool) or result < 1:
+        raise ValueError(f"memory_limit={given!r}: give a number of bytes, or words such as '1GB' or '512MB'")
+    return result
+
+
+def available_memory() -> int:
+    """Bytes of memory that are free, or can be made so."""
+    try:
+        with open("/proc/meminfo") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def checksum(array: NDArray[Any], before: int = 0) -> int:
+    """CRC-32 of the bytes, in pieces, after those that have the checksum `before`."""
+    data = memoryview(np.ascontiguousarray(array)).cast("B") if array.size else memoryview(b"")
+    for first in range(0, len(data), 1 << 26):
+        before = zlib.crc32(data[first : first + (1 << 26)], before)
+    return before
+
+
+def _check_header(header: Any) -> None:
+    """Raise an error of some kind where a header is none."""
+    if header["format"] != FORMAT or header["version"] != VERSION:
+        raise ValueError(f"format {header['format']!r}, version {header['version']!r}")
+    rows, features, arrays = header["rows"], header["features"], header["arrays"]
+    for count in (rows, features, *(entry["length"] for entry in arrays.values())):
+        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count < 2**62:
+            raise ValueError(f"{count!r} is no count")
+    lengths = {"labels": rows}
+    if header["storage"] == "csr":
+        lengths |= {"starts": rows + 1, "columns": arrays["values"]["length"]}
+    elif header["storage"] == "dense":
+        lengths["values"] = rows * features
+    else:
+        raise ValueError(f"storage {header['storage']!r}")
+    if "weights" in arrays:
+        lengths["weights"] = rows
+    if set(arrays) != {*lengths, "values"}:
+        raise ValueError(f"arrays {', '.join(arrays)}")
+    for name, entry in arrays.items():
+        if entry["dtype"] not in TYPES[name] or entry["length"] != lengths.get(name, entry["length"]):
+            raise ValueError(f"{name} of type {entry['dtype']!r} and length {entry['length']}")
+        if not isinstance(entry["crc32"], int):
+            raise ValueError(f"checksum {entry['crc32']!r}")
+    if rows < 1 or not 1 <= features < 2**31:
+        raise ValueError(f"{rows} rows of {features} features")
+    if not 0 < float(header["total_weight"]) < float("inf"):
+        raise ValueError(f"total weight {header['total_weight']!r}")
+    classes, labels = header["classes"], header["labels"]
+    if classes is not None and not (isinstance(classes, list) and all(isinstance(name, str) for name in classes)):
+        raise ValueError("classes")
+    if labels is not None:
+        table = np.array([labels["values"], labels["counts"], labels["weights"]], dtype=np.float64)
+        if table.ndim != 2 or not np.isfinite(table).all() or (table[1:] < 0).any():
+            raise ValueError("labels")

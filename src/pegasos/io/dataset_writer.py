@@ -1,0 +1,246 @@
+"""Writing data sets, row after row; `pegasos.io.dataset` states the format."""
+
+import json
+import os
+import secrets
+import shutil
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from pegasos.io.dataset import FORMAT, HEADER, VERSION, Dataset, checksum, open_dataset
+
+__all__ = ["DatasetWriter", "write_dataset"]
+
+#: Different labels up to which the header has them.
+MOST_LABELS = 10_000
+
+
+class DatasetWriter:
+    """Writes a data set in pieces; it takes its name when the ``with`` block ends without an exception.
+
+    Parameters
+    ----------
+    path : path
+        The folder to make. A data set that is there already is replaced; anything else is an error.
+    n_features : int, optional
+        Number of features; by default as many as the widest piece has. Narrower pieces are padded.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from pegasos.io import DatasetWriter, open_dataset
+    >>> path = os.path.join(tempfile.mkdtemp(), "train.ds")
+    >>> with DatasetWriter(path) as writer:
+    ...     for seed in range(3):
+    ...         random = np.random.default_rng(seed)
+    ...         writer.append(random.normal(size=(10, 4)), random.integers(2, size=10))
+    >>> open_dataset(path).shape
+    (30, 4)
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, n_features: int | None = None) -> None:
+        self._path = os.path.abspath(path)
+        if os.path.exists(self._path) and not os.path.isfile(os.path.join(self._path, HEADER)):
+            raise ValueError(f"{os.fspath(path)} is there, and is no data set; choose another name or remove it")
+        self._given_features = n_features
+        self._folder = f"{self._path}.{secrets.token_hex(8)}.tmp"
+        self._files: dict[str, BinaryIO] = {}
+        self._arrays: dict[str, dict[str, Any]] = {}
+        self._rows = self._features = self._entries = 0
+        self._storage = ""
+        self._kind = ""  # of the labels
+        self._codes: dict[str, int] = {}  # of labels that are words
+        self._labels: dict[Any, list[float]] | None = {}  # count and weight of each
+        self._total_weight = 0.0
+
+    def __enter__(self) -> Self:
+        os.makedirs(self._folder)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            for file in self._files.values():
+                file.close()
+            if kind is None:
+                self._finish()
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def append(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> None:
+        """Write examples, dense or sparse, with their labels or targets."""
+        sparse = sp.issparse(X)
+        X = self._canonical(X) if sparse else np.ascontiguousarray(X)
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        labels = np.asarray(y)
+        if X.ndim != 2 or labels.shape != (X.shape[0],):
+            raise ValueError(f"X has shape {X.shape} and y {labels.shape}; give rows, and one label for each")
+        self._check_alike("csr" if sparse else "dense", X.dtype, sample_weight is not None)
+        self._take_width(X.shape[1], sparse)
+        values = X.data if sparse else X.ravel()
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"row {self._rows + self._first_not_finite(X)} has a value that is not finite; impute it or drop the row"
+            )
+        weights = self._check_weights(sample_weight, len(labels))
+        self._write("values", values)
+        if sparse:
+            self._write("columns", X.indices.astype(np.int32, copy=False))
+            first = [0] if not self._rows else []
+            self._write("starts", np.append(first, X.indptr[1:].astype(np.int64) + self._entries).astype(np.int64))
+            self._entries += len(values)
+        stored = self._encode(labels)
+        self._write("labels", stored)
+        if sample_weight is not None:
+            self._write("weights", weights)
+        self._count(stored, weights)
+        self._rows += len(labels)
+
+    def _canonical(self, X: Any) -> Any:
+        X = sp.csr_matrix(X)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        if X.nnz and not (0 <= X.indices.min() and X.indices.max() < X.shape[1]):
+            raise ValueError("X has column numbers out of bounds; X.check_format(full_check=True) tells more")
+        return X
+
+    def _check_alike(self, storage: str, dtype: np.dtype[Any], weighted: bool) -> None:
+        if not self._rows:
+            self._storage = storage
+        before = self._arrays.get("values", {}).get("dtype", dtype.str)
+        if storage != self._storage or dtype.str != before or weighted != ("weights" in self._arrays) and self._rows:
+            raise ValueError(
+                f"pieces differ: {storage} rows of {dtype}{' with weights' if weighted else ''} after {self._storage} "
+                f"ones of {np.dtype(before)}{' with weights' if 'weights' in self._arrays else ''}; give all in one kind"
+            )
+
+    def _take_width(self, width: int, sparse: bool) -> None:
+        if self._given_features is not None and width > self._given_features:
+            raise ValueError(f"X has {width} features, more than n_features={self._given_features}; raise it")
+        if width >= 2**31:
+            raise ValueError(f"X has {width} features; a data set has fewer than {2**31}; hash them to fewer")
+        if not sparse and self._rows and width != self._features:
+            raise ValueError(f"X has {width} features after {self._features}; give the same ones in each piece")
+        self._features = max(self._features, width)
+
+    def _first_not_finite(self, X: Any) -> int:
+        if sp.issparse(X):
+            at = int(np.flatnonzero(~np.isfinite(X.data))[0])
+            return int(np.searchsorted(X.indptr, at, side="right")) - 1
+        return int(np.flatnonzero(~np.isfinite(X).all(axis=1))[0])
+
+    def _check_weights(self, given: ArrayLike | None, count: int) -> NDArray[np.float64]:
+        if given is None:
+            return np.ones(count)
+        weights = np.asarray(given, dtype=np.float64)
+        if weights.shape != (count,) or not ((weights >= 0) & (weights < np.inf)).all():
+            raise ValueError("sample_weight must have one finite number for each row, and none negative")
+        return weights
+
+    def _encode(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Labels as they are stored: numbers, or for words the numbers of classes."""
+        kind = "numbers" if labels.dtype.kind in "biuf" else "words"
+        if self._kind not in ("", kind):
+            raise ValueError(f"labels are {kind} after {self._kind}; give all in one kind")
+        self._kind = kind
+        if kind == "words":
+            if not all(isinstance(label, str) for label in labels.tolist()):
+                raise ValueError("labels must be numbers or words; found others")
+            return np.array([self._codes.setdefault(label, len(self._codes)) for label in labels.tolist()], np.int32)
+        if labels.dtype.kind == "f":
+            if not np.isfinite(labels).all():
+                raise ValueError("y has labels that are not finite; drop these rows")
+            if "labels" in self._arrays and self._arrays["labels"]["dtype"] == "<i8":
+                raise ValueError("labels are fractions after whole numbers; convert y to float64 in each piece")
+            return labels.astype(np.float64)
+        if "labels" in self._arrays and self._arrays["labels"]["dtype"] == "<f8":
+            return labels.astype(np.float64)
+        return labels.astype(np.int64)
+
+    def _count(self, stored: NDArray[Any], weights: NDArray[np.float64]) -> None:
+        self._total_weight += float(weights.sum())
+        if self._labels is None:
+            return
+        values, places = np.unique(stored, return_inverse=True)
+        sums = np.bincount(places, weights)
+        for value, count, weight in zip(values.tolist(), np.bincount(places).tolist(), sums.tolist(), strict=True):
+            entry = self._labels.setdefault(value, [0, 0.0])
+            entry[0] += count
+            entry[1] += weight
+        if len(self._labels) > MOST_LABELS:
+            self._labels = None
+
+    def _write(self, name: str, array: NDArray[Any]) -> None:
+        entry = self._arrays.setdefault(name, {"dtype": array.dtype.newbyteorder("<").str, "length": 0, "crc32": 0})
+        if name not in self._files:
+            self._files[name] = open(os.path.join(self._folder, name), "xb")  # noqa: SIM115, closed in __exit__
+        array = np.ascontiguousarray(array, dtype=entry["dtype"])
+        self._files[name].write(memoryview(array).cast("B") if array.size else b"")
+        entry["length"] += len(array)
+        entry["crc32"] = checksum(array, entry["crc32"])
+
+    def _finish(self) -> None:
+        if not self._rows:
+            raise ValueError("a data set needs at least one row; append some")
+        features = self._features if self._given_features is None else self._given_features
+        if self._storage == "dense" and features != self._features:
+            raise ValueError(f"X has {self._features} features and n_features={features}; leave n_features out")
+        labels = None
+        if self._labels is not None:
+            values = sorted(self._labels)
+            table = [self._labels[value] for value in values]
+            labels = {"values": values, "counts": [row[0] for row in table], "weights": [row[1] for row in table]}
+        header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "rows": self._rows,
+            "features": max(features, 1),
+            "storage": self._storage,
+            "total_weight": self._total_weight,
+            "classes": list(self._codes) if self._kind == "words" else None,
+            "labels": labels,
+            "arrays": self._arrays,
+        }
+        with open(os.path.join(self._folder, HEADER), "x") as file:
+            json.dump(header, file, indent=1)
+        if os.path.exists(self._path):  # a data set, which this one replaces
+            old = f"{self._path}.{secrets.token_hex(8)}.old"
+            os.rename(self._path, old)
+            os.rename(self._folder, self._path)
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            os.rename(self._folder, self._path)
+
+
+def write_dataset(
+    path: str | os.PathLike[str], X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> Dataset:
+    """Write examples as a data set, a folder from which `open_dataset` and ``pegasos train`` read them.
+
+    Parameters
+    ----------
+    path : path
+        The folder to make. A data set that is there already is replaced; anything else is an error.
+    X : array or sparse matrix of shape (n_samples, n_features)
+        The examples; float32 stays float32, and all else becomes float64.
+    y : array of shape (n_samples,)
+        Labels (numbers or words) or targets.
+    sample_weight : array of shape (n_samples,), optional
+        Their weights.
+
+    Returns
+    -------
+    Dataset
+        What was written, opened.
+    """
+    with DatasetWriter(path) as writer:
+        writer.append(X, y, sample_weight)
+    return open_dataset(path)
