@@ -162,6 +162,7 @@ void bind_features(nb::module_& m);  // features.cpp
 void bind_joint(nb::module_& m);     // joint.cpp
 void bind_kernel(nb::module_& m);    // kernel.cpp
 void bind_probes(nb::module_& m);    // probes.cpp
+void bind_stream(nb::module_& m);    // stream.cpp
 void bind_svmlight(nb::module_& m);  // svmlight.cpp
 
 NB_MODULE(PEGASOS_MODULE, m) {
@@ -258,5 +259,6 @@ NB_MODULE(PEGASOS_MODULE, m) {
     bind_joint(m);
     bind_kernel(m);
     bind_probes(m);
+    bind_stream(m);
     bind_svmlight(m);
 }
