@@ -24,6 +24,12 @@ public:
         refresh_norm();
     }
 
+    /// The sum of the iterates before; `assign` comes first.
+    void assign_sum(const std::vector<double>& sum) {
+        u_ = sum;
+        sum_of_scales_ = 0;
+    }
+
     std::size_t size() const { return v_.size(); }
     double squared_norm() const { return norm2_; }
 

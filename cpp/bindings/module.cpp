@@ -131,6 +131,7 @@ void bind_joint(nb::module_& m);     // joint.cpp
 void bind_kernel(nb::module_& m);    // kernel.cpp
 void bind_part(nb::module_& m);      // part.cpp
 void bind_probes(nb::module_& m);    // probes.cpp
+void bind_stream(nb::module_& m);    // stream.cpp
 void bind_svmlight(nb::module_& m);  // svmlight.cpp
 
 NB_MODULE(PEGASOS_MODULE, m) {
@@ -228,5 +229,6 @@ NB_MODULE(PEGASOS_MODULE, m) {
     bind_kernel(m);
     bind_part(m);
     bind_probes(m);
+    bind_stream(m);
     bind_svmlight(m);
 }

@@ -1,0 +1,107 @@
+// Learners of streams: they keep their state between calls.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+#include "arrays.hpp"
+#include "run.hpp"
+#include "stream_dispatch.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace pegasos;
+
+namespace {
+
+Stream make_stream(std::size_t dimension, std::string loss, double epsilon, double alpha, bool project,
+                   const std::string& output) {
+    const StreamOptions options{alpha, project, output_named(output)};
+    with_loss({{}, {}, 1, loss, epsilon}, [](const auto&) {});  // refuses a name it does not know
+    return {std::move(loss), epsilon, PegasosStream(dimension, options)};
+}
+
+Progress learn(Stream& stream, const Rows& rows, const Vector<double>& y, const Vector<double>& s,
+               const Run& run, const std::optional<Vector<RowNumber>>& order,
+               std::optional<std::uint64_t> seed) {
+    const auto [n_rows, n_features] =
+        std::visit([](const auto& r) { return std::pair(r.n_rows, r.n_features); }, rows.rows);
+    if (y.shape(0) != n_rows || s.shape(0) != n_rows || n_features + 1 != stream.learner.dimension())
+        throw std::invalid_argument("lengths differ");
+    if (order && seed) throw std::invalid_argument("an order is given, or drawn from the seed");
+    std::vector<RowNumber> visits = to_rows(order, n_rows);
+    if (order && visits.empty()) return {};
+    if (seed) {
+        visits.resize(n_rows);
+        Permutations(n_rows, *seed, false).fill(visits);
+    }
+    const std::span<const double> labels(y.data(), n_rows), weights(s.data(), n_rows);
+    return solve(rows, run, [&](const auto& r, Context& context) {
+        return learn_stream(stream, r, labels, weights, visits, context.monitor);
+    });
+}
+
+using StoredState = nb::tuple;
+
+/// (numbers, vectors): the progress before the learner's own numbers.
+StoredState state_of(const Stream& stream) {
+    StreamState state = stream.learner.state();
+    const Progress& p = stream.progress;
+    state.numbers.insert(state.numbers.begin(),
+                         {p.weight, p.loss, p.errors, static_cast<double>(p.rows), p.score});
+    nb::list vectors;
+    for (auto& vector : state.vectors) vectors.append(to_numpy(std::move(vector)));
+    return nb::make_tuple(to_numpy(std::move(state.numbers)), vectors);
+}
+
+void restore(Stream& stream, const Vector<double>& numbers, const std::vector<Vector<double>>& vectors) {
+    constexpr std::size_t own = 5;
+    if (numbers.shape(0) < own) throw std::invalid_argument("not the state of a stream");
+    const double* n = numbers.data();
+    StreamState state{{n + own, n + numbers.shape(0)}, {}};
+    for (const auto& vector : vectors) state.vectors.push_back(to_vector(vector, vector.shape(0)));
+    stream.learner.restore(state);
+    stream.progress = {n[0], n[1], n[2], static_cast<std::uint64_t>(n[3]), n[4]};
+}
+
+}  // namespace
+
+void bind_stream(nb::module_& m) {
+    nb::class_<Progress>(m, "Progress", "Sums of what was predicted before each step.")
+        .def_ro("weight", &Progress::weight)
+        .def_ro("loss", &Progress::loss)
+        .def_ro("errors", &Progress::errors)
+        .def_ro("rows", &Progress::rows)
+        .def_ro("score", &Progress::score);
+    nb::class_<Stream>(m, "Stream", "A learner that meets each row once and keeps its state between calls.")
+        .def(nb::new_(&make_stream), "dimension"_a, "loss"_a, "epsilon"_a, "alpha"_a, nb::kw_only(),
+             "project"_a = false, "output"_a = "last")
+        .def("learn", &learn, "rows"_a, "y"_a, "s"_a, "run"_a, nb::kw_only(), "order"_a.none() = nb::none(),
+             "seed"_a.none() = nb::none(),
+             "Presents each row once: as they stand, in this order, or in a random one from the seed.")
+        .def("state", &state_of, "(numbers, vectors), for `restore`.")
+        .def("restore", &restore, "numbers"_a, "vectors"_a)
+        .def(
+            "lower_bound", [](const Stream& s) { return s.learner.lower_bound(); },
+            "On lambda/2 ||w||^2 + the mean loss of the rows met, for every w.")
+        .def_prop_ro("dimension", [](const Stream& s) { return s.learner.dimension(); })
+        .def_ro("progress", &Stream::progress)
+        .def_prop_ro(
+            "w", [](const Stream& s) { return to_numpy(s.learner.output()); }, nb::rv_policy::move,
+            "The weights to predict with.")
+        .def_prop_ro(
+            "iterate", [](const Stream& s) { return to_numpy(s.learner.iterate()); }, nb::rv_policy::move,
+            "The last iterate, a / (lambda (weight + idle)).")
+        .def_prop_ro(
+            "weight", [](const Stream& s) { return s.learner.weight() - s.learner.idle(); },
+            "The weight met.")
+        .def_prop_ro(
+            "idle", [](const Stream& s) { return s.learner.idle(); },
+            "Weight added so that no step overshoots.")
+        .def_prop_ro(
+            "dual_sum", [](const Stream& s) { return s.learner.dual_sum(); },
+            "M: the sum of the weighted duals of the slopes met.");
+}

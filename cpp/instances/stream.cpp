@@ -1,0 +1,28 @@
+// Learning from streams, for all kinds of rows.
+#include "stream_dispatch.hpp"
+
+namespace pegasos {
+
+template <class Rows>
+Progress learn_stream(Stream& stream, const Rows& rows, std::span<const double> labels,
+                      std::span<const double> weights, std::span<const RowNumber> order, Monitor& monitor) {
+    const ProblemData data{labels, weights, 1, stream.loss, stream.epsilon};
+    const Progress progress = with_hinge_or_other(data, [&](const auto& loss) {
+        return present_rows(stream.learner, loss, rows, labels, weights, order, monitor);
+    });
+    stream.progress.add(progress);
+    return progress;
+}
+
+#define PEGASOS_INSTANTIATE_STREAM(...)                                                  \
+    template Progress learn_stream(Stream&, const __VA_ARGS__&, std::span<const double>, \
+                                   std::span<const double>, std::span<const RowNumber>, Monitor&);
+
+PEGASOS_INSTANTIATE_STREAM(DenseRows<float>)
+PEGASOS_INSTANTIATE_STREAM(DenseRows<double>)
+PEGASOS_INSTANTIATE_STREAM(CsrRows<float, std::int32_t>)
+PEGASOS_INSTANTIATE_STREAM(CsrRows<double, std::int32_t>)
+PEGASOS_INSTANTIATE_STREAM(CsrRows<float, std::int64_t>)
+PEGASOS_INSTANTIATE_STREAM(CsrRows<double, std::int64_t>)
+
+}  // namespace pegasos

@@ -1,0 +1,234 @@
+// clang-format off
+// Pegasos on a stream: every row is met once, and what is kept does not grow with their number.
+//
+// Of the rows met so far it minimises f(w) = lambda/2 ||w||^2 + 1/W sum_t s_t loss(z_t), W = s_1 + ... + s_t. The mean
+// weight of a stream is not known beforehand, so W takes the place of t in the step size (with weights 1 it is t):
+//
+//   w_{t+1}  = (1 - s/W) w_t + s/(lambda W) q_t y_t x_t          q_t = slope(z_t), z_t = y_t <w_t, x_t>  (S0 Fig. 1)
+//   w_{t+1} <- min(1, r / ||w_{t+1}||) w_{t+1}                   optional, r^2 = 1/(lambda W) sum_t s_t loss(0)
+//
+// So w = a / (lambda W) with a = sum_t s_t q_t y_t x_t, and a needs no memory of its own. With M = sum_t s_t dual(q_t),
+// where dual(q_t) = loss(z_t) + q_t z_t, S3's bound (Jensen on its Proposition 2) is a true one on the rows met, each
+// counted as often as it was met:
+//   f(u) >= M/W - ||a||^2 / (2 lambda W^2)   for every u.
+// A projection by a factor c <= 1 multiplies a and M by it, which keeps the bound: losses are not negative, so the
+// terms of the rows before may count less.
+//
+// Losses whose slopes have no bound (the squared ones) would make the first steps overshoot ever further. Before a step
+// that would, W is raised to where it is a descent, s curvature ||x||^2 / lambda, as by rows without a loss; a is left as
+// it is. W less what was added (`idle`) is the weight met, and the bound divides by that.
+//
+// Progress is what was predicted before each step: loss and errors by w_t, the last iterate, whatever the output.
+// clang-format on
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "certificate.hpp"
+#include "losses.hpp"
+#include "monitor.hpp"
+#include "sampling.hpp"
+#include "scaled_vector.hpp"
+#include "solvers/subgradient.hpp"
+
+namespace pegasos {
+
+/// What was predicted before each step: sums over the rows, each times its weight.
+struct Progress {
+    double weight = 0, loss = 0;
+    double errors = 0;  // wrong signs; in regression squared errors
+    std::uint64_t rows = 0;
+    double score = 0;  // of the last row
+
+    template <class Loss>
+    void add(const Loss& loss, double score, double y, double s) {
+        const double z = loss.sign(y) * score;
+        weight += s;
+        this->loss += s * loss.value(z, y);
+        // A score of zero is taken for the negative class, as by `predict`.
+        errors += s * (loss.regression ? (score - y) * (score - y) : (score > 0) != (y > 0));
+        ++rows;
+        this->score = score;
+    }
+    void add(const Progress& more) {
+        weight += more.weight;
+        loss += more.loss;
+        errors += more.errors;
+        rows += more.rows;
+        score = more.score;
+    }
+};
+
+/// Presents each of the rows once to a learner, in this order or as they stand; what it predicted of each
+/// before. Ends early when the time is up.
+template <class Learner, class Loss, class Rows>
+Progress present_rows(Learner& learner, const Loss& loss, const Rows& rows, std::span<const double> labels,
+                      std::span<const double> weights, std::span<const RowNumber> order, Monitor& monitor) {
+    constexpr std::size_t far = 32, near = 16;  // prefetch distances, in rows
+    const std::size_t count = order.empty() ? rows.n_rows : order.size();
+    const auto row = [&](std::size_t p) -> std::size_t { return order.empty() ? p : order[p]; };
+    Progress progress;
+    for (std::size_t p = 0; p < count; ++p) {
+        if (!order.empty() && p + far < count) {
+            rows.prefetch_start(order[p + far]);
+            prefetch(&labels[order[p + far]]);
+        }
+        if (p + near < count) rows.prefetch_row(row(p + near));
+        const std::size_t i = row(p);
+        const double score = learner.score(rows, i);
+        progress.add(loss, score, labels[i], weights[i]);
+        if (weights[i] > 0) learner.step(loss, rows, i, score, labels[i], weights[i]);
+        if (monitor.worked(rows.entries(i))) break;
+    }
+    return progress;
+}
+
+struct StreamOptions {
+    double lambda = 1;
+    bool project = false;
+    Output output = Output::last;
+};
+
+/// The state between calls, as numbers and vectors that can be stored.
+struct StreamState {
+    std::vector<double> numbers;
+    std::vector<std::vector<double>> vectors;
+};
+
+class PegasosStream {
+public:
+    PegasosStream(std::size_t dimension, const StreamOptions& options)
+        : options_(options), w_(dimension, options.output != Output::last) {
+        if (!(options.lambda > 0)) throw std::invalid_argument("lambda must be positive");
+        if (options.output == Output::random_stop) throw std::invalid_argument("a stream has no random stop");
+    }
+
+    template <class Rows>
+    double score(const Rows& rows, std::size_t i) const {
+        return w_.dot(rows, i);
+    }
+
+    template <class Loss, class Rows>
+    void step(const Loss& loss, const Rows& rows, std::size_t i, double score, double y, double s) {
+        if (options_.output != Output::last) {
+            w_.accumulate();
+            if (++steps_ == snapshot_at_) take_snapshot();
+        }
+        const double sign = loss.sign(y), slope = loss.slope(sign * score, y);
+        if (loss.curvature > 0 && slope != 0)
+            raise_weight(loss.curvature * s * rows.squared_norm(i) / options_.lambda - s);
+        weight_ += s;
+        const double share = s / weight_;
+        w_.scale(1 - share);
+        if (slope != 0) {
+            w_.add(rows, i, share / options_.lambda * slope * sign);
+            dual_sum_ += loss.dual(s * slope, s, y);
+        }
+        if (options_.project) project(s * loss.value(0, y));
+    }
+
+    /// The vector to predict with: the last iterate, or a mean of them.
+    std::vector<double> output() const {
+        if (options_.output == Output::last || steps_ == 0) return w_.value();
+        std::vector<double> mean = w_.sum_of_iterates();
+        const Snapshot* from = nullptr;
+        for (const auto& snapshot : snapshots_)
+            if (snapshot.steps * 2 <= steps_) from = &snapshot;
+        const double count = static_cast<double>(steps_ - (from ? from->steps : 0));
+        for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = (mean[j] - (from ? from->sum[j] : 0)) / count;
+        return mean;
+    }
+
+    /// A true lower bound on f of the rows met.
+    double lower_bound() const {
+        const double met = weight_ - idle_;
+        if (!(met > 0)) return 0;
+        const double grown = weight_ / met;
+        return dual_sum_ / met - options_.lambda / 2 * grown * grown * squared_norm(w_.value());
+    }
+
+    std::size_t dimension() const { return w_.size(); }
+    double weight() const { return weight_; }
+    double idle() const { return idle_; }
+    double dual_sum() const { return dual_sum_; }
+    std::vector<double> iterate() const { return w_.value(); }
+
+    StreamState state() const {
+        StreamState state{{weight_, idle_, dual_sum_, loss_at_zero_, static_cast<double>(steps_),
+                           static_cast<double>(snapshot_at_)},
+                          {w_.value()}};
+        if (options_.output == Output::last) return state;
+        state.vectors.push_back(w_.sum_of_iterates());
+        for (const auto& [steps, sum] : snapshots_) {
+            state.numbers.push_back(static_cast<double>(steps));
+            state.vectors.push_back(sum);
+        }
+        return state;
+    }
+    void restore(const StreamState& state) {
+        const std::size_t sums = options_.output != Output::last;
+        const auto& [numbers, vectors] = state;
+        if (numbers.size() < n_numbers || numbers.size() > n_numbers + 2 ||
+            vectors.size() != 1 + sums + (numbers.size() - n_numbers))
+            throw std::invalid_argument("not the state of a stream with this output");
+        for (const auto& vector : vectors)
+            if (vector.size() != dimension()) throw std::invalid_argument("lengths differ");
+        weight_ = numbers[0];
+        idle_ = numbers[1];
+        dual_sum_ = numbers[2];
+        loss_at_zero_ = numbers[3];
+        steps_ = static_cast<std::uint64_t>(numbers[4]);
+        snapshot_at_ = static_cast<std::uint64_t>(numbers[5]);
+        w_.assign(vectors[0]);
+        if (sums) w_.assign_sum(vectors[1]);
+        snapshots_.clear();
+        for (std::size_t k = n_numbers; k < numbers.size(); ++k)
+            snapshots_.push_back({static_cast<std::uint64_t>(numbers[k]), vectors[k - n_numbers + 2]});
+    }
+
+private:
+    struct Snapshot {
+        std::uint64_t steps;
+        std::vector<double> sum;
+    };
+    static constexpr std::size_t n_numbers = 6;
+
+    /// Makes `weight_` at least this, as by rows without a loss: w shrinks, and a stays.
+    void raise_weight(double least) {
+        if (!(least > weight_)) return;
+        w_.scale(weight_ / least);
+        idle_ += least - weight_;
+        weight_ = least;
+    }
+
+    void project(double loss_at_zero) {
+        loss_at_zero_ += loss_at_zero;
+        const double square = loss_at_zero_ / (options_.lambda * (weight_ - idle_));
+        if (!(w_.squared_norm() > square)) return;
+        const double factor = std::sqrt(square / w_.squared_norm());
+        w_.scale(factor);
+        dual_sum_ *= factor;
+    }
+
+    // As in subgradient.hpp: the mean of w_{s+1}, ..., w_T, s the largest power of two with 2 s <= T.
+    void take_snapshot() {
+        if (options_.output != Output::suffix) return;
+        if (snapshots_.size() == 2) snapshots_.erase(snapshots_.begin());
+        snapshots_.push_back({steps_, w_.sum_of_iterates()});
+        snapshot_at_ *= 2;
+    }
+
+    const StreamOptions options_;
+    ScaledVector w_;
+    double weight_ = 0, idle_ = 0, dual_sum_ = 0, loss_at_zero_ = 0;
+    std::vector<Snapshot> snapshots_;
+    std::uint64_t steps_ = 0, snapshot_at_ = 1;
+};
+
+}  // namespace pegasos

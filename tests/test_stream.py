@@ -1,0 +1,175 @@
+"""Learning from streams: the core against its twin, step by step (cpp/solvers/stream.hpp)."""
+
+import numpy as np
+import pytest
+from helpers import STORAGES, assert_same, draw_batches, make_problem, make_rows, make_run, storage_name
+
+from pegasos._core import native
+from pegasos.reference import losses as reference_losses
+from pegasos.reference import s0
+from pegasos.reference.losses import LOSSES
+from pegasos.reference.stream import pegasos_stream
+
+EPSILON = 0.3
+OUTPUTS = {"last": lambda iterates: iterates[-1], "average": s0.average, "suffix": s0.suffix_average}
+PROBLEMS = {"plain": make_problem(), "weights and bias": make_problem(weighted=True, bias=1.0)}
+
+any_storage = pytest.mark.parametrize("storage", STORAGES, ids=storage_name)
+any_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
+any_loss = pytest.mark.parametrize("loss", LOSSES)
+
+
+def make_stream(problem, loss="hinge", **options):
+    return native.Stream(problem.X.shape[1] + 1, loss, EPSILON, problem.lam, **options)
+
+
+def part(problem, rows, storage=STORAGES[1]):
+    """Some rows as the core takes them, with their labels and weights."""
+    return make_rows(problem.X[rows], storage, problem.bias), problem.y[rows], problem.s[rows]
+
+
+@any_storage
+@any_problem
+@any_loss
+@pytest.mark.parametrize("project", [False, True])
+def test_every_step_is_the_twins(problem, storage, loss, project):
+    """A stream cut into calls of any size."""
+    order = np.concatenate([np.random.default_rng(k).permutation(problem.m) for k in range(2)])
+    options = {"s": problem.s, "project": project, "epsilon": EPSILON}
+    steps = list(pegasos_stream(loss, problem.augmented, problem.y, problem.lam, order, **options))
+    iterates = [step.w for step in steps]
+    streams = {output: make_stream(problem, loss, project=project, output=output) for output in OUTPUTS}
+    done = 0
+    for size in [1, 1, 2, 3, 5, 1, 8, 19, 20]:
+        rows, y, s = part(problem, order[done : done + size], storage)
+        done += size
+        for output, stream in streams.items():
+            stream.learn(rows, y, s, make_run())
+            assert_same(stream.iterate, iterates[done])
+            assert_same(stream.w, OUTPUTS[output](iterates[: done + 1]))
+        stream, step = streams["last"], steps[done]
+        found = stream.lower_bound(), stream.progress.loss, stream.progress.errors
+        assert found == pytest.approx((step.bound, step.loss, step.errors), rel=1e-9, abs=1e-12)
+        met = problem.s[order[:done]].sum()
+        assert (stream.progress.rows, stream.weight) == (done, pytest.approx(met))
+        assert stream.progress.weight == pytest.approx(met)
+    assert done == len(order)
+
+
+@pytest.mark.parametrize(
+    ("loss", "project"),
+    [("hinge", False), ("hinge", True), ("log_loss", False), ("log_loss", True), ("epsilon_insensitive", False)],
+)
+def test_the_twin_is_pegasos(loss, project):
+    """Where weights are 1. Losses that need a later start, and the ball of targets, know all rows beforehand."""
+    problem = PROBLEMS["plain"]
+    order = draw_batches(problem, 60)
+    X, y, lam = problem.augmented, problem.y, problem.lam
+    options = {"project": project, "epsilon": EPSILON}
+    steps = pegasos_stream(loss, X, y, lam, order.ravel(), **options)
+    for step, w in zip(steps, reference_losses.pegasos(loss, X, y, lam, order, **options), strict=True):
+        assert_same(step.w, w)
+
+
+@any_loss
+@any_problem
+@pytest.mark.parametrize("project", [False, True])
+def test_the_bound_is_below_the_optimum_of_the_rows_met(problem, loss, project):
+    """And close to it in the end, without projection: each row counts as often as it was met."""
+    stream = make_stream(problem, loss, project=project)
+    optimum = native.sdca(
+        native.Problem(*part(problem, slice(None)), problem.C, loss, False, EPSILON),
+        make_run(),
+        shrink=True,
+        blocks=False,
+        max_epochs=10_000.0,
+        tol=1e-9,
+        rho=np.inf,
+        joins=1,
+        seed=0,
+        sequence=None,
+        start_w=None,
+        start_t=0,
+        start_q=None,
+    ).bounds.primal
+    value = optimum * problem.lam
+    for epoch in range(300):
+        stream.learn(*part(problem, slice(None)), make_run(), seed=epoch)
+        assert stream.lower_bound() <= value * (1 + 1e-9)
+    assert project or stream.lower_bound() >= 0.9 * value
+
+
+def test_squared_losses_do_not_overshoot():
+    problem = PROBLEMS["plain"]
+    stream = native.Stream(problem.X.shape[1] + 1, "squared_hinge", 0.0, 1e-6)
+    rows, y, s = part(problem, slice(None))
+    for seed in range(20):
+        progress = stream.learn(rows, y, s, make_run(), seed=seed)
+    assert stream.idle > 0
+    assert progress.loss / progress.weight < 1
+
+
+def test_orders():
+    """A given one, and one from the seed: of all rows, each once."""
+    problem = PROBLEMS["weights and bias"]
+    rows, y, s = part(problem, slice(None))
+    order = np.random.default_rng(0).permutation(problem.m).astype(np.uint32)
+    given, arranged, drawn, again, other = (make_stream(problem) for _ in range(5))
+    given.learn(rows, y, s, make_run(), order=order)
+    arranged.learn(*part(problem, order), make_run())
+    assert_same(given.w, arranged.w)
+    for stream, seed in ((drawn, 3), (again, 3), (other, 4)):
+        assert stream.learn(rows, y, s, make_run(), seed=seed).rows == problem.m
+    np.testing.assert_array_equal(drawn.w, again.w)
+    assert (drawn.w != other.w).any()
+    empty = given.learn(rows, y, s, make_run(), order=np.empty(0, dtype=np.uint32))
+    assert (empty.rows, given.progress.rows) == (0, problem.m)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("project", [False, True])
+def test_state_comes_back(output, project):
+    problem = PROBLEMS["weights and bias"]
+    one, other = (make_stream(problem, project=project, output=output) for _ in range(2))
+    first, second = part(problem, slice(0, 13)), part(problem, slice(13, None))
+    one.learn(*first, make_run())
+    other.restore(*one.state())
+    np.testing.assert_array_equal(other.iterate, one.iterate)
+    for stream in (one, other):
+        stream.learn(*second, make_run())
+    assert_same(other.w, one.w)
+    assert other.lower_bound() == pytest.approx(one.lower_bound())
+    for name in ("weight", "loss", "errors", "rows", "score"):
+        assert getattr(other.progress, name) == pytest.approx(getattr(one.progress, name))
+
+
+def test_wrong_states_and_lengths_are_refused():
+    problem = PROBLEMS["plain"]
+    rows, y, s = part(problem, slice(None))
+    stream, other = make_stream(problem), make_stream(problem, output="average")
+    with pytest.raises(ValueError, match="state"):
+        stream.restore(*other.state())
+    with pytest.raises(ValueError, match="state"):
+        stream.restore(np.zeros(3), [])
+    with pytest.raises(ValueError, match="lengths"):
+        stream.learn(rows, y[1:], s, make_run())
+    with pytest.raises(ValueError, match="lengths"):
+        native.Stream(3, "hinge", 0.0, 1.0).learn(rows, y, s, make_run())
+    with pytest.raises(ValueError, match="unknown loss"):
+        native.Stream(3, "hinges", 0.0, 1.0)
+    with pytest.raises(ValueError, match="random stop"):
+        native.Stream(3, "hinge", 0.0, 1.0, output="random_stop")
+    with pytest.raises(ValueError, match="order"):
+        stream.learn(rows, y, s, make_run(), order=np.zeros(1, dtype=np.uint32), seed=0)
+
+
+def test_rows_without_weight_and_time_limit():
+    problem = PROBLEMS["plain"]
+    rows, y, s = part(problem, slice(None))
+    stream = make_stream(problem)
+    stream.learn(rows, y, np.zeros_like(s), make_run())
+    assert not stream.w.any()
+    assert stream.lower_bound() == 0
+    many = np.tile(np.arange(problem.m, dtype=np.uint32), 10_000)
+    told = stream.learn(rows, y, s, make_run(max_seconds=0.0), order=many)
+    assert 0 < told.rows < len(many)
