@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
@@ -16,7 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos._machine import Data, Machine, shortfall
 from pegasos.certificate import Certificate, History, certificate_of, history_from_records
 from pegasos.combinations import refuse_combinations
+from pegasos.io.dataset import Dataset
 from pegasos.options import Choice, Number, Option, names
+from pegasos.out_of_core.machine import fit_dataset
 from pegasos.problem import Examples, Problem, Solution, WarmStart, check_rows, explain_not_finite, make_rows
 from pegasos.progress import make_report
 from pegasos.scaling import describe_sizes, scale_columns
@@ -77,6 +79,17 @@ class LinearMachine(Machine):
         "intercept_scaling": Number(low=0, open=True, help="value of the constant feature behind the intercept"),
         "scale": Choice(values={"no": None, "auto": "auto"}, help="divide each feature by its size before the fit"),
     }
+
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to the examples X of shape (n_samples, n_features), dense or sparse, with labels or targets y.
+
+        X is used in place when it is a C-ordered array or a CSR matrix of float32 or float64, and never modified. It
+        can also be a data set on disk (`pegasos.io.open_dataset`), which has labels and weights of its own.
+        """
+        if isinstance(X, Dataset):
+            fitted: Self = fit_dataset(self, X, y, sample_weight)
+            return fitted
+        return super().fit(X, y, sample_weight)
 
     def _refuse_combinations(self, solver: Solver) -> None:
         refuse_combinations(self, solver)

@@ -118,7 +118,7 @@ class Machine(BaseEstimator):
     #: Those it can be solved by.
     solvers: ClassVar[Mapping[str, type[Solver]]] = SOLVERS
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to the examples X of shape (n_samples, n_features), dense or sparse, with labels or targets y.
 
         X is used in place when it is a C-ordered array or a CSR matrix of float32 or float64, and never modified.

@@ -1,0 +1,1 @@
+"""Training on data sets that are larger than memory, block by block."""

@@ -1,0 +1,177 @@
+"""The problems of a fit to a data set on disk, and how blocks of rows bring each nearer to its optimum.
+
+A part is one problem: of two classes, or a target, the only one; of more classes each against the rest. All parts of a
+fit share the blocks as they are read. Each keeps its weights in memory, and what it keeps of single rows on disk.
+"""
+
+import tempfile
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos._core import native
+from pegasos.out_of_core.blocks import Block
+
+__all__ = ["DualPart", "Measured", "Part", "Statement", "StreamPart"]
+
+Order = NDArray[np.uint32]
+
+
+class Statement(NamedTuple):
+    """What all parts of a fit have in common."""
+
+    C: float
+    total_weight: float
+    loss: str
+    epsilon: float
+    dimension: int  # of w: the features and the intercept
+    n_rows: int
+
+    def problem(self, block: Block, y: NDArray[np.float64], s: NDArray[np.float64]) -> native.Problem:
+        """The rows of a block as part of the problem."""
+        return native.Problem(block.rows, y, s, self.C, self.loss, False, self.epsilon)
+
+
+class Measured:
+    """Sums over blocks for exact bounds at a vector w."""
+
+    def __init__(self, w: NDArray[np.float64]) -> None:
+        self.w = w
+        self.losses = self.linear = 0.0
+        self.u = np.zeros_like(w)
+
+    def add(self, problem: native.Problem, q: NDArray[np.float64], run: native.Run) -> None:
+        """Count the rows of a block, whose dual variables are q."""
+        found = native.measure(problem, run, w=self.w, q=q)
+        self.losses += found.losses
+        self.linear += found.linear
+        self.u += found.u
+
+    @property
+    def primal(self) -> float:
+        return float(self.w @ self.w) / 2 + self.losses
+
+    @property
+    def dual(self) -> float:
+        return self.linear - float(self.u @ self.u) / 2
+
+
+class Part(Protocol):
+    """A problem that is solved block by block."""
+
+    def learn(
+        self, block: Block, y: NDArray[np.float64], s: NDArray[np.float64], order: Order, run: native.Run
+    ) -> None:
+        """Visit rows of a block in that order."""
+
+    def begin_epoch(self) -> None:
+        """All blocks will come again."""
+
+    def expected(self) -> tuple[float, float]:
+        """Primal and dual value as the last epoch suggests them, without a pass."""
+
+    def measured(self) -> Measured:
+        """Empty sums, for the vector that the part would return now."""
+
+    def measure(self, sums: Measured, block: Block, problem: native.Problem, run: native.Run) -> None:
+        """Add the rows of a block to the sums."""
+
+    def bound(self, sums: Measured) -> float:
+        """The dual value, from the sums over all blocks."""
+
+    def close(self) -> None:
+        """Give back what is kept of rows."""
+
+
+class DualPart:
+    """Dual coordinate ascent; the dual variables of the rows are in a file that is mapped into memory."""
+
+    def __init__(self, statement: Statement) -> None:
+        self._statement = statement
+        self._w = np.zeros(statement.dimension)
+        self._linear = self._gap = 0.0
+        self._file = tempfile.TemporaryFile(prefix="pegasos-")
+        self._file.truncate(8 * statement.n_rows)
+        self._q = np.memmap(self._file, np.float64, "r+", shape=(statement.n_rows,))
+
+    def learn(
+        self, block: Block, y: NDArray[np.float64], s: NDArray[np.float64], order: Order, run: native.Run
+    ) -> None:
+        q = block.take(self._q)
+        report = native.visit(self._statement.problem(block, y, s), run, q=q, w=self._w, sequence=order)
+        block.put(self._q, q)
+        self._linear += report.linear
+        self._gap += report.gap
+
+    def begin_epoch(self) -> None:
+        self._gap = 0.0
+
+    def expected(self) -> tuple[float, float]:
+        dual = self._linear - float(self._w @ self._w) / 2
+        return dual + self._gap, dual
+
+    def measured(self) -> Measured:
+        return Measured(self._w.copy())
+
+    def measure(self, sums: Measured, block: Block, problem: native.Problem, run: native.Run) -> None:
+        sums.add(problem, block.take(self._q), run)
+
+    def bound(self, sums: Measured) -> float:
+        self._w[:], self._linear = sums.u, sums.linear  # without what rounding has added up
+        return sums.dual
+
+    def close(self) -> None:
+        del self._q
+        self._file.close()
+
+
+class StreamPart:
+    """Sub-gradient steps; the bound is S3's, from sums over the visits (`cpp/solvers/stream.hpp`)."""
+
+    def __init__(self, statement: Statement, **options: Any) -> None:
+        self._statement = statement
+        alpha = 1 / (statement.C * statement.total_weight)
+        self._stream = native.Stream(statement.dimension, statement.loss, statement.epsilon, alpha, **options)
+        self._epochs = 0  # begun
+        self._before = (0.0, 0.0)
+
+    def learn(
+        self, block: Block, y: NDArray[np.float64], s: NDArray[np.float64], order: Order, run: native.Run
+    ) -> None:
+        self._stream.learn(block.rows, y, s, run, order=order)
+
+    def begin_epoch(self) -> None:
+        self._epochs += 1
+        progress = self._stream.progress
+        self._before = (progress.loss, progress.weight)
+
+    def expected(self) -> tuple[float, float]:
+        statement, progress, w = self._statement, self._stream.progress, self._stream.iterate
+        met = progress.weight - self._before[1]
+        loss = (progress.loss - self._before[0]) / met if met else 0.0
+        return float(w @ w) / 2 + statement.C * statement.total_weight * loss, self._bound()
+
+    def measured(self) -> Measured:
+        return Measured(self._stream.w)
+
+    def measure(self, sums: Measured, block: Block, problem: native.Problem, run: native.Run) -> None:
+        sums.add(problem, np.zeros(len(block)), run)
+
+    def bound(self, sums: Measured) -> float:
+        return self._bound()
+
+    def _bound(self) -> float:
+        """Slopes met are dual variables: with ``a = sum s q y x`` over T epochs, ``alpha = C c s q`` is feasible for
+        every c up to 1/T; in an epoch that is not whole some rows have fewer visits, and no row more than T."""
+        statement, stream = self._statement, self._stream
+        if not self._epochs:
+            return 0.0
+        C, longest = statement.C, 1 / self._epochs
+        a = stream.iterate * ((stream.weight + stream.idle) / (C * statement.total_weight))
+        square = C * float(a @ a)
+        c = min(longest, max(stream.dual_sum, 0.0) / square) if square > 0 else longest
+        return C * c * stream.dual_sum - c * c * C * square / 2
+
+    def close(self) -> None:
+        pass
