@@ -18,8 +18,10 @@ from sklearn.utils.multiclass import type_of_target
 from pegasos._machine import Data, explains_habits
 from pegasos._parallel import run_all
 from pegasos.certificate import Certificate
+from pegasos.io.dataset import Dataset
 from pegasos.linear import LinearSVC
 from pegasos.options import Choice, Option, names
+from pegasos.out_of_core.machine import take_all
 from pegasos.problem import Examples, WarmStart
 from pegasos.progress import make_report
 from pegasos.solvers import Solver
@@ -318,9 +320,19 @@ random_state, verbose
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> Self:
-        """Choose C on the examples X with labels y, and fit to all. `groups` are for splitters that use them."""
+        """Choose C on the examples X with labels y, and fit to all. `groups` are for splitters that use them.
+
+        X may be a data set on disk, which is mapped into memory whole.
+        """
+        if isinstance(X, Dataset):
+            X, y, sample_weight = take_all(X, y, sample_weight)
         solver, grid = self.check_parameters(), make_grid(self.Cs)
         data = _two_classes(self._accept(X, y, sample_weight))
         seed = self._seed()

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["HEADER", "Dataset", "Labels", "available_memory", "bytes_of", "open_dataset"]
+__all__ = ["HEADER", "Dataset", "Labels", "available_memory", "bytes_of", "bytes_view", "checksum", "open_dataset"]
 
 HEADER = "header.json"
 FORMAT, VERSION = "pegasos-dataset", 1
@@ -216,7 +216,7 @@ def open_dataset(path: str | os.PathLike[str], *, memory_limit: int | str | None
         raise ValueError(f"{os.path.join(folder, HEADER)} is not JSON: {error}; convert the data anew") from None
     try:
         _check_header(header)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise ValueError(
             f"{os.path.join(folder, HEADER)} is no header of a data set of version {VERSION} ({error}); convert the "
             "data anew"
@@ -252,9 +252,15 @@ def available_memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
+def bytes_view(array: NDArray[Any]) -> memoryview:
+    """The bytes of a contiguous array, not copied."""
+    data: Any = array
+    return memoryview(data).cast("B") if array.size else memoryview(b"")  # what is empty cannot be cast
+
+
 def checksum(array: NDArray[Any], before: int = 0) -> int:
     """CRC-32 of the bytes, in pieces, after those that have the checksum `before`."""
-    data = memoryview(np.ascontiguousarray(array)).cast("B") if array.size else memoryview(b"")
+    data = bytes_view(array)
     for first in range(0, len(data), 1 << 26):
         before = zlib.crc32(data[first : first + (1 << 26)], before)
     return before
@@ -292,6 +298,7 @@ def _check_header(header: Any) -> None:
     if classes is not None and not (isinstance(classes, list) and all(isinstance(name, str) for name in classes)):
         raise ValueError("classes")
     if labels is not None:
+        np.array(labels["values"], dtype=arrays["labels"]["dtype"]), np.array(labels["counts"], dtype=np.int64)
         table = np.array([labels["values"], labels["counts"], labels["weights"]], dtype=np.float64)
         if table.ndim != 2 or not np.isfinite(table).all() or (table[1:] < 0).any():
             raise ValueError("labels")

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from pegasos.io.dataset import FORMAT, HEADER, VERSION, Dataset, checksum, open_dataset
+from pegasos.io.dataset import FORMAT, HEADER, VERSION, Dataset, bytes_view, checksum, open_dataset
 
 __all__ = ["DatasetWriter", "write_dataset"]
 
@@ -53,6 +53,7 @@ class DatasetWriter:
         self._arrays: dict[str, dict[str, Any]] = {}
         self._rows = self._features = self._entries = 0
         self._storage = ""
+        self._row_kind = ""
         self._kind = ""  # of the labels
         self._codes: dict[str, int] = {}  # of labels that are words
         self._labels: dict[Any, list[float]] | None = {}  # count and weight of each
@@ -86,9 +87,8 @@ class DatasetWriter:
         self._take_width(X.shape[1], sparse)
         values = X.data if sparse else X.ravel()
         if not np.isfinite(values).all():
-            raise ValueError(
-                f"row {self._rows + self._first_not_finite(X)} has a value that is not finite; impute it or drop the row"
-            )
+            row = self._rows + self._first_not_finite(X)
+            raise ValueError(f"row {row} has a value that is not finite; impute it or drop the row")
         weights = self._check_weights(sample_weight, len(labels))
         self._write("values", values)
         if sparse:
@@ -108,19 +108,15 @@ class DatasetWriter:
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-        if X.nnz and not (0 <= X.indices.min() and X.indices.max() < X.shape[1]):
+        if X.nnz and not (X.indices.min() >= 0 and X.indices.max() < X.shape[1]):
             raise ValueError("X has column numbers out of bounds; X.check_format(full_check=True) tells more")
         return X
 
     def _check_alike(self, storage: str, dtype: np.dtype[Any], weighted: bool) -> None:
-        if not self._rows:
-            self._storage = storage
-        before = self._arrays.get("values", {}).get("dtype", dtype.str)
-        if storage != self._storage or dtype.str != before or weighted != ("weights" in self._arrays) and self._rows:
-            raise ValueError(
-                f"pieces differ: {storage} rows of {dtype}{' with weights' if weighted else ''} after {self._storage} "
-                f"ones of {np.dtype(before)}{' with weights' if 'weights' in self._arrays else ''}; give all in one kind"
-            )
+        kind = f"{storage} rows of {dtype}{' with weights' if weighted else ''}"
+        if self._row_kind not in ("", kind):
+            raise ValueError(f"pieces differ: {kind} after {self._row_kind}; give all in one kind")
+        self._storage, self._row_kind = storage, kind
 
     def _take_width(self, width: int, sparse: bool) -> None:
         if self._given_features is not None and width > self._given_features:
@@ -183,7 +179,7 @@ class DatasetWriter:
         if name not in self._files:
             self._files[name] = open(os.path.join(self._folder, name), "xb")  # noqa: SIM115, closed in __exit__
         array = np.ascontiguousarray(array, dtype=entry["dtype"])
-        self._files[name].write(memoryview(array).cast("B") if array.size else b"")
+        self._files[name].write(bytes_view(array))
         entry["length"] += len(array)
         entry["crc32"] = checksum(array, entry["crc32"])
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.io.dataset import Dataset
+from pegasos.io.dataset import Dataset, bytes_view
 
 __all__ = ["Block", "BlockReader"]
 
@@ -199,7 +199,7 @@ class _Buffers:
 
 def _read_into(file: int, array: NDArray[Any], offset: int, name: str) -> None:
     """Fill the array from that place of the file."""
-    view = memoryview(array).cast("B") if array.size else memoryview(b"")
+    view = bytes_view(array)
     done = 0
     while done < len(view):
         count = os.preadv(file, [view[done:]], offset + done)

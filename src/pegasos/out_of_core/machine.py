@@ -17,22 +17,32 @@ from pegasos.out_of_core.parts import Statement
 from pegasos.progress import make_report
 from pegasos.solvers import Solver
 
-__all__ = ["fit_dataset"]
+__all__ = ["fit_dataset", "take_all"]
 
 
-def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> Any:
-    """Fit a linear machine to a data set, which brings its labels and weights along."""
+def take_all(dataset: Dataset, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """The data set as `fit` takes examples; a ValueError where something was passed beside it."""
+    _refuse_beside(y, sample_weight)
+    return dataset.X, dataset.y, dataset.sample_weight
+
+
+def _refuse_beside(y: Any, sample_weight: Any) -> None:
     if y is not None or sample_weight is not None:
         raise ValueError(
             f"{'y' if y is not None else 'sample_weight'} is given beside a data set, which has its own; leave it out, "
             "or write a data set with it"
         )
+
+
+def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> Any:
+    """Fit a linear machine to a data set, which brings its labels and weights along."""
+    _refuse_beside(y, sample_weight)
     started = time.perf_counter()
     solver = machine.check_parameters()
     classes = _classes(machine, dataset)
     n_parts = 1 if classes is None or len(classes) == 2 else len(classes)
     if fits_in_memory(dataset, n_parts):
-        return Machine.fit(machine, dataset.X, dataset.y, dataset.sample_weight)
+        return Machine.fit(machine, *take_all(dataset, None, None))
     _refuse(machine, solver, dataset)
     class_weight = _class_weight(machine, dataset, classes)
     total = dataset.total_weight

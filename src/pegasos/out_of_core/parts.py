@@ -91,7 +91,7 @@ class DualPart:
         self._statement = statement
         self._w = np.zeros(statement.dimension)
         self._linear = self._gap = 0.0
-        self._file = tempfile.TemporaryFile(prefix="pegasos-")
+        self._file = tempfile.TemporaryFile(prefix="pegasos-")  # noqa: SIM115, `close` closes it
         self._file.truncate(8 * statement.n_rows)
         self._q = np.memmap(self._file, np.float64, "r+", shape=(statement.n_rows,))
 

@@ -1,0 +1,180 @@
+"""Data sets on disk: what is written comes back, and what is damaged is refused (src/pegasos/io/dataset.py)."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from pegasos.io import DatasetWriter, open_dataset, write_dataset
+from pegasos.io.dataset import bytes_of
+
+
+def examples(n=50, d=8, seed=0, dtype=np.float64):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d)) * (random.random((n, d)) < 0.4)
+    return X.astype(dtype), random.integers(3, size=n)
+
+
+@pytest.fixture
+def written(tmp_path):
+    X, y = examples()
+    write_dataset(tmp_path / "a.ds", sp.csr_matrix(X), y)
+    return tmp_path / "a.ds"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csr_array, sp.csc_matrix])
+def test_rows_come_back_as_they_were(tmp_path, kind, dtype):
+    X, y = examples(dtype=dtype)
+    weights = np.arange(len(y)) / 7
+    dataset = write_dataset(tmp_path / "a.ds", kind(X), y, weights)
+    back = dataset.X if dataset.storage == "dense" else dataset.X.toarray()
+    assert dataset.storage == ("dense" if kind is np.asarray else "csr")
+    np.testing.assert_array_equal(back, X)
+    np.testing.assert_array_equal(dataset.y, y)
+    np.testing.assert_array_equal(dataset.sample_weight, weights)
+    assert (dataset.shape, dataset.dtype, len(dataset)) == (X.shape, dtype, len(X))
+    assert dataset.total_weight == pytest.approx(weights.sum())
+    np.testing.assert_array_equal(dataset.labels.values, [0, 1, 2])
+    np.testing.assert_array_equal(dataset.labels.counts, np.bincount(y))
+    np.testing.assert_allclose(dataset.labels.weights, np.bincount(y, weights))
+    dataset.verify()
+
+
+@pytest.mark.parametrize("labels", [np.array(["b", "a"]), np.array(["b", "a"], object), np.array([0.5, -2.0])])
+def test_labels_of_any_kind_come_back(tmp_path, labels):
+    X, _ = examples(20)
+    y = labels[np.arange(20) % 2]
+    dataset = write_dataset(tmp_path / "a.ds", X, y)
+    assert dataset.y.tolist() == y.tolist()
+    assert sorted(dataset.labels.values.tolist()) == sorted(set(y.tolist()))
+
+
+def test_pieces_are_put_together(tmp_path):
+    X, y = examples()
+    rows = sp.csr_matrix(X)
+    with DatasetWriter(tmp_path / "a.ds") as writer:
+        for first in range(0, 50, 7):
+            piece = rows[first : first + 7]
+            writer.append(piece[:, : max(1, (piece.indices.max() + 1))], y[first : first + 7])
+    dataset = open_dataset(tmp_path / "a.ds")
+    np.testing.assert_array_equal(dataset.X.toarray(), X[:, : dataset.shape[1]])
+    np.testing.assert_array_equal(dataset.y, y)
+    dataset.verify()
+
+
+def test_rows_are_put_in_order_and_repeated_columns_summed(tmp_path):
+    X = sp.csr_matrix((np.array([1.0, 2.0, 4.0]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 3))
+    assert write_dataset(tmp_path / "a.ds", X, [1]).X.toarray().tolist() == [[2, 0, 5]]
+    assert X.indices.tolist() == [2, 0, 2]
+
+
+def test_a_data_set_is_replaced_and_anything_else_is_not(tmp_path, written):
+    X, y = examples(9)
+    assert write_dataset(written, X, y).shape == (9, 8)
+    assert sorted(os.listdir(tmp_path)) == ["a.ds"]
+    (tmp_path / "other").mkdir()
+    with pytest.raises(ValueError, match="is no data set; choose another name"):
+        write_dataset(tmp_path / "other", X, y)
+
+
+def test_what_fails_leaves_nothing_behind(tmp_path, written):
+    before = open_dataset(written).y.tolist()
+    X, y = examples()
+    X[3, 2] = np.nan
+    with pytest.raises(ValueError, match="row 3 has a value that is not finite"):
+        write_dataset(written, X, y)
+    with pytest.raises(RuntimeError), DatasetWriter(tmp_path / "b.ds") as writer:  # noqa: PT012
+        writer.append(np.ones((2, 2)), [1, 2])
+        raise RuntimeError
+    assert os.listdir(tmp_path) == ["a.ds"]
+    assert open_dataset(written).y.tolist() == before
+
+
+@pytest.mark.parametrize(
+    ("pieces", "message"),
+    [
+        ([], "at least one row"),
+        ([(np.ones((2, 3)), [1])], "one label for each"),
+        ([(np.ones((2, 3)), [1, np.inf])], "not finite"),
+        ([(np.ones((2, 3)), [1, 2]), (np.ones((2, 4)), [1, 2])], "same ones in each piece"),
+        ([(np.ones((2, 3)), [1, 2]), (np.ones((2, 3), np.float32), [1, 2])], "pieces differ"),
+        ([(np.ones((2, 3)), [1, 2]), (sp.csr_matrix((2, 3)), [1, 2])], "pieces differ"),
+        ([(np.ones((2, 3)), [1, 2]), (np.ones((2, 3)), ["a", "b"])], "labels are words after numbers"),
+        ([(np.ones((2, 3)), [1, 2]), (np.ones((2, 3)), [1, 2], [1, 1])], "pieces differ"),
+        ([(np.ones((2, 3)), [1, 2], [1, -1])], "none negative"),
+        ([(np.ones((2, 3)), [1, 2]), (np.ones((2, 3)), [0.5, 2])], "fractions after whole numbers"),
+    ],
+)
+def test_pieces_that_do_not_fit_are_refused(tmp_path, pieces, message):
+    with pytest.raises(ValueError, match=message), DatasetWriter(tmp_path / "a.ds") as writer:  # noqa: PT012
+        for piece in pieces:
+            writer.append(*piece)
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_is_no_data_set_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="pegasos convert makes one"):
+        open_dataset(tmp_path)
+    with pytest.raises(FileNotFoundError, match="is no data set"):
+        open_dataset(tmp_path / "nothing")
+    (tmp_path / "header.json").write_text("{")
+    with pytest.raises(ValueError, match="not JSON"):
+        open_dataset(tmp_path)
+
+
+def test_damage_is_found(written):
+    path = written / "values"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    with pytest.raises(ValueError, match="should have"):
+        open_dataset(written)
+    path.write_bytes(whole[:-1] + b"\x07")
+    dataset = open_dataset(written)
+    with pytest.raises(ValueError, match=r"values has another checksum"):
+        dataset.verify()
+    path.unlink()
+    with pytest.raises(ValueError, match="is missing"):
+        open_dataset(written)
+
+
+def test_no_header_does_harm(written):
+    """Every value of a header in turn is replaced by others; it opens with the right sizes or is refused."""
+    header = json.loads((written / "header.json").read_text())
+
+    def places(node, path=()):
+        for key in node if isinstance(node, dict) else range(len(node)):
+            yield (*path, key)
+            if isinstance(node[key], dict | list):
+                yield from places(node[key], (*path, key))
+
+    opened = 0
+    for path in list(places(header)):
+        for other in (None, -1, 0, 2**63, 1e308, "x", [], {}, [None], True):
+            changed = json.loads(json.dumps(header))
+            node = changed
+            for key in path[:-1]:
+                node = node[key]
+            node[path[-1]] = other
+            (written / "header.json").write_text(json.dumps(changed))
+            try:
+                dataset = open_dataset(written)
+            except ValueError:
+                continue
+            opened += 1
+            assert dataset.shape[0] == 50
+            assert dataset.X.shape == dataset.shape
+    assert opened < 60  # of several hundreds: labels' counts, checksums and the like
+
+
+@pytest.mark.parametrize(("given", "count"), [(5, 5), ("5", 5), ("1GB", 10**9), ("1.5 kb", 1500), ("2m", 2 * 10**6)])
+def test_memory_in_words(given, count):
+    assert bytes_of(given) == count
+
+
+@pytest.mark.parametrize("given", ["", "GB", "x", -1, 0, True, "1e400", float("nan")])
+def test_memory_that_is_none(given):
+    with pytest.raises(ValueError, match="memory_limit"):
+        bytes_of(given)
