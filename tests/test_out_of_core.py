@@ -126,6 +126,27 @@ def test_steps_are_counted_and_a_part_of_an_epoch_has_a_true_bound(tmp_path, ste
     assert 0 < machine.certificate_.dual <= best.primal
 
 
+def test_without_a_pass_there_is_the_lower_bound_alone(tmp_path):
+    X, y = dense()
+    dataset = write_dataset(tmp_path / "a.ds", X, y)
+    with_pass, without = (
+        LinearSVC(alpha=0.05, tol=0, solver=Pegasos(max_steps=700, certify=certify), random_state=0).fit(dataset)
+        for certify in (True, False)
+    )
+    np.testing.assert_array_equal(with_pass.coef_, without.coef_)
+    assert without.certificate_.dual == with_pass.certificate_.dual > 0
+    assert without.certificate_.primal == np.inf == without.certificate_.gap
+    with pytest.raises(ValueError, match="certify=False is for fits of linear machines to data sets"):
+        LinearSVC(solver=Pegasos(certify=False)).fit(X, y)
+
+
+def test_predictions_for_a_data_set(tmp_path):
+    X, y = dense()
+    dataset = write_dataset(tmp_path / "a.ds", sp.csr_matrix(X), y)
+    machine = LinearSVC(C=0.1, random_state=0).fit(dataset)
+    np.testing.assert_array_equal(machine.predict(dataset), machine.predict(X))
+
+
 @pytest.mark.parametrize("solver", ["sdca", "sgd-s"])
 def test_more_classes_share_the_blocks(tmp_path, solver):
     X, y = dense(classes=4)

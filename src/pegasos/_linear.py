@@ -188,6 +188,8 @@ class LinearMachine(Machine):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """The scores of the examples X, a column for each row of `coef_`."""
         check_is_fitted(self)
+        if isinstance(X, Dataset):
+            X = X.X
         X = self._validate(X, accept_large_sparse=True, reset=False)
         if issparse(X):
             check_rows(X)  # looks for column numbers out of bounds, which SciPy would read

@@ -12,7 +12,7 @@ from pegasos._machine import Machine, shortfall
 from pegasos.certificate import history_from_records, join_parts
 from pegasos.io.dataset import Dataset
 from pegasos.out_of_core.blocks import Block
-from pegasos.out_of_core.fit import Encoder, fits_in_memory, serves, solve_by_blocks
+from pegasos.out_of_core.fit import Encoder, fits_in_memory, needs_no_pass, serves, solve_by_blocks
 from pegasos.out_of_core.parts import Statement
 from pegasos.progress import make_report
 from pegasos.solvers import Solver
@@ -41,7 +41,7 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
     solver = machine.check_parameters()
     classes = _classes(machine, dataset)
     n_parts = 1 if classes is None or len(classes) == 2 else len(classes)
-    if fits_in_memory(dataset, n_parts):
+    if fits_in_memory(dataset, n_parts) and not needs_no_pass(solver):
         return Machine.fit(machine, *take_all(dataset, None, None))
     _refuse(machine, solver, dataset)
     class_weight = _class_weight(machine, dataset, classes)

@@ -71,6 +71,9 @@ class Part(Protocol):
     def expected(self) -> tuple[float, float]:
         """Primal and dual value as the last epoch suggests them, without a pass."""
 
+    def free_bound(self) -> float:
+        """A true lower bound on the optimum that takes no pass."""
+
     def measured(self) -> Measured:
         """Empty sums, for the vector that the part would return now."""
 
@@ -111,6 +114,9 @@ class DualPart:
         dual = self._linear - float(self._w @ self._w) / 2
         return dual + self._gap, dual
 
+    def free_bound(self) -> float:
+        return 0.0  # that of `expected` has what rounding has added up
+
     def measured(self) -> Measured:
         return Measured(self._w.copy())
 
@@ -150,7 +156,7 @@ class StreamPart:
         statement, progress, w = self._statement, self._stream.progress, self._stream.iterate
         met = progress.weight - self._before[1]
         loss = (progress.loss - self._before[0]) / met if met else 0.0
-        return float(w @ w) / 2 + statement.C * statement.total_weight * loss, self._bound()
+        return float(w @ w) / 2 + statement.C * statement.total_weight * loss, self.free_bound()
 
     def measured(self) -> Measured:
         return Measured(self._stream.w)
@@ -159,9 +165,9 @@ class StreamPart:
         sums.add(problem, np.zeros(len(block)), run)
 
     def bound(self, sums: Measured) -> float:
-        return self._bound()
+        return self.free_bound()
 
-    def _bound(self) -> float:
+    def free_bound(self) -> float:
         """Slopes met are dual variables: with ``a = sum s q y x`` over T epochs, ``alpha = C c s q`` is feasible for
         every c up to 1/T; in an epoch that is not whole some rows have fewer visits, and no row more than T."""
         statement, stream = self._statement, self._stream

@@ -76,6 +76,10 @@ class Pegasos(SubgradientSolver):
         is biased for small ones (hinge loss only); or by a search over the intercept, around runs at a fixed one.
     max_steps : int, default=None
         Budget in steps, in place of the estimator's ``max_iter`` epochs.
+    certify : bool, default=True
+        For data sets on disk alone: False leaves out the pass over all examples for the objective, so that the time of
+        a fit depends on the steps and not on the number of examples. The certificate then has the lower bound, which is
+        free, and infinity above.
 
     With a kernel (S0 section 4) there is no intercept, and `random_stops`, `start` and `count_idle_steps` are not
     served.
@@ -113,6 +117,7 @@ class Pegasos(SubgradientSolver):
             help="how to find a free intercept (S0 section 6): by its sub-gradient, as the best one of each batch, or "
             "in a search around the descent",
         ),
+        "certify": Flag(help="for data sets on disk: end with a pass over all examples for the objective"),
     }
 
     def __init__(
@@ -128,6 +133,7 @@ class Pegasos(SubgradientSolver):
         count_idle_steps: bool = True,
         free_intercept: str = "subgradient",
         max_steps: int | None = None,
+        certify: bool = True,
     ) -> None:
         self.batch_size = batch_size
         self.sampling = sampling
@@ -139,6 +145,13 @@ class Pegasos(SubgradientSolver):
         self.count_idle_steps = count_idle_steps
         self.free_intercept = free_intercept
         self.max_steps = max_steps
+        self.certify = certify
+
+    def solve(
+        self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
+    ) -> Solution:
+        self._refuse_no_certificate()
+        return super().solve(problem, budget, seed, start, report)
 
     def solve_kernel(
         self,
@@ -148,6 +161,7 @@ class Pegasos(SubgradientSolver):
         start: NDArray[np.float64] | None = None,
         report: Report | None = None,
     ) -> KernelSolution:
+        self._refuse_no_certificate()
         for name in ("random_stops", "start", "count_idle_steps"):
             if getattr(self, name) != getattr(Pegasos(), name):
                 raise ValueError(
@@ -305,6 +319,7 @@ class Pegasos(SubgradientSolver):
 
     def _refuse_unserved(self, what: str, remedy: str) -> None:
         """Raise a ValueError where an option is set that is for one linear problem alone."""
+        self._refuse_no_certificate()
         wrong = {
             "random_stops": self.random_stops != 0,
             "count_idle_steps": not self.count_idle_steps,
@@ -312,3 +327,7 @@ class Pegasos(SubgradientSolver):
         }
         for name in (name for name, is_wrong in wrong.items() if is_wrong):
             raise ValueError(f"Pegasos({name}={getattr(self, name)!r}) does not serve {what}; {remedy}")
+
+    def _refuse_no_certificate(self) -> None:
+        if not self.certify:
+            raise ValueError("certify=False is for fits of linear machines to data sets on disk; leave it out")
