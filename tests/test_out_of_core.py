@@ -22,6 +22,7 @@ def small_blocks(monkeypatch):
     """So that even small data sets have many runs and several blocks, and none fits in memory."""
     monkeypatch.setattr(blocks, "RUN_BYTES", 1 << 10)
     monkeypatch.setattr(fit, "BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr(fit, "SMALLEST_BLOCK", 1 << 12)
     monkeypatch.setattr(fit, "BASE_BYTES", 1 << 20)
     monkeypatch.setattr(fit, "fits_in_memory", lambda dataset, n_parts: False)
     monkeypatch.setattr("pegasos.out_of_core.machine.fits_in_memory", lambda dataset, n_parts: False)
@@ -265,7 +266,7 @@ def test_damaged_starts_are_refused(tmp_path, value):
         array = np.memmap(tmp_path / "a.ds" / "starts", "<i8", "r+")
         before, array[place] = array[place], value
         array.flush()
-        with pytest.raises(ValueError, match=r"convert the data anew|memory_limit is too small"):
+        with pytest.raises(ValueError, match=r"convert the data anew|is too small"):
             LinearSVC().fit(open_dataset(tmp_path / "a.ds"))
         array[place] = before
 

@@ -1,6 +1,6 @@
 """Blocks of a data set, read ahead on a thread into buffers that are used again.
 
-Rows lie on disk in runs of neighbours, about a quarter of a megabyte each. An epoch takes the runs in a new random
+Rows lie on disk in runs of neighbours, about an eighth of a megabyte each. An epoch takes the runs in a new random
 order and fills a block with as many as it holds; within the block rows are visited in random order. So rows are
 shuffled within and across blocks, and the disk is read in stretches.
 """
@@ -21,7 +21,7 @@ from pegasos.io.dataset import Dataset, bytes_view
 __all__ = ["Block", "BlockReader"]
 
 #: Bytes of a run of neighbouring rows.
-RUN_BYTES = 1 << 18
+RUN_BYTES = 1 << 17
 #: Runs at most; longer ones in larger data sets.
 MOST_RUNS = 1 << 20
 
@@ -59,7 +59,8 @@ class BlockReader:
     dataset : Dataset
         What to read.
     block_bytes : int
-        Bytes of a block, for its entries. There are two of them: one to work on, and one that is being read.
+        Bytes of a block, for its entries, or of the longest run where that has more. There are two blocks: one to work
+        on, and one that is being read.
     bias : float
         The constant feature of the rows.
     """
@@ -76,13 +77,7 @@ class BlockReader:
         self._run_bytes = entries * self._entry_bytes
         if entries.min() < 0:
             raise dataset.damaged("starts", "has rows that end before they begin")
-        largest = int(self._run_bytes.max())
-        self.block_bytes = max(block_bytes, largest)
-        if largest > 2 * block_bytes:
-            raise ValueError(
-                f"memory_limit is too small: {self._run_rows} rows of {dataset.path} take {largest:,} bytes, and a "
-                f"block may have {block_bytes:,}; raise it to {16 * largest:,} or more"
-            )
+        self.block_bytes = max(block_bytes, int(self._run_bytes.max()))
 
     def epoch(self, random: np.random.Generator) -> Iterator[Block]:
         """All rows once, in random runs."""

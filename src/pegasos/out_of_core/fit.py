@@ -21,6 +21,7 @@ __all__ = ["fits_in_memory", "make_part", "needs_no_pass", "serves", "solve_by_b
 
 #: Bytes of a block: small enough for the caches, so that visits in random order are fast.
 BLOCK_BYTES = 1 << 25
+SMALLEST_BLOCK = 1 << 20
 #: Bytes that the process takes by itself.
 BASE_BYTES = 200 << 20
 #: Bytes per row that a fit in memory takes beyond the data.
@@ -109,7 +110,7 @@ def solve_by_blocks(
     started = time.perf_counter() - budget.elapsed
     parts: list[Part] = []
     try:
-        reader = BlockReader(dataset, _block_bytes(dataset, statement, len(reports)), bias)
+        reader = _make_reader(dataset, statement, len(reports), solver, bias)
         for _ in reports:
             parts.append(make_part(solver, statement))
         fits = [Fit(part, report) for part, report in zip(parts, reports, strict=True)]
@@ -137,16 +138,20 @@ def solve_by_blocks(
     ]
 
 
-def _block_bytes(dataset: Dataset, statement: Statement, n_parts: int) -> int:
-    """Bytes of a block that keep a fit within its memory."""
+def _make_reader(dataset: Dataset, statement: Statement, n_parts: int, solver: Solver, bias: float) -> BlockReader:
+    """Blocks that keep a fit within its memory, and a short one from reading more than it needs."""
     fixed = BASE_BYTES + 8 * VECTORS * n_parts * statement.dimension
-    left = (limit_of(dataset) - fixed) // 4
-    if left < 1 << 20:
+    left = max(limit_of(dataset) - fixed, 0) // 4
+    steps = getattr(solver, "max_steps", None)
+    needed = BLOCK_BYTES if steps is None else dataset.nbytes * int(steps) // (8 * len(dataset))
+    reader = BlockReader(dataset, min(max(left, SMALLEST_BLOCK), BLOCK_BYTES, max(needed, SMALLEST_BLOCK)), bias)
+    if reader.block_bytes > left:
         raise ValueError(
             f"memory_limit={limit_of(dataset):,} is too small: weights of {statement.dimension:,} features and the "
-            f"process itself take {fixed:,} bytes, and blocks some more; raise it to {fixed + (1 << 23):,} or more"
+            f"process itself take {fixed:,} bytes, and blocks of {reader.block_bytes:,} four times that; raise it to "
+            f"{fixed + 4 * reader.block_bytes:,} or more"
         )
-    return min(left, BLOCK_BYTES)
+    return reader
 
 
 def _run(
