@@ -140,7 +140,7 @@ def test_too_small_is_zero():
 
 ERRORS = [
     (b"x 1:1", {}, 1, 1, "label 'x' is not a number"),
-    (b"1,2 1:1", {}, 1, 1, "label '1,2' is not a number"),
+    (b"1,2 1:1", {}, 1, 1, "label '1,2' is not a number; pass multilabel=True if rows have several labels"),
     (b"1:1", {}, 1, 1, "label '1:1' is not a number"),
     (b"+-1 1:1", {}, 1, 1, "label '+-1' is not a number"),
     (b"0x10 1:1", {}, 1, 1, "label '0x10' is not a number"),
@@ -169,7 +169,7 @@ ERRORS = [
     (b"1 3:1e39", {"dtype": np.float32}, 1, 5, "value '1e39' is too large for float32; pass dtype=np.float64"),
     (b"1 0:1", {}, 1, 3, "index 0 in a one-based file; pass zero_based=True"),
     (b"1 -3:1", {}, 1, 3, "index '-3' is negative; indices start at 1"),
-    (b"1 2147483647:1", {}, 1, 3, "index '2147483647' is too large; the largest is 2147483646"),
+    (b"1 1%s:1" % (b"0" * 18), {}, 1, 3, f"index '1{'0' * 18}' is too large; the largest is {10**18 - 1}"),
     (b"1 " + b"9" * 99 + b":1", {}, 1, 3, f"index '{'9' * 24}...' is too large"),
     (b"1 7:1 3:1", {}, 1, 7, "index 3 after 7: indices must increase; sort the entries of the line"),
     (b"1 7:1\t7:1", {}, 1, 7, "index 7 after 7: indices must increase; merge the two entries"),
@@ -178,7 +178,7 @@ ERRORS = [
     (b"1 3:1", {"n_features": 3, "zero_based": True}, 1, 3, "index 3 is beyond n_features=3"),
     (b"1 1:\x001", {}, 1, 5, "byte 0x00 is not text; is the file compressed or binary?"),
     (b"1 # a\x00", {}, 1, 6, "byte 0x00 is not text"),
-    (b"\x1f\x8b\x08\x00", {}, 1, 1, "byte 0x1f is not text"),
+    (b"\x1f\x8c\x08\x00", {}, 1, 1, "byte 0x1f is not text"),
     (b"\xff\xfe1\x00 \x00", {}, 1, 4, "byte 0x00 is not text"),
     (b"1 1:1\r2 1:1\n", {}, 1, 6, "carriage return inside a line; end lines with LF or CRLF"),
 ]
@@ -308,7 +308,7 @@ def test_unsorted_and_repeated_entries_leave_the_caller_alone():
 def test_long_indices_and_many_blocks(monkeypatch):
     X, y = random_data(np.float64)
     whole = written(X, y)
-    monkeypatch.setattr("pegasos.io.svmlight._ENTRIES_PER_BLOCK", 50)
+    monkeypatch.setattr("pegasos.io.svmlight_writer._ENTRIES_PER_BLOCK", 50)
     assert written(X, y) == written(X.toarray(), y) == whole
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     assert written(X, y) == whole
@@ -330,9 +330,9 @@ def test_long_indices_and_many_blocks(monkeypatch):
             r"X\[2, 1\] is inf; values must be finite: remove or impute it",
         ),
         (
-            sp.csr_matrix(([1.0], [2**31 - 2], [0, 1]), shape=(1, 2**31 - 1)),
+            sp.csr_matrix(([1.0], [10**18 - 1], [0, 1]), shape=(1, 10**18)),
             [1],
-            "column 2147483646 would get index 2147483647, and the largest is 2147483646; use fewer columns",
+            f"column {10**18 - 1} would get index {10**18}, and the largest is {10**18 - 1}; use fewer columns",
         ),
     ],
 )
@@ -346,7 +346,7 @@ def test_what_cannot_be_written(tmp_path, X, y, message):
 def test_failed_write_leaves_things_as_they_were(tmp_path, monkeypatch):
     path = tmp_path / "data.txt"
     path.write_bytes(b"before")
-    monkeypatch.setattr("pegasos.io.svmlight._ENTRIES_PER_BLOCK", 1)  # so that some of it is on disk already
+    monkeypatch.setattr("pegasos.io.svmlight_writer._ENTRIES_PER_BLOCK", 1)  # so that some of it is on disk already
     with pytest.raises(ValueError, match="must be finite"):
         write_svmlight([[1.0], [np.nan]], [1, 1], path)
 
