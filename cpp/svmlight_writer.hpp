@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "svmlight_block.hpp"
 #include "svmlight_numbers.hpp"
-#include "svmlight_parser.hpp"
 
 namespace pegasos::svmlight {
 

@@ -57,7 +57,7 @@ def open_text(source: str | os.PathLike[str] | BinaryIO) -> Iterator[TextFile]:
     """Open a path, or take a binary file object as it is."""
     if isinstance(source, str | os.PathLike):
         with open(source, "rb", buffering=0) as file:
-            yield TextFile(file, os.fspath(source), True)  # type: ignore[arg-type]  # read(n) may give less
+            yield TextFile(file, os.fspath(source), True)
     else:
         yield TextFile(source, str(getattr(source, "name", "<stream>")), False)
 
@@ -71,9 +71,10 @@ def read_ahead(items: Iterable[Item]) -> Iterator[Iterator[Item]]:
     def put(item: Item | None, error: BaseException | None) -> None:
         while not stopped.is_set():
             try:
-                return ready.put((item, error), timeout=0.1)
+                ready.put((item, error), timeout=0.1)
             except queue.Full:
                 continue
+            return
 
     def make() -> None:
         try:

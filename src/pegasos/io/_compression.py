@@ -7,6 +7,8 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 __all__ = ["MAGIC_BYTES", "compressing", "decompress", "kind_of"]
@@ -66,9 +68,7 @@ def decompress(chunks: Iterable[bytes], kind: Kind, name: str) -> Iterator[bytes
     while decompressor is not None and not decompressor.eof:
         text = _step(decompressor, b"", kind, name)
         if not text:
-            raise ValueError(
-                f"{name}: the {kind.name} data end too early, the file is cut short; copy or make it again"
-            )
+            raise ValueError(f"{name}: the {kind.name} data end too early: the file is cut short; make it again")
         yield text
 
 
@@ -159,19 +159,12 @@ def _gzip_decompressor() -> Decompressor:
 
 def _zstd() -> tuple[Any, bool]:
     """The library for zstd, and whether it is Python's own."""
-    try:
-        from compression import zstd
-
-        return zstd, True
-    except ImportError:
-        pass
-    try:
-        import zstandard
-    except ImportError:
-        raise ImportError(
-            "zstd files need Python 3.14 or the package zstandard; install it: pip install 'pegasos[zstd]'"
-        ) from None
-    return zstandard, False
+    for name, own in (("compression.zstd", True), ("zstandard", False)):
+        try:
+            return import_module(name), own
+        except ImportError:
+            continue
+    raise ImportError("zstd files need Python 3.14 or the package zstandard; install it: pip install 'pegasos[zstd]'")
 
 
 def _zstd_decompressor() -> Decompressor:
@@ -197,7 +190,7 @@ def _gzip_compressing(file: BinaryIO) -> AbstractContextManager[Any]:
 
 KINDS = (
     Kind("gzip", b"\x1f\x8b", ".gz", _gzip_decompressor, _gzip_compressing),
-    Kind("bzip2", b"BZh", ".bz2", bz2.BZ2Decompressor, lambda file: bz2.BZ2File(file, "wb")),
-    Kind("xz", b"\xfd7zXZ\0", ".xz", lzma.LZMADecompressor, lambda file: lzma.LZMAFile(file, "wb")),
+    Kind("bzip2", b"BZh", ".bz2", bz2.BZ2Decompressor, partial(bz2.BZ2File, mode="wb")),
+    Kind("xz", b"\xfd7zXZ\0", ".xz", lzma.LZMADecompressor, partial(lzma.LZMAFile, mode="wb")),
     Kind("zstd", b"\x28\xb5\x2f\xfd", ".zst", _zstd_decompressor, _zstd_compressing),
 )

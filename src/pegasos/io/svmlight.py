@@ -223,9 +223,7 @@ class _Options:
     ) -> None:
         self.dtype = np.dtype(dtype)
         if self.dtype not in _READERS:
-            raise ValueError(
-                f"dtype={self.dtype}: values are read as float32 or float64; pass np.float32 or np.float64"
-            )
+            raise ValueError(f"dtype={self.dtype}: values are read as float32 or float64; pass one of these")
         self.n_features = -1
         if n_features is not None:
             self.n_features = operator.index(n_features)

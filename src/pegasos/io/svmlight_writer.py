@@ -85,7 +85,7 @@ class _Rows(NamedTuple):
     zero_based: bool
 
     def blocks(self) -> Iterator[bytes]:
-        """The text, in parts of some megabytes: neither it nor the CSR form of a dense matrix is ever whole in memory."""
+        """The text, in parts of some megabytes: neither it nor a dense matrix as CSR is ever whole in memory."""
         n_rows = self.matrix.shape[0]
         sparse = sp.issparse(self.matrix)
         entries = self.matrix.nnz if sparse else self.matrix.size
