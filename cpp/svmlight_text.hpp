@@ -36,7 +36,7 @@ private:
 
 struct Lines {
     std::string_view text;
-    const char* limit;  // bytes before it may be read
+    const char* limit;  // bytes before it may be read; no digit follows a line that has no end
 };
 
 /// Some text, and the lines that begin in a part of it.
@@ -89,6 +89,8 @@ public:
             window.reserve(next - start, end - start);
             read(window.get() + (end - start), end, next);
             end = next;
+            // Where the last line has no end, what was here before must not continue its last number.
+            std::memset(window.get() + (end - start), 0, lookahead);
             const std::string_view text(window.get(), end - start);
             const std::string_view found = cut(text, start, first, last);
             if (found.empty() || found.back() == '\n' || end == size())

@@ -2,7 +2,6 @@
 
 import io
 import os
-import random
 import re
 import stat
 
@@ -227,47 +226,6 @@ def test_file_objects_and_strings(tmp_path):
 
 
 # ---- Hostile input ----
-
-
-def test_fuzz():
-    """Whatever the bytes, arrays that make sense or ValueError."""
-    rng = random.Random(3)
-    seeds = [
-        b"1 1:0.5 3:2\n-1 2:1 # c\n",
-        b"+1 qid:3 1:1e-3 7:-4.25\r\n\r\n# only\r\n0 9:1",
-        b"2.5\n-1 5:1e300 6:-1e-300 2147483646:0.1\n",
-    ]
-    pieces = [*b" |\n|\r|:|#|qid:|nan|-inf|1e999|+|-|.".split(b"|"), b"9" * 30, b"0" * 30]
-    parsed, messages = 0, []
-    for _ in range(4000):
-        text = bytearray(rng.choice(seeds))
-        for _ in range(rng.randint(1, 4)):
-            at = rng.randint(0, len(text))
-            match rng.randrange(4):
-                case 0:
-                    text[at:at] = rng.choice(pieces)
-                case 1:
-                    text[at : at + 1] = bytes([rng.randrange(256)])
-                case 2:
-                    del text[at : at + rng.randint(1, 4)]
-                case 3:
-                    del text[at:]
-        options = {"zero_based": rng.random() < 0.5, "dtype": rng.choice(DTYPES)}
-        try:
-            X, y = read(bytes(text), **options)
-        except ValueError as error:
-            messages.append(str(error))
-        else:
-            parsed += 1
-            X.check_format(full_check=True)
-            assert np.isfinite(X.data).all()
-            assert np.isfinite(y).all()
-            A, b = read(written(X, y, zero_based=options["zero_based"]), **options)
-            assert A.data.tobytes() == X.data.tobytes()
-            assert b.tobytes() == y.tobytes()
-    assert parsed > 200
-    assert len(messages) > 200
-    assert all(re.match(r"<stream>: (line \d+, column \d+: |no rows)[ -~]+$", message) for message in messages)
 
 
 def test_colons_alone_claim_little_memory():

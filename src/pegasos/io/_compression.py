@@ -77,8 +77,6 @@ def _step(decompressor: Decompressor, data: bytes, kind: Kind, name: str) -> byt
         return decompressor.decompress(data, _CHUNK_BYTES)
     except MemoryError:
         raise
-    except EOFError:  # of the end of a file, before there is anything to decompress
-        return b""
     except Exception as error:  # each library has its own
         raise ValueError(f"{name}: damaged {kind.name} data ({error}); copy or make the file again") from None
 
