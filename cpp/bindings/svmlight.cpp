@@ -1,10 +1,11 @@
 // The svmlight reader and writer: bytes in, arrays out, and back.
-#include "svmlight.hpp"
-
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
+#include "svmlight_reader.hpp"
+#include "svmlight_writer.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -12,38 +13,81 @@ using namespace pegasos;
 
 namespace {
 
-template <class To, class From>
-nb::object converted(std::vector<From> vector) {
-    if constexpr (std::is_same_v<To, From>)
-        return nb::cast(to_numpy(std::move(vector)));
-    else
-        return nb::cast(to_numpy(std::vector<To>(vector.begin(), vector.end())));
+using Bytes = Vector<std::uint8_t>;
+
+/// A NumPy array that owns the memory.
+template <class T>
+nb::object released(GrowingArray<T>& array, std::size_t size) {
+    T* const data = array.release(size);
+    nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
 }
 
-/// (labels, values, columns, row starts, n_features). SciPy wants one type for columns and row starts.
+/// Row starts in the type of the columns.
+nb::object narrowed(const GrowingArray<std::int64_t>& array, std::size_t size) {
+    GrowingArray<std::int32_t> narrow;
+    narrow.set_capacity(size);
+    for (std::size_t i = 0; i < size; ++i) narrow.data()[i] = static_cast<std::int32_t>(array.data()[i]);
+    return released(narrow, size);
+}
+
+void poll() {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 template <class T>
-nb::tuple parse(const nb::bytes& text, bool zero_based, std::int64_t n_features) {
+void add_bytes(svmlight::Reader<T>& reader, const Bytes& bytes) {
+    const svmlight::TextInMemory text({reinterpret_cast<const char*>(bytes.data()), bytes.shape(0)});
+    nb::gil_scoped_release release;
+    reader.add(text, poll);
+}
+
+template <class T>
+void add_file(svmlight::Reader<T>& reader, int file, std::size_t size) {
+    const svmlight::TextInFile text(file, size);
+    nb::gil_scoped_release release;
+    reader.add(text, poll);
+}
+
+/// (labels, ends of labels, query ids, values, columns, row starts, n_features); None for what was not asked.
+template <class T>
+nb::tuple take(svmlight::Reader<T>& reader, bool multilabel, bool query_id) {
     svmlight::Table<T> table;
     {
-        const auto poll = [] {
-            nb::gil_scoped_acquire gil;
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        };
-        const std::string_view view(text.c_str(), text.size());
         nb::gil_scoped_release release;
-        table = svmlight::parse<T>(view, {zero_based, n_features, poll});
+        table = reader.take();
     }
-    const bool small = table.values.size() <= std::numeric_limits<std::int32_t>::max();
-    auto columns = small ? converted<std::int32_t>(std::move(table.columns))
-                         : converted<std::int64_t>(std::move(table.columns));
-    auto starts = small ? converted<std::int32_t>(std::move(table.starts))
-                        : converted<std::int64_t>(std::move(table.starts));
-    return nb::make_tuple(to_numpy(std::move(table.labels)), to_numpy(std::move(table.values)), columns,
-                          starts, table.n_features);
+    return nb::make_tuple(
+        released(table.labels, table.n_labels),
+        multilabel ? released(table.label_ends, table.rows) : nb::none(),
+        query_id ? released(table.qids, table.rows) : nb::none(), released(table.values, table.entries),
+        table.is_wide ? released(table.wide_columns, table.entries) : released(table.columns, table.entries),
+        table.is_wide ? released(table.starts, table.rows + 1) : narrowed(table.starts, table.rows + 1),
+        table.n_features);
+}
+
+template <class T>
+void bind_reader(nb::module_& m, const char* name) {
+    using Reader = svmlight::Reader<T>;
+    nb::class_<Reader>(m, name)
+        .def(
+            "__init__",
+            [](Reader* self, std::optional<bool> zero_based, std::int64_t n_features, bool query_id,
+               bool multilabel, std::size_t threads, std::size_t block_bytes) {
+                using svmlight::Base;
+                const Base base = !zero_based ? Base::detect : *zero_based ? Base::zero : Base::one;
+                new (self) Reader({base, n_features, query_id, multilabel}, threads, block_bytes);
+            },
+            "zero_based"_a.none(), "n_features"_a, "query_id"_a, "multilabel"_a, "threads"_a, "block_bytes"_a)
+        .def("add_bytes", &add_bytes<T>, "text"_a)
+        .def("add_file", &add_file<T>, "file"_a, "size"_a)
+        .def("take", &take<T>, "multilabel"_a, "query_id"_a);
 }
 
 template <class T, class Index>
-nb::bytes format(const Vector<double>& labels, const Vector<T>& values, const Vector<Index>& columns,
+nb::bytes format(const Vector<double>& labels, const Vector<std::int64_t>& label_starts,
+                 const Vector<std::int64_t>& qids, const Vector<T>& values, const Vector<Index>& columns,
                  const Vector<Index>& starts, bool zero_based) {
     std::string text;
     {
@@ -51,8 +95,8 @@ nb::bytes format(const Vector<double>& labels, const Vector<T>& values, const Ve
             return std::span<const E>(array.data(), array.shape(0));
         };
         nb::gil_scoped_release release;
-        text =
-            svmlight::format<T, Index>(span(labels), span(values), span(columns), span(starts), zero_based);
+        text = svmlight::format<T, Index>({span(labels), span(label_starts), span(qids), span(values),
+                                           span(columns), span(starts), zero_based});
     }
     return nb::bytes(text.data(), text.size());
 }
@@ -60,11 +104,12 @@ nb::bytes format(const Vector<double>& labels, const Vector<T>& values, const Ve
 }  // namespace
 
 void bind_svmlight(nb::module_& m) {
-    m.def("parse_svmlight_float32", &parse<float>, "text"_a, "zero_based"_a, "n_features"_a);
-    m.def("parse_svmlight_float64", &parse<double>, "text"_a, "zero_based"_a, "n_features"_a);
+    bind_reader<float>(m, "SvmlightReaderFloat32");
+    bind_reader<double>(m, "SvmlightReaderFloat64");
     const auto def_format = [&]<class T, class Index>(T, Index) {
-        m.def("format_svmlight", &format<T, Index>, "labels"_a.noconvert(), "values"_a.noconvert(),
-              "columns"_a.noconvert(), "starts"_a.noconvert(), "zero_based"_a);
+        m.def("format_svmlight", &format<T, Index>, "labels"_a.noconvert(), "label_starts"_a.noconvert(),
+              "qids"_a.noconvert(), "values"_a.noconvert(), "columns"_a.noconvert(), "starts"_a.noconvert(),
+              "zero_based"_a);
     };
     def_format(float{}, std::int32_t{});
     def_format(double{}, std::int32_t{});

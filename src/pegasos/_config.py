@@ -17,6 +17,16 @@ def usable_threads() -> int:
     return os.cpu_count() or 1
 
 
+def count_threads(n_jobs: int | None) -> int | None:
+    """`n_jobs` as a number of threads; None stays None."""
+    if n_jobs is not None and not (n_jobs == -1 or 1 <= n_jobs <= 1024):
+        raise ValueError(
+            f"n_jobs={n_jobs}: must be a number of threads from 1 to 1024, -1 for as many as there are processors, "
+            "or None"
+        )
+    return usable_threads() if n_jobs == -1 else n_jobs
+
+
 def config() -> dict[str, str]:
     """The facts `show_config` prints."""
 

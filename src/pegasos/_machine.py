@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from pegasos._config import usable_threads
+from pegasos._config import count_threads
 from pegasos.certificate import REASONS, Certificate, History
 from pegasos.early_stopping import split
 from pegasos.options import Flag, Integer, Number, Option, check_options
@@ -164,12 +164,7 @@ class Machine(BaseEstimator):
 
     def _threads(self) -> int | None:
         """`n_jobs` as a number of threads; None leaves it to the solver."""
-        if self.n_jobs is not None and not (self.n_jobs == -1 or 1 <= self.n_jobs <= 1024):
-            raise ValueError(
-                f"n_jobs={self.n_jobs}: must be a number of threads from 1 to 1024, -1 for as many as there are "
-                "processors, or None"
-            )
-        return usable_threads() if self.n_jobs == -1 else self.n_jobs
+        return count_threads(self.n_jobs)
 
     def _accept(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool = True) -> Data:
         """The arguments of `fit`, validated."""

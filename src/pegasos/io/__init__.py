@@ -4,11 +4,13 @@ from pegasos.io.conll import read_conll
 from pegasos.io.dataset import Dataset, open_dataset
 from pegasos.io.dataset_writer import DatasetWriter, write_dataset
 from pegasos.io.model import load_model, save_model
-from pegasos.io.svmlight import read_svmlight, write_svmlight
+from pegasos.io.svmlight import iter_svmlight, read_svmlight
+from pegasos.io.svmlight_writer import write_svmlight
 
 __all__ = [
     "Dataset",
     "DatasetWriter",
+    "iter_svmlight",
     "load_model",
     "open_dataset",
     "read_conll",

@@ -28,6 +28,8 @@ class DatasetWriter:
         The folder to make. A data set that is there already is replaced; anything else is an error.
     n_features : int, optional
         Number of features; by default as many as the widest piece has. Narrower pieces are padded.
+    whole_labels : bool, default=False
+        Whether labels become integers where all of them are whole numbers, as on the command line.
 
     Examples
     --------
@@ -43,11 +45,14 @@ class DatasetWriter:
     (30, 4)
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, n_features: int | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, n_features: int | None = None, whole_labels: bool = False
+    ) -> None:
         self._path = os.path.abspath(path)
         if os.path.exists(self._path) and not os.path.isfile(os.path.join(self._path, HEADER)):
             raise ValueError(f"{os.fspath(path)} is there, and is no data set; choose another name or remove it")
         self._given_features = n_features
+        self._whole_labels = whole_labels
         self._folder = f"{self._path}.{secrets.token_hex(8)}.tmp"
         self._files: dict[str, BinaryIO] = {}
         self._arrays: dict[str, dict[str, Any]] = {}
@@ -183,12 +188,26 @@ class DatasetWriter:
         entry["length"] += len(array)
         entry["crc32"] = checksum(array, entry["crc32"])
 
+    def _make_labels_whole(self) -> None:
+        entry = self._arrays["labels"]
+        if entry["dtype"] != "<f8" or self._labels is None:
+            return
+        if not all(label == round(label) and abs(label) < 2**53 for label in self._labels):
+            return
+        path = os.path.join(self._folder, "labels")
+        whole = np.fromfile(path, np.float64).astype(np.int64)
+        whole.tofile(path)
+        entry |= {"dtype": "<i8", "crc32": checksum(whole)}
+        self._labels = {int(label): counts for label, counts in self._labels.items()}
+
     def _finish(self) -> None:
         if not self._rows:
             raise ValueError("a data set needs at least one row; append some")
         features = self._features if self._given_features is None else self._given_features
         if self._storage == "dense" and features != self._features:
             raise ValueError(f"X has {self._features} features and n_features={features}; leave n_features out")
+        if self._whole_labels:
+            self._make_labels_whole()
         labels = None
         if self._labels is not None:
             values = sorted(self._labels)

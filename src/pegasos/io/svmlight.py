@@ -1,63 +1,87 @@
-"""The svmlight / LIBSVM text format. Its grammar is stated in ``cpp/svmlight.hpp``."""
+"""Reading the svmlight / LIBSVM text format. Its grammar is stated in ``cpp/svmlight_parser.hpp``."""
 
 import operator
 import os
+import stat
 from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from pegasos._config import count_threads, usable_threads
 from pegasos._core import native
-from pegasos.io._atomic import open_atomic
+from pegasos.io._chunks import TextFile, open_text, read_ahead, whole_lines
 
-__all__ = ["read_svmlight", "write_svmlight"]
+__all__ = ["iter_svmlight", "read_svmlight"]
 
-_PARSERS = {
-    np.dtype(np.float32): native.parse_svmlight_float32,
-    np.dtype(np.float64): native.parse_svmlight_float64,
+_READERS = {
+    np.dtype(np.float32): native.SvmlightReaderFloat32,
+    np.dtype(np.float64): native.SvmlightReaderFloat64,
 }
-_LARGEST_N_FEATURES = 2**31 - 1
-_ENTRIES_PER_BLOCK = 1 << 20
+_LARGEST_N_FEATURES = 10**18
+_BLOCK_BYTES = 1 << 18  # what a thread parses at a time: it should fit its cache
+_BYTES_PER_THREAD = 1 << 21
+_NO_ROWS = "no rows; expected lines such as '+1 3:0.5 7:1'"
 
 
 def read_svmlight(
     source: str | os.PathLike[str] | BinaryIO,
     *,
     n_features: int | None = None,
-    zero_based: bool = False,
+    zero_based: bool | str = False,
+    query_id: bool = False,
+    multilabel: bool = False,
     dtype: DTypeLike = np.float64,
-) -> tuple[sp.csr_matrix, NDArray[np.float64]]:
+    n_jobs: int | None = None,
+) -> tuple[Any, ...]:
     """Read a file in svmlight / LIBSVM format.
 
     Parameters
     ----------
     source : path or binary file object
-        What to read, to its end.
+        What to read, to its end. Files compressed by gzip, bzip2, xz or zstd are decompressed; their first bytes tell.
+        A path is read on a thread of its own where it is compressed, a file object on the calling thread.
     n_features : int, optional
         Number of columns of `X`; an index beyond it is an error. By default the largest index decides.
-    zero_based : bool, default=False
-        Whether the first feature has index 0. By default it has index 1, as in most files.
+    zero_based : bool or "auto", default=False
+        Whether the first feature has index 0. By default it has index 1, as in most files. With ``"auto"`` the file
+        is zero-based if an index is 0, and one-based otherwise; it is an error if there is also an index equal to
+        `n_features`, where that is given.
+    query_id : bool, default=False
+        Whether to return the query ids, ``qid:N`` after the label, which all rows must then have. By default they are
+        skipped.
+    multilabel : bool, default=False
+        Whether rows have any number of labels, with commas between them.
     dtype : {np.float64, np.float32}, default=np.float64
         Type of the values of `X`.
+    n_jobs : int, optional
+        Number of threads, -1 for as many as there are processors. By default small files take one and large ones all
+        processors. The result is the same.
 
     Returns
     -------
     X : scipy.sparse.csr_matrix of shape (n_rows, n_features)
-        The examples, in canonical format. A zero in the file is a stored zero.
+        The examples, in canonical format. A zero in the file is a stored zero. Indices are int32 where the numbers of
+        entries and of features allow, otherwise int64.
     y : ndarray of shape (n_rows,)
-        The labels, always float64.
+        The labels, always float64. With `multilabel` a list of tuples of floats, each in increasing order.
+    query_id : ndarray of shape (n_rows,)
+        The query ids, int64; only where asked for.
 
     Raises
     ------
     ValueError
         If the text is not in the format, or has no rows. The message names file, line and column, counting from 1
-        (columns in bytes).
+        (columns in bytes). Also if compressed data are damaged or cut short.
 
     Notes
     -----
-    Query ids (``qid:N`` after the label) are skipped. Comments begin with ``#``. Within a line indices must increase.
+    Comments begin with ``#``. Within a line indices must increase. An index has at most 18 digits. A small compressed
+    file can hold a very large text, and all of it is read: for files from strangers use `iter_svmlight`.
 
     Examples
     --------
@@ -70,123 +94,166 @@ def read_svmlight(
     >>> y
     array([ 1., -1.])
     """
-    wanted = np.dtype(dtype)
-    if wanted not in _PARSERS:
-        raise ValueError(f"dtype={wanted}: values are read as float32 or float64; pass np.float32 or np.float64")
-    if n_features is not None:
-        n_features = operator.index(n_features)
-        if not 1 <= n_features <= _LARGEST_N_FEATURES:
-            raise ValueError(f"n_features={n_features}: pass a number from 1 to {_LARGEST_N_FEATURES}, or None")
-    name, text = _read_bytes(source)
-    try:
-        labels, values, columns, starts, width = _PARSERS[wanted](
-            text, bool(zero_based), -1 if n_features is None else n_features
-        )
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
-    if not labels.size:
-        raise ValueError(f"{name}: no rows; expected lines such as '+1 3:0.5 7:1'")
-    X = sp.csr_matrix((values, columns, starts), shape=(labels.size, width))
-    X.has_canonical_format = True  # the parser insists on it: spare SciPy the search
-    return X, labels
+    options = _Options(n_features, zero_based, query_id, multilabel, dtype, n_jobs)
+    with ExitStack() as stack:
+        text = stack.enter_context(open_text(source))
+        try:
+            if text.kind is None and text.is_path:
+                status = os.fstat(text.file.fileno())
+                if stat.S_ISREG(status.st_mode):
+                    reader = options.reader(status.st_size)
+                    reader.add_file(text.file.fileno(), status.st_size)
+                    return options.result(reader, text.name)
+            pieces = _pieces(stack, text)
+            first = next(pieces, b"")
+            reader = options.reader(len(first))
+            reader.add_bytes(first)
+            for piece in pieces:
+                reader.add_bytes(piece)
+        except ValueError as error:
+            raise _named(error, text.name) from None
+        return options.result(reader, text.name)
 
 
-def write_svmlight(
-    X: Any,
-    y: ArrayLike,
-    target: str | os.PathLike[str] | BinaryIO,
+def iter_svmlight(
+    source: str | os.PathLike[str] | BinaryIO,
     *,
+    chunk_bytes: int = 1 << 26,
+    n_features: int | None = None,
     zero_based: bool = False,
-) -> None:
-    """Write a file in svmlight / LIBSVM format.
+    query_id: bool = False,
+    multilabel: bool = False,
+    dtype: DTypeLike = np.float64,
+    n_jobs: int | None = None,
+) -> Iterator[tuple[Any, ...]]:
+    """Read a file in svmlight / LIBSVM format by chunks of rows, for files larger than memory.
 
-    Numbers are written in the shortest form that reads back as the same number of their type. Zeros of a dense `X` are
-    left out, stored zeros of a sparse one are written. A path gets its file only when all of it is written.
+    The next chunk of a path is read and decompressed on a thread while the present one is parsed and used. Memory is
+    needed for about one chunk, as text and as arrays, and for the longest line.
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_rows, n_features)
-        The examples. float32 and float64 are written as they are, other real types as float64.
-    y : array-like of shape (n_rows,)
-        The labels: real numbers.
-    target : path or binary file object
-        Where to write.
+    source : path or binary file object
+        As for `read_svmlight`.
+    chunk_bytes : int, default=2**26
+        About how many bytes of text make a chunk.
+    n_features : int, optional
+        Number of columns of every chunk. By default a chunk is as wide as the largest index up to its end needs, so
+        that later chunks may be wider.
     zero_based : bool, default=False
-        Whether the first feature gets index 0 instead of 1.
+        Whether the first feature has index 0. ``"auto"`` is not possible here: it takes the whole file.
+    query_id, multilabel, dtype, n_jobs
+        As for `read_svmlight`.
+
+    Yields
+    ------
+    X, y or X, y, query_id
+        As from `read_svmlight`, of some rows.
 
     Raises
     ------
     ValueError
-        If shapes do not match, or a number is not real and finite.
+        As for `read_svmlight`. The lines in messages are those of the file.
 
     Examples
     --------
     >>> import io
-    >>> from pegasos.io import write_svmlight
-    >>> file = io.BytesIO()
-    >>> write_svmlight([[0.5, 0, 2], [0, 1, 0]], [1, -1], file)
-    >>> file.getvalue()
-    b'1 1:0.5 3:2\\n-1 2:1\\n'
+    >>> from pegasos.io import iter_svmlight
+    >>> file = io.BytesIO(b"+1 1:0.5 3:2\\n-1 2:1\\n+1 3:1\\n")
+    >>> for X, y in iter_svmlight(file, chunk_bytes=16, n_features=3):
+    ...     print(X.shape, y)
+    (2, 3) [ 1. -1.]
+    (1, 3) [1.]
     """
-    matrix: Any = X.tocsr() if sp.issparse(X) else _real(X, "X")
-    if sp.issparse(matrix):
-        matrix.check_format(full_check=True)  # the core would read what a broken one points to
-    labels = np.ascontiguousarray(_real(y, "y"), dtype=np.float64)
-    if matrix.ndim != 2:
-        raise ValueError(f"X has {matrix.ndim} dimension(s); pass a matrix with one example per row")
-    if labels.shape != (matrix.shape[0],):
-        raise ValueError(f"y has shape {labels.shape}, but X has {matrix.shape[0]} rows; pass one label per row")
-    bad = np.flatnonzero(~np.isfinite(labels))
-    if bad.size:
-        raise ValueError(f"y[{bad[0]}] is {labels[bad[0]]}; labels must be finite")
-    blocks = _blocks(matrix, labels, bool(zero_based))
-    if isinstance(target, str | os.PathLike):
-        with open_atomic(target) as file:
-            file.writelines(blocks)
-    else:
-        target.writelines(blocks)
+    if zero_based not in (False, True):
+        raise ValueError(f"zero_based={zero_based!r}: chunks do not show the whole file; pass True or False")
+    size = operator.index(chunk_bytes)
+    if size < 1:
+        raise ValueError(f"chunk_bytes={size}: pass a positive number of bytes")
+    return _iterate(source, size, _Options(n_features, zero_based, query_id, multilabel, dtype, n_jobs))
 
 
-def _read_bytes(source: str | os.PathLike[str] | BinaryIO) -> tuple[str, bytes]:
-    """The name to use in messages, and the content."""
-    if isinstance(source, str | os.PathLike):
-        with open(source, "rb") as file:
-            return os.fspath(source), file.read()
-    name = str(getattr(source, "name", "<stream>"))
-    text = source.read()
-    if not isinstance(text, bytes):
-        raise TypeError(f"{name}: read() gave {type(text).__name__}, not bytes; open the file in binary mode")
-    return name, text
+def _iterate(source: str | os.PathLike[str] | BinaryIO, size: int, options: "_Options") -> Iterator[tuple[Any, ...]]:
+    with ExitStack() as stack:
+        text = stack.enter_context(open_text(source))
+        reader, held, found = options.reader(size), 0, False
+        pieces = _pieces(stack, text, size)
+        while True:
+            try:
+                piece = next(pieces, None)
+                if piece is not None:
+                    reader.add_bytes(piece)
+            except ValueError as error:
+                raise _named(error, text.name) from None
+            held += 0 if piece is None else len(piece)
+            if held >= size or (piece is None and held):
+                rows, held = options.rows(reader), 0
+                if rows[0].shape[0]:
+                    found = True
+                    yield rows
+            if piece is None:
+                break
+        if not found:
+            raise ValueError(f"{text.name}: {_NO_ROWS}")
 
 
-def _real(array: Any, name: str) -> NDArray[Any]:
-    result: NDArray[Any] = np.asarray(array)
-    if result.dtype.kind not in "biuf":
-        raise ValueError(f"{name} has dtype {result.dtype}; svmlight text holds real numbers: convert it first")
-    return result
+def _pieces(stack: ExitStack, text: TextFile, most: int = 1 << 22) -> Iterator[memoryview | bytes]:
+    """Whole lines. Files are read ahead, but not the file objects of others, which may not like other threads."""
+    chunks = text.chunks(min(most, 1 << 22))
+    return whole_lines(stack.enter_context(read_ahead(chunks)) if text.is_path else chunks)
 
 
-def _floats(array: NDArray[Any]) -> NDArray[Any]:
-    return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
+def _named(error: ValueError, name: str) -> ValueError:
+    """The error with the name of the file; one of decompression has it."""
+    message = str(error)
+    return ValueError(message if message.startswith(f"{name}: ") else f"{name}: {message}")
 
 
-def _blocks(matrix: Any, labels: NDArray[np.float64], zero_based: bool) -> Iterator[bytes]:
-    """The text, in parts of some megabytes: neither it nor the CSR form of a dense matrix is ever whole in memory."""
-    n_rows = matrix.shape[0]
-    sparse = sp.issparse(matrix)
-    entries = matrix.nnz if sparse else matrix.size
-    step = max(1, _ENTRIES_PER_BLOCK * n_rows // max(1, entries))
-    for start in range(0, n_rows, step):
-        part = matrix[start : start + step]
-        block = sp.csr_matrix(part if sparse else _floats(part))
-        if not block.has_canonical_format:
-            block = block.copy()  # it may share its arrays with the caller's matrix
-            block.sum_duplicates()
-        values = _floats(_real(block.data, "X"))
-        bad = np.flatnonzero(~np.isfinite(values))
-        if bad.size:
-            row = start + np.searchsorted(block.indptr, bad[0], side="right") - 1
-            raise ValueError(
-                f"X[{row}, {block.indices[bad[0]]}] is {values[bad[0]]}; values must be finite: remove or impute it"
-            )
-        yield native.format_svmlight(labels[start : start + step], values, block.indices, block.indptr, zero_based)
+class _Options:
+    """How to read, checked."""
+
+    def __init__(
+        self,
+        n_features: int | None,
+        zero_based: bool | str,
+        query_id: bool,
+        multilabel: bool,
+        dtype: DTypeLike,
+        n_jobs: int | None,
+    ) -> None:
+        self.dtype = np.dtype(dtype)
+        if self.dtype not in _READERS:
+            raise ValueError(f"dtype={self.dtype}: values are read as float32 or float64; pass one of these")
+        self.n_features = -1
+        if n_features is not None:
+            self.n_features = operator.index(n_features)
+            if not 1 <= self.n_features <= _LARGEST_N_FEATURES:
+                raise ValueError(f"n_features={n_features}: pass a number from 1 to 10^18, or None")
+        if isinstance(zero_based, str) and zero_based != "auto":
+            raise ValueError(f"zero_based={zero_based!r}: pass True, False or 'auto'")
+        self.zero_based = None if isinstance(zero_based, str) else bool(zero_based)
+        self.query_id, self.multilabel = bool(query_id), bool(multilabel)
+        self.threads = count_threads(n_jobs)
+
+    def reader(self, size: int) -> Any:
+        """What reads about `size` bytes, or more."""
+        threads = self.threads or max(1, min(usable_threads(), size // _BYTES_PER_THREAD))
+        return _READERS[self.dtype](
+            self.zero_based, self.n_features, self.query_id, self.multilabel, threads, _BLOCK_BYTES
+        )
+
+    def rows(self, reader: Any) -> tuple[Any, ...]:
+        """What was read."""
+        labels, ends, qids, values, columns, starts, width = reader.take(self.multilabel, self.query_id)
+        X = sp.csr_matrix((values, columns, starts), shape=(len(starts) - 1, width))
+        X.has_canonical_format = True  # the parser insists on it: spare SciPy the search
+        if self.multilabel:
+            flat = labels.tolist()
+            labels = [tuple(flat[first:last]) for first, last in pairwise([0, *ends.tolist()])]
+        return (X, labels, qids) if self.query_id else (X, labels)
+
+    def result(self, reader: Any, name: str) -> tuple[Any, ...]:
+        rows = self.rows(reader)
+        if not rows[0].shape[0]:
+            raise ValueError(f"{name}: {_NO_ROWS}")
+        return rows

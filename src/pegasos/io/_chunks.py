@@ -1,0 +1,124 @@
+"""Files as a sequence of chunks: of bytes, read ahead on a thread, and of whole lines."""
+
+import os
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, TypeVar
+
+from pegasos.io._compression import MAGIC_BYTES, Kind, decompress, kind_of
+
+__all__ = ["TextFile", "open_text", "read_ahead", "whole_lines"]
+
+_CHUNK_BYTES = 1 << 22
+_CHUNKS_AHEAD = 3
+
+Item = TypeVar("Item")
+
+
+class TextFile:
+    """An open file that may be compressed."""
+
+    def __init__(self, file: BinaryIO, name: str, is_path: bool) -> None:
+        self.file, self.name = file, name
+        self.is_path = is_path
+        self._head = self._read(MAGIC_BYTES)
+        self.kind: Kind | None = kind_of(self._head)
+
+    def _read(self, size: int) -> bytes:
+        """As many bytes as there are, if not `size`; pipes give less at a time."""
+        parts: list[bytes] = []
+        while size > 0:
+            part = self.file.read(size)
+            if not isinstance(part, bytes):
+                kind = type(part).__name__
+                raise TypeError(f"{self.name}: read() gave {kind}, not bytes; open the file in binary mode")
+            if not part:
+                break
+            parts.append(part)
+            size -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def chunks(self, size: int = _CHUNK_BYTES) -> Iterator[bytes]:
+        """The text, decompressed, in chunks of about this many bytes at most."""
+        chunks = self._raw(size)
+        return chunks if self.kind is None else decompress(chunks, self.kind, self.name)
+
+    def _raw(self, size: int) -> Iterator[bytes]:
+        if self._head:
+            yield self._head + self._read(size - len(self._head))
+        while chunk := self._read(size):
+            yield chunk
+
+
+@contextmanager
+def open_text(source: str | os.PathLike[str] | BinaryIO) -> Iterator[TextFile]:
+    """Open a path, or take a binary file object as it is."""
+    if isinstance(source, str | os.PathLike):
+        with open(source, "rb", buffering=0) as file:
+            yield TextFile(file, os.fspath(source), True)
+    else:
+        yield TextFile(source, str(getattr(source, "name", "<stream>")), False)
+
+
+@contextmanager
+def read_ahead(items: Iterable[Item]) -> Iterator[Iterator[Item]]:
+    """The items, made on a thread of their own, some of them before they are asked for."""
+    ready: queue.Queue[tuple[Item | None, BaseException | None]] = queue.Queue(_CHUNKS_AHEAD)
+    stopped = threading.Event()
+
+    def put(item: Item | None, error: BaseException | None) -> None:
+        while not stopped.is_set():
+            try:
+                ready.put((item, error), timeout=0.1)
+            except queue.Full:
+                continue
+            return
+
+    def make() -> None:
+        try:
+            for item in items:
+                put(item, None)
+                if stopped.is_set():
+                    return
+            put(None, None)
+        except BaseException as error:  # goes to whoever waits for the next item
+            put(None, error)
+
+    def take() -> Iterator[Item]:
+        while True:
+            item, error = ready.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item
+
+    # A daemon, because a read from a pipe may never return.
+    thread = threading.Thread(target=make, name="pegasos-read-ahead", daemon=True)
+    thread.start()
+    try:
+        yield take()
+    finally:
+        stopped.set()
+        thread.join(timeout=1.0)
+
+
+def whole_lines(chunks: Iterable[bytes]) -> Iterator[memoryview | bytes]:
+    """The same bytes in parts that end with a line, without copying more than one line of each chunk."""
+    begun: list[bytes] = []  # a line without its end
+    for chunk in chunks:
+        last = chunk.rfind(b"\n") + 1
+        if not last:
+            begun.append(chunk)
+            continue
+        first = 0
+        if begun:
+            first = chunk.index(b"\n") + 1
+            yield b"".join([*begun, chunk[:first]])
+        if first < last:
+            yield memoryview(chunk)[first:last]
+        begun = [chunk[last:]] if last < len(chunk) else []
+    if begun:
+        yield b"".join(begun)
