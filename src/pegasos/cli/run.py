@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from pegasos.cli.convert import convert
 from pegasos.cli.demo import demo
 from pegasos.cli.inspect import inspect
 from pegasos.cli.predict import predict
@@ -23,7 +24,7 @@ def pegasos(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (train, predict, inspect, demo):
+for command in (train, predict, inspect, convert, demo):
     pegasos.add_command(command)
 
 

@@ -1,0 +1,73 @@
+"""``pegasos convert``"""
+
+import os
+import sys
+import time
+
+import click
+import numpy as np
+
+from pegasos.cli.options import as_json_text
+from pegasos.io import DatasetWriter, iter_svmlight, open_dataset, write_svmlight
+from pegasos.io.dataset import HEADER
+
+__all__ = ["convert", "is_dataset"]
+
+
+def is_dataset(path: str) -> bool:
+    """Whether the path is that of a data set's folder."""
+    return os.path.isfile(os.path.join(path, HEADER))
+
+
+@click.command()
+@click.argument("source")
+@click.argument("target", required=False)
+@click.option("--zero-based", is_flag=True, help="feature numbers of svmlight text start at 0 [1]")
+@click.option("--dtype", type=click.Choice(["float32", "float64"]), default="float64", help="of the values [float64]")
+@click.option("--features", type=click.IntRange(min=1), help="number of features [the largest that occurs]")
+@click.option("--verify", is_flag=True, help="compare the checksums of a data set; without TARGET that is all")
+@click.option("-q", "--quiet", is_flag=True, help="print nothing but errors")
+@click.option("--json", "as_json", is_flag=True, help="print the result as one JSON object")
+def convert(
+    source: str,
+    target: str | None,
+    zero_based: bool,
+    dtype: str,
+    features: int | None,
+    verify: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Make a data set, the folder TARGET, of the svmlight file SOURCE ("-": standard input; compressed files too), in
+    bounded memory. `pegasos train` and `pegasos.io.open_dataset` take it, without parsing again, even where it is
+    larger than memory. A data set as SOURCE is written as svmlight text.
+    """
+    started = time.perf_counter()
+    if is_dataset(source):
+        if verify:
+            open_dataset(source).verify()
+        if target is not None:
+            dataset = open_dataset(source)
+            write_svmlight(dataset.X, dataset.y, target, zero_based=zero_based)
+        elif not verify:
+            raise click.UsageError(f"{source} is a data set already: name a TARGET for its text, or give --verify")
+        told = open_dataset(source)
+    else:
+        if target is None:
+            raise click.UsageError(f"name the TARGET, the folder to make of {source}")
+        with DatasetWriter(target, n_features=features, whole_labels=True) as writer:
+            file = sys.stdin.buffer if source == "-" else source
+            for X, y in iter_svmlight(file, zero_based=zero_based, dtype=np.dtype(dtype), n_features=features):
+                writer.append(X, y)
+        told = open_dataset(target)
+        if verify:
+            told.verify()
+    seconds = time.perf_counter() - started
+    rows, width = told.shape
+    if as_json:
+        facts = {"examples": rows, "features": width, "entries": told.nnz, "bytes": told.nbytes, "verified": verify}
+        click.echo(as_json_text({"source": source, "target": target, **facts, "seconds": seconds}))
+    elif not quiet:
+        click.echo(f"{target or source}: {rows:,} examples x {width:,} features, {told.nnz:,} entries, {seconds:.1f} s")
+        if verify:
+            click.echo("the checksums are right")

@@ -1,0 +1,86 @@
+"""``pegasos convert``: text to data sets on disk and back."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from pegasos.datasets import make_text
+from pegasos.io import open_dataset, read_svmlight, write_svmlight
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = make_text(300, 400, random_state=0)
+    write_svmlight(X, y, "train.svm")
+    return tmp_path
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_there_and_back(folder, pegasos, dtype):
+    code, out, err = pegasos(f"convert train.svm train.ds --dtype {dtype}")
+    assert (code, err) == (0, "")
+    assert out.startswith("train.ds: 300 examples x 400 features, ")
+    X, y = read_svmlight("train.svm", dtype=dtype)
+    dataset = open_dataset("train.ds")
+    assert (dataset.X != X).nnz == 0
+    assert dataset.dtype == dtype
+    assert dataset.y.dtype == np.int64  # whole labels, as in training on the text
+    np.testing.assert_array_equal(dataset.y, y)
+    code, _, err = pegasos("convert train.ds back.svm")
+    assert (code, err) == (0, "")
+    assert (read_svmlight("back.svm", dtype=dtype)[0] != X).nnz == 0
+
+
+def test_compressed_text_and_json(folder, pegasos):
+    with gzip.open("train.svm.gz", "wb") as file:
+        file.write((folder / "train.svm").read_bytes())
+    code, out, _ = pegasos("convert --json --verify --features 500 train.svm.gz train.ds")
+    assert code == 0
+    facts = json.loads(out)
+    assert (facts["examples"], facts["features"], facts["verified"]) == (300, 500, True)
+
+
+def test_fractions_stay_fractions(folder, pegasos):
+    (folder / "targets.svm").write_text("0.5 1:1\n2 1:3\n")
+    assert pegasos("convert -q targets.svm targets.ds") == (0, "", "")
+    assert open_dataset("targets.ds").y.tolist() == [0.5, 2.0]
+
+
+def test_verify(folder, pegasos):
+    pegasos("convert train.svm train.ds")
+    assert "checksums are right" in pegasos("convert --verify train.ds")[1]
+    values = np.memmap("train.ds/values", "<f8", "r+")
+    values[7] += 1
+    values.flush()
+    code, _, err = pegasos("convert --verify train.ds")
+    assert code == 2
+    assert "values has another checksum" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("convert train.svm", "name the TARGET"),
+        ("convert nothing.svm train.ds", "nothing.svm"),
+        ("convert train.svm .", "is no data set; choose another name"),
+        ("convert bad.svm train.ds", "bad.svm"),
+        ("convert --features 10 train.svm train.ds", "beyond n_features=10"),
+    ],
+)
+def test_mistakes_leave_nothing_behind(folder, pegasos, arguments, message):
+    (folder / "bad.svm").write_text("1 1:1\n1 x\n")
+    before = sorted(path.name for path in folder.iterdir())
+    code, out, err = pegasos(arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_data_set_needs_a_wish(folder, pegasos):
+    pegasos("convert train.svm train.ds")
+    code, _, err = pegasos("convert train.ds")
+    assert code == 2
+    assert "is a data set already" in err
