@@ -4,5 +4,15 @@ from pegasos.io.conll import read_conll
 from pegasos.io.model import load_model, save_model
 from pegasos.io.svmlight import iter_svmlight, read_svmlight
 from pegasos.io.svmlight_writer import write_svmlight
+from pegasos.io.table import iter_table, read_table
 
-__all__ = ["iter_svmlight", "load_model", "read_conll", "read_svmlight", "save_model", "write_svmlight"]
+__all__ = [
+    "iter_svmlight",
+    "iter_table",
+    "load_model",
+    "read_conll",
+    "read_svmlight",
+    "read_table",
+    "save_model",
+    "write_svmlight",
+]
