@@ -1,4 +1,4 @@
-"""Data files, by what the model is for: svmlight text, or sentences in columns."""
+"""Data files, by what the model is for: svmlight text or tables, or sentences in columns."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from pegasos.chunks import chunk_scores
-from pegasos.io import read_svmlight
+from pegasos.io import read_svmlight, read_table
 from pegasos.io.conll import read_lines
 from pegasos.sequence import ForbiddenLink, SequenceSVC
 from pegasos.templates import Template
@@ -27,7 +27,10 @@ def data_flags(command: Command) -> Command:
         "--separator", metavar="TEXT", help='what stands between columns; "tab" is a tab [any spaces and tabs]'
     )(command)
     command = click.option(
-        "--dtype", type=click.Choice(["float32", "float64"]), help="precision of svmlight data [float64]"
+        "--label", metavar="COLUMN", help="tables (.csv, .parquet, .arrow, .feather): the column of labels or targets"
+    )(command)
+    command = click.option(
+        "--dtype", type=click.Choice(["float32", "float64"]), help="precision of examples [float64; tables: their own]"
     )(command)
     return click.option("--zero-based", is_flag=True, default=None, help="feature numbers start at 0 [1]")(command)
 
@@ -39,6 +42,7 @@ class DataFlags(NamedTuple):
     dtype: str | None
     separator: str | None
     template: str | None = None
+    label: str | None = None
 
     def refuse(self, reason: str, *names: str) -> None:
         for name in names:
@@ -83,16 +87,19 @@ def template_of(model: Any) -> Template | None:
     return model[0] if hasattr(model, "steps") else None
 
 
-def form_of(name: str, model: Any, flags: DataFlags) -> Form:
-    """The kind of file that a model is for; `name` is that of its file."""
+def form_of(name: str, model: Any, flags: DataFlags, data: str) -> Form:
+    """The kind of file that a model is for, as the name of the data says; `name` is that of the model's file."""
     if not isinstance(machine_of(model), SequenceSVC):
-        return Svmlight(model, flags)
+        return Table(model, flags) if data.lower().endswith(_TABLES) else Svmlight(model, flags)
     template = template_of(model)
     if template is None and hasattr(model, "classes_"):
         raise click.UsageError(
             f"{name} has no template, as it was trained on features and not on columns; use it from Python"
         )
     return Columns(template, flags)
+
+
+_TABLES = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst", ".parquet", ".arrow", ".feather")
 
 
 def _file(source: str) -> Any:
@@ -104,6 +111,7 @@ class Svmlight:
 
     def __init__(self, machine: Any, flags: DataFlags) -> None:
         flags.refuse("--task sequence", "template", "separator")
+        flags.refuse("tables, such as .csv and .parquet files", "label")
         self.width: int | None = getattr(machine, "n_features_in_", None)
         self.zero_based = bool(flags.zero_based)
         self.dtype = np.dtype(flags.dtype or "float64")
@@ -122,10 +130,8 @@ class Svmlight:
                     "another, or is --zero-based wrong?"
                 )
             X.resize((X.shape[0], self.width))
-        if np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53):
-            y = y.astype(np.int64)
         text = f"{X.shape[0]:,} examples x {X.shape[1]:,} features, {X.nnz:,} entries"
-        return Data(source, X, y, {"examples": X.shape[0]}, text)
+        return Data(source, X, _whole(y), {"examples": X.shape[0]}, text)
 
     def fit(self, machine: Any, data: Data) -> Any:
         return machine.fit(data.X, data.y)
@@ -134,12 +140,43 @@ class Svmlight:
         return "".join(f"{_line(value)}\n" for value in values.tolist())
 
     def judge(self, predicted: Any, data: Data, machine: Any) -> Report:
+        y = data.y
+        if y is None:
+            return _no_error(data, f"{len(predicted):,} examples", "no labels")
         if is_regressor(machine):
             return _judge_values(predicted, data)
-        y = data.y
         if not np.isin(y, machine.classes_).all():
             return _no_error(data, f"{len(y):,} examples", "labels the model does not know")
         return _judge_labels(int(np.sum(predicted != y)), len(y), data)
+
+
+class Table(Svmlight):
+    """Examples in named columns, one of which may be the label or target."""
+
+    def __init__(self, machine: Any, flags: DataFlags) -> None:
+        flags.refuse("svmlight files", "zero_based")
+        super().__init__(machine, flags._replace(label=None))
+        self.label = flags.label
+        self.own_dtype = None if flags.dtype is None else self.dtype
+
+    def read(self, source: str) -> Data:
+        try:
+            X, y = read_table(source, label=self.label, dtype=self.own_dtype)
+        except (ValueError, ImportError) as error:  # with the names that things have here
+            text = str(error).replace("leave it out by columns=, name it as the label", "remove it, name it by --label")
+            raise click.UsageError(text) from None
+        if self.width is not None and X.shape[1] != self.width:
+            remedy = "name that of labels with --label" if self.label is None else "is it for another?"
+            raise click.UsageError(
+                f"{source} has {_columns(X.shape[1])} of features, but the model was trained on {self.width}; {remedy}"
+            )
+        text = f"{X.shape[0]:,} examples x {X.shape[1]:,} features"
+        return Data(source, X, None if y is None else _whole(y), {"examples": X.shape[0]}, text)
+
+    def fit(self, machine: Any, data: Data) -> Any:
+        if data.y is None:
+            raise click.UsageError(f"{data.source} is a table; name its column of labels with --label")
+        return super().fit(machine, data)
 
 
 class Columns:
@@ -147,6 +184,7 @@ class Columns:
 
     def __init__(self, template: Template | None, flags: DataFlags) -> None:
         flags.refuse("svmlight files, and sequences come in columns", "zero_based", "dtype")
+        flags.refuse("tables, and the last column of a sequence is its label", "label")
         #: Columns of the files the model was trained on, but for the label.
         self.width: int | None = getattr(template, "n_features_in_", None)
         self.separator = "\t" if flags.separator in ("tab", "\\t") else flags.separator
@@ -244,6 +282,13 @@ def _template(given: str) -> Template:
 
 def _columns(count: int) -> str:
     return f"{count} column{'' if count == 1 else 's'}"
+
+
+def _whole(y: Any) -> Any:
+    """Labels as integers, if they are whole numbers."""
+    if y.dtype.kind == "f" and np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53):
+        return y.astype(np.int64)
+    return y
 
 
 def _line(value: Any) -> str:

@@ -44,7 +44,7 @@ def predict(
     if output not in (None, "-"):
         refuse_overwriting(output, data, model)
     fitted = load_model(model)
-    machine, form = machine_of(fitted), form_of(model, fitted, DataFlags(**flags))
+    machine, form = machine_of(fitted), form_of(model, fitted, DataFlags(**flags), data)
     _check_wanted(machine, decision, proba)
     examples = form.read(data)
     predicted = fitted.predict(examples.X)

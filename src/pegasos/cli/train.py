@@ -49,9 +49,12 @@ def train(
     dtype: str | None,
     separator: str | None,
     template: str | None,
+    label: str | None,
     **given: Any,
 ) -> None:
     """Train on DATA, an svmlight file ("-": standard input), and write MODEL ([DATA].model if not given).
+
+    DATA may be compressed. A .csv, .parquet, .arrow or .feather file is a table, whose column of labels --label names.
 
     With --task sequence, DATA has sentences in columns: a line for each position, the label in its last column, and an
     empty line after each sentence.
@@ -76,7 +79,7 @@ def train(
         parameters.setdefault("alpha", None)  # of a model that is continued
     estimator.set_params(**parameters)
     estimator.check_parameters()
-    form = form_of(model, before, DataFlags(zero_based, dtype, separator, template))
+    form = form_of(model, before, DataFlags(zero_based, dtype, separator, template, label), data)
     folder = os.path.dirname(os.path.abspath(model))
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
         raise click.UsageError(f"{model}: {folder} is no folder that can be written to")

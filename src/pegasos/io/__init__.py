@@ -6,15 +6,18 @@ from pegasos.io.dataset_writer import DatasetWriter, write_dataset
 from pegasos.io.model import load_model, save_model
 from pegasos.io.svmlight import iter_svmlight, read_svmlight
 from pegasos.io.svmlight_writer import write_svmlight
+from pegasos.io.table import iter_table, read_table
 
 __all__ = [
     "Dataset",
     "DatasetWriter",
     "iter_svmlight",
+    "iter_table",
     "load_model",
     "open_dataset",
     "read_conll",
     "read_svmlight",
+    "read_table",
     "save_model",
     "write_dataset",
     "write_svmlight",

@@ -1,0 +1,291 @@
+"""Tables with named columns: CSV, Parquet and Arrow files, through pyarrow."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+__all__ = ["iter_table", "read_table"]
+
+_VALUES_PER_BLOCK = 1 << 17  # what is turned from columns into rows at a time: it should fit the cache
+
+
+def read_table(
+    source: Any,
+    *,
+    label: str | None = None,
+    columns: Sequence[str] | None = None,
+    dtype: DTypeLike | None = None,
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Read a table with named columns from a CSV, Parquet or Arrow file.
+
+    Needs pyarrow: ``pip install 'pegasos[arrow]'``.
+
+    Parameters
+    ----------
+    source : path or pyarrow.Table
+        The first bytes of a file tell Parquet and Arrow (Feather) files; others are CSV with names in the first line,
+        compressed ones by the end of their name.
+    label : str, optional
+        The column of labels or targets.
+    columns : sequence of str, optional
+        The features, in this order. By default all columns but `label`, in the order of the table.
+    dtype : {np.float64, np.float32}, optional
+        Type of `X`. By default float32 if that holds the values of all columns (float32 and integers of up to 16
+        bits), otherwise float64.
+
+    Returns
+    -------
+    X : ndarray of shape (n_rows, n_features)
+        The features, in C order.
+    y : ndarray of shape (n_rows,) or None
+        The labels: numbers as they are in the table, text and categories as strings. None without `label`.
+
+    Raises
+    ------
+    ValueError
+        If a column is not there or not of numbers, or a value is missing. The message names column and row, which
+        counts from 0.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from pegasos.io import read_table
+    >>> table = pa.table({"length": [1.5, 2.5], "width": [1, 2], "kind": ["oak", "elm"]})
+    >>> X, y = read_table(table, label="kind")
+    >>> X
+    array([[1.5, 1. ],
+           [2.5, 2. ]])
+    >>> y
+    array(['oak', 'elm'], dtype='<U3')
+    """
+    file = _TableFile(source)
+    plan = _Plan(file, label, columns, dtype)
+    return plan.arrays(file.read(plan.names), 0)
+
+
+def iter_table(
+    source: Any,
+    *,
+    label: str | None = None,
+    columns: Sequence[str] | None = None,
+    dtype: DTypeLike | None = None,
+    batch_rows: int = 1 << 16,
+) -> Iterator[tuple[NDArray[Any], NDArray[Any] | None]]:
+    """Read a table by batches of rows, for files larger than memory.
+
+    Parameters
+    ----------
+    source, label, columns, dtype
+        As for `read_table`. The types of the columns of a CSV file are those of its first megabyte.
+    batch_rows : int, default=2**16
+        The most rows of a batch.
+
+    Yields
+    ------
+    X, y
+        As from `read_table`, of some rows.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from pegasos.io import iter_table
+    >>> for X, y in iter_table(pa.table({"a": [1.0, 2, 3], "b": [1, -1, 1]}), label="b", batch_rows=2):
+    ...     print(X.shape, y)
+    (2, 1) [ 1 -1]
+    (1, 1) [1]
+    """
+    if batch_rows < 1:
+        raise ValueError(f"batch_rows={batch_rows}: pass a positive number of rows")
+    file = _TableFile(source)
+    return _iterate(file, _Plan(file, label, columns, dtype), batch_rows)
+
+
+def _iterate(file: "_TableFile", plan: "_Plan", batch_rows: int) -> Iterator[tuple[Any, Any]]:
+    first = 0
+    for batch in file.batches(plan.names, batch_rows):
+        for start in range(0, batch.num_rows, batch_rows):
+            part = _pyarrow().Table.from_batches([batch.slice(start, batch_rows)])
+            yield plan.arrays(part, first)
+            first += part.num_rows
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError("tables need the package pyarrow; install it: pip install 'pegasos[arrow]'") from None
+    return pyarrow
+
+
+class _TableFile:
+    """A file, or a table in memory, whatever its format."""
+
+    def __init__(self, source: Any) -> None:
+        pa = _pyarrow()
+        self.source = source
+        if isinstance(source, pa.Table):
+            self.name, self.kind, self.schema = "<table>", "table", source.schema
+            return
+        self.name = os.fspath(source)
+        with open(self.name, "rb") as file:
+            head = file.read(6)
+        self.kind = "parquet" if head[:4] == b"PAR1" else "arrow" if head == b"ARROW1" else "csv"
+        with self._errors():
+            if self.kind == "parquet":
+                import pyarrow.parquet as parquet
+
+                self.schema = parquet.read_schema(self.name)
+            elif self.kind == "arrow":
+                with pa.memory_map(self.name) as mapped:
+                    self.schema = pa.ipc.open_file(mapped).schema
+            else:
+                import pyarrow.csv as csv
+
+                with csv.open_csv(self.name) as reader:
+                    self.schema = reader.schema
+
+    def _errors(self) -> "_NamedErrors":
+        return _NamedErrors(self.name)
+
+    def read(self, names: list[str]) -> Any:
+        """These columns, all rows."""
+        pa = _pyarrow()
+        with self._errors():
+            if self.kind == "table":
+                return self.source.select(names)
+            if self.kind == "parquet":
+                import pyarrow.parquet as parquet
+
+                return parquet.ParquetFile(self.name).read(names)
+            if self.kind == "arrow":
+                with pa.memory_map(self.name) as mapped:
+                    return pa.ipc.open_file(mapped).read_all().select(names)
+            import pyarrow.csv as csv
+
+            return csv.read_csv(self.name, convert_options=csv.ConvertOptions(include_columns=names))
+
+    def batches(self, names: list[str], rows: int) -> Iterator[Any]:
+        """These columns, in record batches."""
+        pa = _pyarrow()
+        with self._errors():
+            if self.kind == "table":
+                yield from self.source.select(names).to_batches(max_chunksize=rows)
+            elif self.kind == "parquet":
+                import pyarrow.parquet as parquet
+
+                with parquet.ParquetFile(self.name) as file:
+                    yield from file.iter_batches(rows, columns=names)
+            elif self.kind == "arrow":
+                with pa.memory_map(self.name) as mapped:
+                    reader = pa.ipc.open_file(mapped)
+                    for k in range(reader.num_record_batches):
+                        yield reader.get_batch(k).select(names)
+            else:
+                import pyarrow.csv as csv
+
+                with csv.open_csv(self.name, convert_options=csv.ConvertOptions(include_columns=names)) as reader:
+                    yield from reader
+
+
+class _NamedErrors:
+    """pyarrow's errors, with the name of the file."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, _: Any) -> None:
+        if isinstance(error, _pyarrow().ArrowInvalid):
+            raise ValueError(f"{self.name}: {error}; correct the file") from None
+
+
+class _Plan:
+    """Which columns become what."""
+
+    def __init__(
+        self, file: _TableFile, label: str | None, columns: Sequence[str] | None, dtype: DTypeLike | None
+    ) -> None:
+        self.file, self.label = file, label
+        if isinstance(columns, str):
+            raise ValueError(f"columns={columns!r}: pass a list of names")
+        names = [name for name in file.schema.names if name != label] if columns is None else list(columns)
+        for name in names if label is None else [*names, label]:
+            self._check_present(name)
+        if not names:
+            raise ValueError(f"{file.name}: no columns of features; name some, or another label")
+        if label in names:
+            raise ValueError(f"{label!r} is both the label and one of the columns; leave it out of the columns")
+        self.features = names
+        small = [self._check_number(name) for name in names]
+        self.dtype = np.dtype(dtype or (np.float32 if all(small) else np.float64))
+        if self.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise ValueError(f"dtype={self.dtype}: tables are read as float32 or float64; pass one of these")
+
+    @property
+    def names(self) -> list[str]:
+        return self.features if self.label is None else [*self.features, self.label]
+
+    def _check_present(self, name: str) -> None:
+        count = self.file.schema.names.count(name)
+        if count == 1:
+            return
+        if count:
+            raise ValueError(f"{self.file.name}: {count} columns are named {name!r}; rename them")
+        some = ", ".join(map(repr, self.file.schema.names[:8])) + (", ..." if len(self.file.schema.names) > 8 else "")
+        raise ValueError(f"{self.file.name}: no column {name!r}; there are {some}")
+
+    def _check_number(self, name: str) -> bool:
+        """Whether float32 holds the values of the column; an error if they are not numbers."""
+        types = _pyarrow().types
+        kind = self.file.schema.field(name).type
+        if types.is_boolean(kind) or types.is_null(kind):
+            return True
+        if types.is_integer(kind) or types.is_floating(kind):
+            return bool(kind.bit_width <= 16 or kind == _pyarrow().float32())
+        if types.is_decimal(kind):
+            return False
+        raise ValueError(
+            f"{self.file.name}: column {name!r} is of type {kind}, not of numbers; leave it out by columns=, name it "
+            "as the label, or encode it (sklearn.preprocessing.OneHotEncoder)"
+        )
+
+    def arrays(self, table: Any, first: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """X and y of a table whose first row has this number."""
+        for name in self.names:
+            self._check_missing(table.column(name), name, first)
+        X = np.empty((table.num_rows, len(self.features)), self.dtype)
+        start = 0
+        for batch in table.select(self.features).to_batches(max(64, _VALUES_PER_BLOCK // len(self.features))):
+            rows = X[start : start + batch.num_rows]
+            for j, column in enumerate(batch.columns):
+                rows[:, j] = column.to_numpy(zero_copy_only=False)
+            start += batch.num_rows
+        bad = np.flatnonzero(np.isnan(X).any(axis=1)) if np.isnan(np.sum(X, dtype=np.float64)) else []
+        if len(bad):
+            self._fail_missing(self.features[int(np.flatnonzero(np.isnan(X[bad[0]]))[0])], first + int(bad[0]))
+        return X, None if self.label is None else self._labels(table.column(self.label))
+
+    def _check_missing(self, column: Any, name: str, first: int) -> None:
+        if column.null_count:
+            row = np.flatnonzero(column.is_null().to_numpy())[0]
+            self._fail_missing(name, first + int(row))
+
+    def _fail_missing(self, name: str, row: int) -> None:
+        remedy = "drop the row" if name == self.label else "drop the row, or impute (sklearn.impute.SimpleImputer)"
+        raise ValueError(f"{self.file.name}: column {name!r}, row {row}: the value is missing; {remedy}")
+
+    def _labels(self, column: Any) -> NDArray[Any]:
+        types = _pyarrow().types
+        if types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        kind = column.type
+        if types.is_string(kind) or types.is_large_string(kind):
+            return np.asarray(column.to_pylist(), dtype=str)
+        if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+            return column.to_numpy()
+        raise ValueError(f"{self.file.name}: label {self.label!r} is of type {kind}; use numbers or strings")

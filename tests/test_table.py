@@ -1,0 +1,162 @@
+"""Tables: CSV, Parquet and Arrow files."""
+
+import gzip
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from pegasos import LinearSVC
+from pegasos.io import iter_table, read_table
+
+pa = pytest.importorskip("pyarrow")
+for name in ("csv", "feather", "parquet"):
+    pytest.importorskip(f"pyarrow.{name}")
+
+
+def make_table(n_rows=1000, seed=0):
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "a": rng.standard_normal(n_rows),
+            "kind": pa.array(rng.choice(["oak", "elm", "yew"], n_rows)).dictionary_encode(),
+            "b": rng.integers(0, 100, n_rows, dtype=np.int8),
+            "c": rng.random(n_rows, dtype=np.float32),
+            "d": rng.random(n_rows) < 0.5,
+        }
+    )
+
+
+def write_ipc(table, path):
+    with pa.ipc.new_file(path, table.schema) as writer:
+        for batch in table.to_batches(max_chunksize=300):
+            writer.write_batch(batch)
+
+
+WRITERS = {
+    "parquet": lambda table, path: pa.parquet.write_table(table, path, row_group_size=333),
+    "feather": pa.feather.write_feather,
+    "arrow": write_ipc,
+    "csv": pa.csv.write_csv,
+}
+
+
+@pytest.fixture(params=[*WRITERS, "table"])
+def source(request, tmp_path):
+    if request.param == "table":
+        return make_table()
+    path = tmp_path / f"data.{request.param}"
+    WRITERS[request.param](make_table(), str(path))
+    return path
+
+
+def expected_arrays():
+    table = make_table()
+    X = np.column_stack([table.column(name).to_numpy().astype(np.float64) for name in "abcd"])
+    return X, np.array(table.column("kind").to_pylist())
+
+
+def test_all_formats(source):
+    X, y = read_table(source, label="kind")
+    A, b = expected_arrays()
+    assert X.dtype == np.float64
+    assert X.flags.c_contiguous
+    # CSV has float32 as text, the shortest that reads back as float32.
+    np.testing.assert_allclose(X, A, rtol=1e-7 if str(source).endswith("csv") else 0)
+    np.testing.assert_array_equal(y, b)
+    assert y.dtype.kind == "U"
+    assert LinearSVC().fit(X, y).classes_.tolist() == ["elm", "oak", "yew"]
+
+
+@pytest.mark.parametrize("batch_rows", [1, 7, 400, 100_000])
+def test_batches_together_are_the_whole(source, batch_rows):
+    X, y = read_table(source, label="kind", columns=["c", "a"])
+    batches = list(iter_table(source, label="kind", columns=["c", "a"], batch_rows=batch_rows))
+    assert all(0 < len(part) <= batch_rows for part, _ in batches)
+    np.testing.assert_array_equal(np.concatenate([part for part, _ in batches]), X)
+    np.testing.assert_array_equal(np.concatenate([part for _, part in batches]), y)
+    with pytest.raises(ValueError, match="batch_rows=0: pass a positive number"):
+        iter_table(source, batch_rows=0)
+
+
+def test_columns_and_types():
+    table = make_table().drop_columns(["kind"])
+    X, y = read_table(table)
+    assert y is None
+    assert X.shape == (1000, 4)
+    assert read_table(table, columns=["b", "c", "d"])[0].dtype == np.float32
+    assert read_table(table, columns=["b", "c"], dtype=np.float64)[0].dtype == np.float64
+    narrow = read_table(table, dtype=np.float32)[0]
+    assert narrow.dtype == np.float32
+    np.testing.assert_array_equal(narrow, X.astype(np.float32))
+    np.testing.assert_array_equal(read_table(table, columns=["c", "a"])[0], X[:, [2, 0]])
+    for name, dtype in (("b", np.int8), ("a", np.float64), ("d", bool)):
+        assert read_table(table, label=name)[1].dtype == dtype
+        assert read_table(table, label=name)[0].shape == (1000, 3)
+    wide = pa.table({f"x{j}": np.arange(300.0) + j for j in range(500)})  # of several blocks
+    np.testing.assert_array_equal(read_table(wide)[0], np.arange(300.0)[:, None] + np.arange(500))
+    assert read_table(pa.table({"x": pa.array([1, 2], pa.decimal128(5, 2))}))[0].tolist() == [[1], [2]]
+    assert read_table(pa.table({"x": pa.array([], pa.float64())}))[0].shape == (0, 1)
+
+
+def test_compressed_csv(tmp_path):
+    (tmp_path / "data.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n3,4\n"))
+    X, y = read_table(tmp_path / "data.csv.gz", label="b")
+    np.testing.assert_array_equal(X, [[1], [3]])
+    np.testing.assert_array_equal(y, [2, 4])
+
+
+ERRORS = [
+    (b"a,b\n1,2\n3,\n", {"label": "a"}, "column 'b', row 1: the value is missing; drop the row, or impute"),
+    (b"a,b\n1,2\n,3\n", {"label": "a"}, "column 'a', row 1: the value is missing; drop the row$"),
+    (b"a,b\n1,2\nnan,3\n", {}, "column 'a', row 1: the value is missing"),
+    (b"a,b\n1,x\n2,y\n", {}, "column 'b' is of type string, not of numbers; leave it out by columns="),
+    (b"a,b\n1,2\n", {"label": "c"}, "no column 'c'; there are 'a', 'b'"),
+    (b"a,b\n1,2\n", {"columns": ["a", "z"]}, "no column 'z'; there are 'a', 'b'"),
+    (b"a,a\n1,2\n", {}, "2 columns are named 'a'; rename them"),
+    (b"a\n1\n", {"label": "a"}, "no columns of features; name some"),
+    (b"a,b\n1,2\n3\n", {}, "Expected 2 columns, got 1"),
+    (b"", {}, "Empty CSV file"),
+    (b"PAR1 and no more", {}, "Parquet"),
+    (b"ARROW1\0\0 and no more", {}, "not an Arrow file|Arrow|file"),
+]
+
+
+@pytest.mark.parametrize(("content", "options", "message"), ERRORS)
+@pytest.mark.parametrize("read", [read_table, lambda *args, **options: list(iter_table(*args, **options))])
+def test_errors_name_file_column_and_row(tmp_path, content, options, message, read):
+    path = tmp_path / "data"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: .*({message})"):
+        read(path, **options)
+
+
+def test_rows_count_on_in_batches():
+    table = pa.table({"a": [1.0, 2, 3, None], "b": [1, 2, 3, 4]})
+    batches = iter_table(table, batch_rows=3)
+    next(batches)
+    with pytest.raises(ValueError, match="<table>: column 'a', row 3: the value is missing"):
+        next(batches)
+    with pytest.raises(ValueError, match="column 'a', row 1: the value is missing"):
+        read_table(pa.table({"b": [1, 2], "a": [1.0, np.nan]}))
+
+
+def test_wrong_arguments(tmp_path):
+    table = pa.table({"a": [1.0], "b": [1], "t": pa.array([0], pa.timestamp("s"))})
+    with pytest.raises(ValueError, match="'b' is both the label and one of the columns"):
+        read_table(table, label="b", columns=["a", "b"])
+    with pytest.raises(ValueError, match="columns='ab': pass a list of names"):
+        read_table(table, columns="ab")
+    with pytest.raises(ValueError, match="dtype=int64: tables are read as float32 or float64"):
+        read_table(table, columns=["a"], dtype=np.int64)
+    with pytest.raises(ValueError, match=r"label 't' is of type timestamp\[s\]; use numbers or strings"):
+        read_table(table, label="t")
+    with pytest.raises(FileNotFoundError):
+        read_table(tmp_path / "none.csv")
+
+
+def test_without_pyarrow(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'pegasos\[arrow\]'"):
+        read_table("data.csv")
