@@ -3,8 +3,10 @@
 
 #include <span>
 #include <string>
+#include <variant>
 
 #include "dispatch.hpp"
+#include "solvers/adagrad.hpp"
 #include "solvers/stream.hpp"
 
 namespace pegasos {
@@ -13,8 +15,14 @@ namespace pegasos {
 struct Stream {
     std::string loss;
     double epsilon;
-    PegasosStream learner;
+    std::variant<PegasosStream, AdaGradStream> learner;
     Progress progress = {};
+
+    /// f(learner)
+    template <class F>
+    auto with(F f) const {
+        return std::visit(f, learner);
+    }
 };
 
 /// Presents each row once; what was predicted of them.

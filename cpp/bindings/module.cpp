@@ -164,6 +164,7 @@ void bind_kernel(nb::module_& m);    // kernel.cpp
 void bind_probes(nb::module_& m);    // probes.cpp
 void bind_stream(nb::module_& m);    // stream.cpp
 void bind_svmlight(nb::module_& m);  // svmlight.cpp
+void bind_text(nb::module_& m);      // text.cpp
 
 NB_MODULE(PEGASOS_MODULE, m) {
     m.doc() = "The compiled core, for one instruction set.";
@@ -261,4 +262,5 @@ NB_MODULE(PEGASOS_MODULE, m) {
     bind_probes(m);
     bind_stream(m);
     bind_svmlight(m);
+    bind_text(m);
 }

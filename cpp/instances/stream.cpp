@@ -8,7 +8,9 @@ Progress learn_stream(Stream& stream, const Rows& rows, std::span<const double> 
                       std::span<const double> weights, std::span<const RowNumber> order, Monitor& monitor) {
     const ProblemData data{labels, weights, 1, stream.loss, stream.epsilon};
     const Progress progress = with_hinge_or_other(data, [&](const auto& loss) {
-        return present_rows(stream.learner, loss, rows, labels, weights, order, monitor);
+        return std::visit(
+            [&](auto& learner) { return present_rows(learner, loss, rows, labels, weights, order, monitor); },
+            stream.learner);
     });
     stream.progress.add(progress);
     return progress;
