@@ -25,9 +25,10 @@ struct Stream {
     }
 };
 
-/// Presents each row once; what was predicted of them.
+/// Presents each row once; what was predicted of them. `scores` may be empty.
 template <class Rows>
 Progress learn_stream(Stream& stream, const Rows& rows, std::span<const double> labels,
-                      std::span<const double> weights, std::span<const RowNumber> order, Monitor& monitor);
+                      std::span<const double> weights, std::span<const RowNumber> order,
+                      std::span<double> scores, Monitor& monitor);
 
 }  // namespace pegasos

@@ -38,12 +38,15 @@ std::size_t dimension_of(const Stream& stream) {
     return stream.with([](const auto& learner) { return learner.dimension(); });
 }
 
+using Scores = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
 Progress learn(Stream& stream, const Rows& rows, const Vector<double>& y, const Vector<double>& s,
                const Run& run, const std::optional<Vector<RowNumber>>& order,
-               std::optional<std::uint64_t> seed) {
+               std::optional<std::uint64_t> seed, std::optional<Scores> scores) {
     const auto [n_rows, n_features] =
         std::visit([](const auto& r) { return std::pair(r.n_rows, r.n_features); }, rows.rows);
-    if (y.shape(0) != n_rows || s.shape(0) != n_rows || n_features + 1 != dimension_of(stream))
+    if (y.shape(0) != n_rows || s.shape(0) != n_rows || n_features + 1 != dimension_of(stream) ||
+        (scores && scores->shape(0) != n_rows))
         throw std::invalid_argument("lengths differ");
     if (order && seed) throw std::invalid_argument("an order is given, or drawn from the seed");
     std::vector<RowNumber> visits = to_rows(order, n_rows);
@@ -53,8 +56,9 @@ Progress learn(Stream& stream, const Rows& rows, const Vector<double>& y, const 
         Permutations(n_rows, *seed, false).fill(visits);
     }
     const std::span<const double> labels(y.data(), n_rows), weights(s.data(), n_rows);
+    const std::span<double> told(scores ? scores->data() : nullptr, scores ? n_rows : 0);
     return solve(rows, run, [&](const auto& r, Context& context) {
-        return learn_stream(stream, r, labels, weights, visits, context.monitor);
+        return learn_stream(stream, r, labels, weights, visits, told, context.monitor);
     });
 }
 
@@ -97,8 +101,9 @@ void bind_stream(nb::module_& m) {
         .def_static("adagrad", &make_adagrad, "dimension"_a, "loss"_a, "epsilon"_a, "eta"_a,
                     "One of AdaGrad, in place of Pegasos.")
         .def("learn", &learn, "rows"_a, "y"_a, "s"_a, "run"_a, nb::kw_only(), "order"_a.none() = nb::none(),
-             "seed"_a.none() = nb::none(),
-             "Presents each row once: as they stand, in this order, or in a random one from the seed.")
+             "seed"_a.none() = nb::none(), "scores"_a.none() = nb::none(),
+             "Presents each row once: as they stand, in this order, or in a random one from the seed. "
+             "`scores` is filled with what was predicted of each before.")
         .def("state", &state_of, "(numbers, vectors), for `restore`.")
         .def("restore", &restore, "numbers"_a, "vectors"_a)
         .def("lower_bound",
