@@ -136,7 +136,7 @@ def read_blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[NDArray[np.uint8]
     widen_pipe(raw)
     block, filled = np.empty(size, dtype=np.uint8), 0
     while True:
-        count = raw.readinto(memoryview(block)[filled:])
+        count = raw.readinto(block[filled:])
         if not count:
             break
         filled += count
