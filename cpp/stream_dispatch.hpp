@@ -3,8 +3,10 @@
 
 #include <span>
 #include <string>
+#include <variant>
 
 #include "dispatch.hpp"
+#include "solvers/adagrad.hpp"
 #include "solvers/stream.hpp"
 
 namespace pegasos {
@@ -13,13 +15,20 @@ namespace pegasos {
 struct Stream {
     std::string loss;
     double epsilon;
-    PegasosStream learner;
+    std::variant<PegasosStream, AdaGradStream> learner;
     Progress progress = {};
+
+    /// f(learner)
+    template <class F>
+    auto with(F f) const {
+        return std::visit(f, learner);
+    }
 };
 
-/// Presents each row once; what was predicted of them.
+/// Presents each row once; what was predicted of them. `scores` may be empty.
 template <class Rows>
 Progress learn_stream(Stream& stream, const Rows& rows, std::span<const double> labels,
-                      std::span<const double> weights, std::span<const RowNumber> order, Monitor& monitor);
+                      std::span<const double> weights, std::span<const RowNumber> order,
+                      std::span<double> scores, Monitor& monitor);
 
 }  // namespace pegasos

@@ -8,7 +8,7 @@ from pegasos._core import native
 from pegasos.reference import losses as reference_losses
 from pegasos.reference import s0
 from pegasos.reference.losses import LOSSES
-from pegasos.reference.stream import pegasos_stream
+from pegasos.reference.stream import adagrad_stream, pegasos_stream
 
 EPSILON = 0.3
 OUTPUTS = {"last": lambda iterates: iterates[-1], "average": s0.average, "suffix": s0.suffix_average}
@@ -54,6 +54,26 @@ def test_every_step_is_the_twins(problem, storage, loss, project):
         assert (stream.progress.rows, stream.weight) == (done, pytest.approx(met))
         assert stream.progress.weight == pytest.approx(met)
     assert done == len(order)
+
+
+@any_storage
+@any_problem
+@any_loss
+def test_every_step_of_adagrad_is_the_twins(problem, storage, loss):
+    order = np.concatenate([np.random.default_rng(k).permutation(problem.m) for k in range(2)])
+    options = {"s": problem.s, "epsilon": EPSILON}
+    iterates = list(adagrad_stream(loss, problem.augmented, problem.y, 0.5, order, **options))
+    stream = native.Stream.adagrad(problem.X.shape[1] + 1, loss, EPSILON, 0.5)
+    for t, i in enumerate(order, start=1):
+        stream.learn(*part(problem, [i], storage), make_run())
+        assert_same(stream.w, iterates[t], rtol=1e-9)
+    other = native.Stream.adagrad(problem.X.shape[1] + 1, loss, EPSILON, 0.5)
+    other.restore(*stream.state())
+    for learner in (stream, other):
+        learner.learn(*part(problem, slice(None), storage), make_run())
+    np.testing.assert_array_equal(other.w, stream.w)
+    with pytest.raises(ValueError, match="state"):
+        other.restore(*make_stream(problem).state())
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,7 @@ void bind_part(nb::module_& m);      // part.cpp
 void bind_probes(nb::module_& m);    // probes.cpp
 void bind_stream(nb::module_& m);    // stream.cpp
 void bind_svmlight(nb::module_& m);  // svmlight.cpp
+void bind_text(nb::module_& m);      // text.cpp
 
 NB_MODULE(PEGASOS_MODULE, m) {
     m.doc() = "The compiled core, for one instruction set.";
@@ -231,4 +232,5 @@ NB_MODULE(PEGASOS_MODULE, m) {
     bind_probes(m);
     bind_stream(m);
     bind_svmlight(m);
+    bind_text(m);
 }

@@ -17,19 +17,36 @@ using namespace pegasos;
 
 namespace {
 
-Stream make_stream(std::size_t dimension, std::string loss, double epsilon, double alpha, bool project,
-                   const std::string& output) {
-    const StreamOptions options{alpha, project, output_named(output)};
-    with_loss({{}, {}, 1, loss, epsilon}, [](const auto&) {});  // refuses a name it does not know
-    return {std::move(loss), epsilon, PegasosStream(dimension, options)};
+/// Refuses a loss it does not know.
+void check_loss(const std::string& loss, double epsilon) {
+    with_loss({{}, {}, 1, loss, epsilon}, [](const auto&) {});
 }
+
+Stream make_pegasos(std::size_t dimension, std::string loss, double epsilon, double alpha, bool project,
+                    const std::string& output) {
+    check_loss(loss, epsilon);
+    return {std::move(loss), epsilon,
+            PegasosStream(dimension, StreamOptions{alpha, project, output_named(output)})};
+}
+
+Stream make_adagrad(std::size_t dimension, std::string loss, double epsilon, double eta) {
+    check_loss(loss, epsilon);
+    return {std::move(loss), epsilon, AdaGradStream(dimension, eta)};
+}
+
+std::size_t dimension_of(const Stream& stream) {
+    return stream.with([](const auto& learner) { return learner.dimension(); });
+}
+
+using Scores = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 Progress learn(Stream& stream, const Rows& rows, const Vector<double>& y, const Vector<double>& s,
                const Run& run, const std::optional<Vector<RowNumber>>& order,
-               std::optional<std::uint64_t> seed) {
+               std::optional<std::uint64_t> seed, std::optional<Scores> scores) {
     const auto [n_rows, n_features] =
         std::visit([](const auto& r) { return std::pair(r.n_rows, r.n_features); }, rows.rows);
-    if (y.shape(0) != n_rows || s.shape(0) != n_rows || n_features + 1 != stream.learner.dimension())
+    if (y.shape(0) != n_rows || s.shape(0) != n_rows || n_features + 1 != dimension_of(stream) ||
+        (scores && scores->shape(0) != n_rows))
         throw std::invalid_argument("lengths differ");
     if (order && seed) throw std::invalid_argument("an order is given, or drawn from the seed");
     std::vector<RowNumber> visits = to_rows(order, n_rows);
@@ -39,16 +56,17 @@ Progress learn(Stream& stream, const Rows& rows, const Vector<double>& y, const 
         Permutations(n_rows, *seed, false).fill(visits);
     }
     const std::span<const double> labels(y.data(), n_rows), weights(s.data(), n_rows);
+    const std::span<double> told(scores ? scores->data() : nullptr, scores ? n_rows : 0);
     return solve(rows, run, [&](const auto& r, Context& context) {
-        return learn_stream(stream, r, labels, weights, visits, context.monitor);
+        return learn_stream(stream, r, labels, weights, visits, told, context.monitor);
     });
 }
 
-using StoredState = nb::tuple;
+std::vector<double> vector_of(std::vector<double> vector) { return vector; }
 
 /// (numbers, vectors): the progress before the learner's own numbers.
-StoredState state_of(const Stream& stream) {
-    StreamState state = stream.learner.state();
+nb::tuple state_of(const Stream& stream) {
+    StreamState state = stream.with([](const auto& learner) { return learner.state(); });
     const Progress& p = stream.progress;
     state.numbers.insert(state.numbers.begin(),
                          {p.weight, p.loss, p.errors, static_cast<double>(p.rows), p.score});
@@ -63,7 +81,7 @@ void restore(Stream& stream, const Vector<double>& numbers, const std::vector<Ve
     const double* n = numbers.data();
     StreamState state{{n + own, n + numbers.shape(0)}, {}};
     for (const auto& vector : vectors) state.vectors.push_back(to_vector(vector, vector.shape(0)));
-    stream.learner.restore(state);
+    std::visit([&](auto& learner) { learner.restore(state); }, stream.learner);
     stream.progress = {n[0], n[1], n[2], static_cast<std::uint64_t>(n[3]), n[4]};
 }
 
@@ -76,32 +94,44 @@ void bind_stream(nb::module_& m) {
         .def_ro("errors", &Progress::errors)
         .def_ro("rows", &Progress::rows)
         .def_ro("score", &Progress::score);
+    const auto number = [](double (*get)(const Stream&)) { return get; };
     nb::class_<Stream>(m, "Stream", "A learner that meets each row once and keeps its state between calls.")
-        .def(nb::new_(&make_stream), "dimension"_a, "loss"_a, "epsilon"_a, "alpha"_a, nb::kw_only(),
+        .def(nb::new_(&make_pegasos), "dimension"_a, "loss"_a, "epsilon"_a, "alpha"_a, nb::kw_only(),
              "project"_a = false, "output"_a = "last")
+        .def_static("adagrad", &make_adagrad, "dimension"_a, "loss"_a, "epsilon"_a, "eta"_a,
+                    "One of AdaGrad, in place of Pegasos.")
         .def("learn", &learn, "rows"_a, "y"_a, "s"_a, "run"_a, nb::kw_only(), "order"_a.none() = nb::none(),
-             "seed"_a.none() = nb::none(),
-             "Presents each row once: as they stand, in this order, or in a random one from the seed.")
+             "seed"_a.none() = nb::none(), "scores"_a.none() = nb::none(),
+             "Presents each row once: as they stand, in this order, or in a random one from the seed. "
+             "`scores` is filled with what was predicted of each before.")
         .def("state", &state_of, "(numbers, vectors), for `restore`.")
         .def("restore", &restore, "numbers"_a, "vectors"_a)
-        .def(
-            "lower_bound", [](const Stream& s) { return s.learner.lower_bound(); },
-            "On lambda/2 ||w||^2 + the mean loss of the rows met, for every w.")
-        .def_prop_ro("dimension", [](const Stream& s) { return s.learner.dimension(); })
+        .def("lower_bound",
+             number([](const Stream& s) { return s.with([](const auto& l) { return l.lower_bound(); }); }),
+             "On lambda/2 ||w||^2 + the mean loss of the rows met, for every w.")
+        .def_prop_ro("dimension", &dimension_of)
         .def_ro("progress", &Stream::progress)
         .def_prop_ro(
-            "w", [](const Stream& s) { return to_numpy(s.learner.output()); }, nb::rv_policy::move,
-            "The weights to predict with.")
+            "w",
+            [](const Stream& s) {
+                return to_numpy(s.with([](const auto& l) { return vector_of(l.output()); }));
+            },
+            nb::rv_policy::move, "The weights to predict with.")
         .def_prop_ro(
-            "iterate", [](const Stream& s) { return to_numpy(s.learner.iterate()); }, nb::rv_policy::move,
-            "The last iterate, a / (lambda (weight + idle)).")
-        .def_prop_ro(
-            "weight", [](const Stream& s) { return s.learner.weight() - s.learner.idle(); },
-            "The weight met.")
-        .def_prop_ro(
-            "idle", [](const Stream& s) { return s.learner.idle(); },
-            "Weight added so that no step overshoots.")
-        .def_prop_ro(
-            "dual_sum", [](const Stream& s) { return s.learner.dual_sum(); },
-            "M: the sum of the weighted duals of the slopes met.");
+            "iterate",
+            [](const Stream& s) {
+                return to_numpy(s.with([](const auto& l) { return vector_of(l.iterate()); }));
+            },
+            nb::rv_policy::move, "The last iterate; of Pegasos a / (lambda (weight + idle)).")
+        .def_prop_ro("weight", number([](const Stream& s) {
+                         return s.with([](const auto& l) { return l.weight() - l.idle(); });
+                     }),
+                     "The weight met.")
+        .def_prop_ro("idle",
+                     number([](const Stream& s) { return s.with([](const auto& l) { return l.idle(); }); }),
+                     "Weight added so that no step overshoots.")
+        .def_prop_ro("dual_sum", number([](const Stream& s) {
+                         return s.with([](const auto& l) { return l.dual_sum(); });
+                     }),
+                     "M: the sum of the weighted duals of the slopes met.");
 }

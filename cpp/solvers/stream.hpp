@@ -66,10 +66,11 @@ struct Progress {
 };
 
 /// Presents each of the rows once to a learner, in this order or as they stand; what it predicted of each
-/// before. Ends early when the time is up.
+/// before; `scores`, where wanted, are by row. Ends early when the time is up.
 template <class Learner, class Loss, class Rows>
 Progress present_rows(Learner& learner, const Loss& loss, const Rows& rows, std::span<const double> labels,
-                      std::span<const double> weights, std::span<const RowNumber> order, Monitor& monitor) {
+                      std::span<const double> weights, std::span<const RowNumber> order,
+                      std::span<double> scores, Monitor& monitor) {
     constexpr std::size_t far = 32, near = 16;  // prefetch distances, in rows
     const std::size_t count = order.empty() ? rows.n_rows : order.size();
     const auto row = [&](std::size_t p) -> std::size_t { return order.empty() ? p : order[p]; };
@@ -83,6 +84,7 @@ Progress present_rows(Learner& learner, const Loss& loss, const Rows& rows, std:
         const std::size_t i = row(p);
         const double score = learner.score(rows, i);
         progress.add(loss, score, labels[i], weights[i]);
+        if (!scores.empty()) scores[i] = score;
         if (weights[i] > 0) learner.step(loss, rows, i, score, labels[i], weights[i]);
         if (monitor.worked(rows.entries(i))) break;
     }

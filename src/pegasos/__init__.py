@@ -11,6 +11,7 @@ from pegasos.linear import LinearSVC
 from pegasos.path import LinearSVCCV, Path, path
 from pegasos.regression import LinearSVR
 from pegasos.sequence import SequenceSVC
+from pegasos.text import TextHasher
 
 __version__ = _version("pegasos")
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "LinearSVR",
     "Path",
     "SequenceSVC",
+    "TextHasher",
     "datasets",
     "io",
     "path",

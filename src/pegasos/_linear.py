@@ -179,6 +179,8 @@ class LinearMachine(Machine):
     def _store_result(
         self, last: State, examples: Examples, certificate: Certificate, history: History | list[History]
     ) -> None:
+        for name in ("_streams", "_stream_errors", "progressive_", "lower_bound_", "t_"):
+            self.__dict__.pop(name, None)  # of a stream before
         self._last = last
         self.scale_ = examples.scale
         self.history_ = history

@@ -3,17 +3,19 @@
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import check_classification_targets
 
 from pegasos._config import usable_threads
-from pegasos._linear import LinearMachine, State, Task
+from pegasos._linear import State, Task
 from pegasos._machine import Classifier, Data, explains_habits
 from pegasos._parallel import TimeShare, run_all
+from pegasos._stream import StreamMachine
 from pegasos.certificate import history_from_records, join_parts
 from pegasos.early_stopping import stop_early
 from pegasos.joint import check_cost
@@ -30,7 +32,7 @@ __all__ = ["LinearSVC"]
 ENTRIES_FOR_THREADS = 100_000
 
 
-class LinearSVC(Classifier, LinearMachine):
+class LinearSVC(Classifier, StreamMachine):
     """Linear support vector classifier whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(y_i (<w, x_i> + b))``, where a penalised
@@ -114,6 +116,13 @@ class LinearSVC(Classifier, LinearMachine):
         Epochs begun, or iterations of interior-point; of one class against the rest the most.
     scale_ : ndarray of shape (n_features,) or None
         What the columns were divided by, with ``scale="auto"``.
+    progressive_ : Progressive
+        After `partial_fit` the mean ``loss`` and ``error`` of predictions made before each example was learned from,
+        their ``weight`` and ``n_rows``. There is no `certificate_` then.
+    lower_bound_ : float
+        After `partial_fit` of Pegasos: no w has a smaller ``alpha/2 ||w||^2`` and mean loss over the examples met.
+    t_ : int
+        After `partial_fit` how many examples were met.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -138,7 +147,7 @@ class LinearSVC(Classifier, LinearMachine):
             help="each of more than two classes against the rest, or all together",
             habits={"crammer_singer": "Crammer and Singer's machine is multi_class='joint' with loss='hinge'"},
         ),
-        **LinearMachine.options,
+        **StreamMachine.options,
         "early_stopping": Flag(help="stop also when the accuracy on examples held out no longer improves"),
         "validation_fraction": Number(low=0, high=1, open=True, help="share of the examples held out"),
         "n_iter_no_change": Integer(low=1, help="epochs without a better accuracy after which to stop"),
@@ -208,6 +217,54 @@ class LinearSVC(Classifier, LinearMachine):
         scores = self.decision_function(X)
         numbers = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.take(self.classes_, numbers)
+
+    @property
+    def partial_fit(self) -> Callable[..., Self]:
+        """``partial_fit(X, y, classes=None, sample_weight=None)``: learn from the next examples of a stream.
+
+        Each is met once, in a random order within the call, and not kept. `classes` has all labels there will be, and
+        is given with the first call. The problem is stated by `alpha`: it is there with that alone, or with
+        ``solver="adagrad"``. After `fit` a stream starts anew, with the same classes if no others are given.
+        """
+        self._check_partial_fit()
+        return self._partial_fit
+
+    def _partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        if "_streams" in self.__dict__:
+            known = self.classes_
+            if classes is not None and not np.array_equal(known, np.unique(np.asarray(classes))):
+                raise ValueError(
+                    f"`classes={classes!r}` is not the same as on the first call to partial_fit: {known.tolist()}; "
+                    "leave it out, or pass a new estimator"
+                )
+        elif classes is None and hasattr(self, "classes_"):  # of a fit
+            known = self.classes_
+        elif classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit: all labels there will be")
+        else:
+            known = np.unique(np.asarray(classes))
+            if len(known) < 2:
+                raise ValueError(f"classes={known.tolist()}: a classifier needs two classes or more")
+
+        def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+            check_classification_targets(y)
+            numbers = np.searchsorted(known, y).clip(max=len(known) - 1)
+            new = np.flatnonzero(known[numbers] != y)
+            if len(new):
+                raise ValueError(
+                    f"y[{new[0]}]={y[new[0]]!r} is none of the classes {known.tolist()} of the first call to "
+                    "partial_fit; pass all labels there will be as `classes` then"
+                )
+            return known, numbers
+
+        def targets(data: Data) -> list[NDArray[np.float64]]:
+            return [_against_the_rest(data, k) for k in (range(len(known)) if len(known) > 2 else [1])]
+
+        self._learn_part(X, y, sample_weight, encode, targets)
+        self.classes_ = known
+        return self
 
     @property
     def predict_proba(self) -> Callable[[Any], NDArray[np.float64]]:

@@ -1,21 +1,21 @@
 """Linear support vector regression."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
-from pegasos._linear import LinearMachine
 from pegasos._machine import Data, explains_habits
+from pegasos._stream import StreamMachine
 from pegasos.options import Choice, Number, Option, names
 from pegasos.solvers import Solver
 
 __all__ = ["LinearSVR"]
 
 
-class LinearSVR(RegressorMixin, LinearMachine):
+class LinearSVR(RegressorMixin, StreamMachine):
     """Linear support vector regression whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, x_i> + b - y_i)``, where a penalised intercept b is part of w, and
@@ -37,7 +37,7 @@ random_state, verbose
         Weights.
     intercept_ : ndarray of shape (1,)
         Intercept; 0 without one.
-    certificate_, history_, n_iter_, scale_, n_features_in_, feature_names_in_
+    certificate_, history_, n_iter_, scale_, progressive_, lower_bound_, t_, n_features_in_, feature_names_in_
         As in `LinearSVC`.
 
     Examples
@@ -53,7 +53,7 @@ random_state, verbose
     options: ClassVar[Mapping[str, Option]] = {
         "epsilon": Number(low=0, help="errors up to this size cost nothing"),
         "loss": Choice(values=names("epsilon_insensitive", "squared_epsilon_insensitive"), help="the loss"),
-        **LinearMachine.options,
+        **StreamMachine.options,
     }
 
     @explains_habits
@@ -97,6 +97,15 @@ random_state, verbose
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The value of each example."""
         return self._scores(X).ravel()
+
+    @property
+    def partial_fit(self) -> Callable[..., Self]:
+        """``partial_fit(X, y, sample_weight=None)``: learn from the next examples of a stream, as in `LinearSVC`."""
+        self._check_partial_fit()
+        return self._partial_fit
+
+    def _partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        return self._learn_part(X, y, sample_weight, self._encode, lambda data: [self._targets(data)])
 
     def _validate(self, *arrays: Any, **options: Any) -> Any:
         return super()._validate(*arrays, **options, **({"y_numeric": True} if len(arrays) > 1 else {}))

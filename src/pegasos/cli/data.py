@@ -10,12 +10,13 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from pegasos.chunks import chunk_scores
-from pegasos.io import read_svmlight, read_table
+from pegasos.io import read_svmlight, read_table, read_text
 from pegasos.io.conll import read_lines
 from pegasos.sequence import ForbiddenLink, SequenceSVC
 from pegasos.templates import Template
+from pegasos.text import TextHasher
 
-__all__ = ["Data", "DataFlags", "Form", "data_flags", "form_of", "machine_of", "template_of"]
+__all__ = ["Data", "DataFlags", "Form", "data_flags", "form_of", "machine_of", "predictor_of", "template_of"]
 
 Command = Callable[..., Any]
 Report = tuple[dict[str, Any], str]  # for machines, and in words
@@ -84,11 +85,23 @@ def machine_of(model: Any) -> Any:
 
 def template_of(model: Any) -> Template | None:
     """The template that is the first step of a pipeline."""
+    first = _first_step(model)
+    return first if isinstance(first, Template) else None
+
+
+def predictor_of(model: Any) -> Any:
+    """What predicts from data as a form reads it: of text the features."""
+    return machine_of(model) if isinstance(_first_step(model), TextHasher) else model
+
+
+def _first_step(model: Any) -> Any:
     return model[0] if hasattr(model, "steps") else None
 
 
 def form_of(name: str, model: Any, flags: DataFlags, data: str) -> Form:
     """The kind of file that a model is for, as the name of the data says; `name` is that of the model's file."""
+    if isinstance(_first_step(model), TextHasher):
+        return HashedText(model[0], flags)
     if not isinstance(machine_of(model), SequenceSVC):
         return Table(model, flags) if data.lower().endswith(_TABLES) else Svmlight(model, flags)
     template = template_of(model)
@@ -177,6 +190,30 @@ class Table(Svmlight):
         if data.y is None:
             raise click.UsageError(f"{data.source} is a table; name its column of labels with --label")
         return super().fit(machine, data)
+
+
+class HashedText(Svmlight):
+    """Examples, one a line, as words after a label, in Vowpal Wabbit's format."""
+
+    def __init__(self, hasher: TextHasher, flags: DataFlags) -> None:
+        flags.refuse("other files than text", "zero_based", "dtype", "template", "separator")
+        self.hasher = hasher
+
+    def read(self, source: str) -> Data:
+        X, y, _ = read_text(_file(source), self.hasher.hash_bits, normalize=self.hasher.normalize)
+        if not X.shape[0]:
+            raise click.UsageError(f"{source}: no examples")
+        text = f"{X.shape[0]:,} examples of text, {X.nnz:,} entries"
+        labelled = not np.isnan(y).any()
+        return Data(source, X, y if labelled else None, {"examples": X.shape[0]}, text)
+
+    def fit(self, machine: Any, data: Data) -> Any:
+        raise click.UsageError("a model of text learns in one pass; leave --warm-start out")
+
+    def judge(self, predicted: Any, data: Data, machine: Any) -> Report:
+        if data.y is None:
+            return _no_error(data, f"{len(predicted):,} examples", "examples without a label")
+        return super().judge(predicted, data, machine)
 
 
 class Columns:

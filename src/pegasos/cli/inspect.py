@@ -55,15 +55,26 @@ def _tell_linear(fitted: Any, top: int) -> Told:
     facts |= {
         **_weights(weights),
         "intercept": fitted.intercept_.tolist() if several else float(fitted.intercept_[0]),
-        "certificate": fitted.certificate_.to_dict(),
+        **_result(fitted)[0],
         "largest": _largest(weights, fitted.feature_names_in_ if named else None, top, classes if several else None),
     }
     intercept = "" if several else f", intercept {facts['intercept']:.6g}"
-    lines += [f"{_weights_text(facts)}{intercept}", str(fitted.certificate_)]
-    for label, part in zip(classes, fitted.certificate_.parts, strict=False):
-        lines.append(f"  {label!s:>12}  primal {part.primal:.6g}  dual {part.dual:.6g}  gap {part.gap:.3g}")
+    lines += [f"{_weights_text(facts)}{intercept}", *_result(fitted)[1]]
     lines += _largest_lines("largest weights" if named else "largest weights (features count from 1)", facts["largest"])
     return facts, lines
+
+
+def _result(fitted: Any) -> Told:
+    """How a fit ended, or how well a stream was predicted."""
+    told = getattr(fitted, "progressive_", None)
+    if told is not None:
+        error = "mean squared error" if hasattr(fitted, "epsilon") else "error"
+        text = f"progressive loss {told.loss:.6g}, {error} {told.error:.6g}, {told.n_rows:,} examples met once"
+        return {"progressive": told._asdict()}, [text]
+    lines = [str(fitted.certificate_)]
+    for label, part in zip(getattr(fitted, "classes_", ()), fitted.certificate_.parts, strict=False):
+        lines.append(f"  {label!s:>12}  primal {part.primal:.6g}  dual {part.dual:.6g}  gap {part.gap:.3g}")
+    return {"certificate": fitted.certificate_.to_dict()}, lines
 
 
 @tell.register(KernelMachine)

@@ -14,13 +14,14 @@ from pegasos.linear import LinearSVC
 from pegasos.options import Choice, Flag, Integer, Number, NumberOrName, Option
 from pegasos.regression import LinearSVR
 from pegasos.sequence import SequenceSVC
-from pegasos.solvers import KERNEL_SOLVERS, SEQUENCE_SOLVERS, SOLVERS, Solver
+from pegasos.solvers import KERNEL_SOLVERS, SEQUENCE_SOLVERS, SOLVERS, STREAM_SOLVERS, Solver
 
 __all__ = [
     "TASKS",
     "as_json_text",
     "estimator_flags",
     "given_parameters",
+    "refuse_folder",
     "refuse_overwriting",
     "solver_flags",
 ]
@@ -38,7 +39,7 @@ TASKS: dict[str, Estimator] = {
 }
 
 #: The solvers of all of them.
-ALL_SOLVERS = {**SOLVERS, **KERNEL_SOLVERS, **SEQUENCE_SOLVERS}
+ALL_SOLVERS = {**SOLVERS, **KERNEL_SOLVERS, **SEQUENCE_SOLVERS, **STREAM_SOLVERS}
 
 #: What `constraints` can be on a command line.
 CONSTRAINTS = {"no": None, "bio": "bio"}
@@ -151,6 +152,7 @@ def given_parameters(
     flags: Mapping[str, Any],
     solver_before: str | Solver = "auto",
     estimator: Estimator = LinearSVC,
+    solvers: Mapping[str, type[Solver]] | None = None,
 ) -> dict[str, Any]:
     """The parameters of the estimator that the flags given set, the solver with its options among them.
 
@@ -179,7 +181,7 @@ def given_parameters(
         parameters["constraints"] = CONSTRAINTS[given.pop("constraints")]
     solver = given.pop("solver", None)
     if given:
-        parameters["solver"] = _make_solver(solver or solver_before, given, estimator.solvers)
+        parameters["solver"] = _make_solver(solver or solver_before, given, solvers or estimator.solvers)
     elif solver:
         parameters["solver"] = solver
     return parameters
@@ -243,6 +245,13 @@ def refuse_overwriting(output: str, *inputs: str) -> None:
     for name in inputs:
         if name != "-" and os.path.exists(output) and os.path.exists(name) and os.path.samefile(output, name):
             raise click.UsageError(f"{output} would be overwritten, and it is an input; name another file to write to")
+
+
+def refuse_folder(output: str) -> None:
+    """That the model cannot be written should come up before the work."""
+    folder = os.path.dirname(os.path.abspath(output))
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+        raise click.UsageError(f"{output}: {folder} is no folder that can be written to")
 
 
 def as_json_text(value: Any) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from pegasos.cli.data import DataFlags, data_flags, form_of, machine_of
+from pegasos.cli.data import DataFlags, data_flags, form_of, machine_of, predictor_of
 from pegasos.cli.options import as_json_text, refuse_overwriting
 from pegasos.io import load_model
 from pegasos.io._atomic import open_atomic
@@ -46,7 +46,7 @@ def predict(
     fitted = load_model(model)
     machine, form = machine_of(fitted), form_of(model, fitted, DataFlags(**flags), data)
     _check_wanted(machine, decision, proba)
-    examples = form.read(data)
+    examples, fitted = form.read(data), predictor_of(fitted)
     predicted = fitted.predict(examples.X)
     if output is not None:
         values = predicted

@@ -15,9 +15,11 @@ from pegasos.cli.options import (
     as_json_text,
     estimator_flags,
     given_parameters,
+    refuse_folder,
     refuse_overwriting,
     solver_flags,
 )
+from pegasos.cli.stream import StreamFlags, Talk, train_stream
 from pegasos.io import load_model, save_model
 
 __all__ = ["train"]
@@ -32,6 +34,20 @@ __all__ = ["train"]
 @estimator_flags
 @solver_flags
 @click.option(
+    "--one-pass",
+    is_flag=True,
+    help="learn from each example once, as it is read, in place of a fit to all of them; with --solver adagrad, or "
+    "pegasos with --alpha [adagrad; with --alpha pegasos]",
+)
+@click.option(
+    "--format",
+    "form_name",
+    type=click.Choice(["svmlight", "vw"]),
+    help="one pass: svmlight lines, or label | words in Vowpal Wabbit's format, by their hash [vw with --hash-bits, "
+    "svmlight without]",
+)
+@click.option("--classes", metavar="LABELS", help="one pass: all labels there will be, with commas between [-1,1]")
+@click.option(
     "--template",
     metavar="FILE|chunking",
     help="sequence: how features are made of columns, in CRF++'s notation; chunking is for words and parts of speech "
@@ -45,6 +61,9 @@ def train(
     verbose: bool,
     as_json: bool,
     task: str | None,
+    one_pass: bool,
+    form_name: str | None,
+    classes: str | None,
     zero_based: bool | None,
     dtype: str | None,
     separator: str | None,
@@ -59,6 +78,8 @@ def train(
     With --task sequence, DATA has sentences in columns: a line for each position, the label in its last column, and an
     empty line after each sentence.
 
+    With --one-pass each example is learned from once, as it is read; so it is with --hash-bits, where DATA is text.
+
     Of the options with [default], those with the name of a solver or a task before them belong to that.
     """
     if model is None:
@@ -69,6 +90,14 @@ def train(
     if model == "-":
         raise click.UsageError("a model cannot be written to standard output: name the MODEL")
     refuse_overwriting(model, data)
+    of_stream = one_pass or form_name == "vw" or (given.get("hash_bits") is not None and task != "sequence")
+    if of_stream:
+        flags = StreamFlags(form_name, classes, zero_based, dtype, separator, template)
+        train_stream(data, model, task or "classification", flags, given, Talk(quiet, as_json))
+        return
+    for name, value in (("--format", form_name), ("--classes", classes)):
+        if value is not None:
+            raise click.UsageError(f"{name} is for --one-pass; leave it out, or add that")
     continued = given.get("warm_start") and os.path.exists(model)
     before = load_model(model) if continued else TASKS[task or "classification"]()
     estimator = machine_of(before)
@@ -80,9 +109,7 @@ def train(
     estimator.set_params(**parameters)
     estimator.check_parameters()
     form = form_of(model, before, DataFlags(zero_based, dtype, separator, template, label), data)
-    folder = os.path.dirname(os.path.abspath(model))
-    if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
-        raise click.UsageError(f"{model}: {folder} is no folder that can be written to")
+    refuse_folder(model)
     started = time.perf_counter()
     examples = form.read(data)
     reading = time.perf_counter() - started

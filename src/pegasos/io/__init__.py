@@ -7,10 +7,12 @@ from pegasos.io.model import load_model, save_model
 from pegasos.io.svmlight import iter_svmlight, read_svmlight
 from pegasos.io.svmlight_writer import write_svmlight
 from pegasos.io.table import iter_table, read_table
+from pegasos.io.text import hash_text, read_text
 
 __all__ = [
     "Dataset",
     "DatasetWriter",
+    "hash_text",
     "iter_svmlight",
     "iter_table",
     "load_model",
@@ -18,6 +20,7 @@ __all__ = [
     "read_conll",
     "read_svmlight",
     "read_table",
+    "read_text",
     "save_model",
     "write_dataset",
     "write_svmlight",

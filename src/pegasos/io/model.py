@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pegasos._linear import State
 from pegasos.certificate import Certificate, History, history_from_records
-from pegasos.io import _kernel_model, _sequence_model
+from pegasos.io import _kernel_model, _sequence_model, _stream_model
 from pegasos.io._atomic import open_atomic
 from pegasos.io._tensors import Tensors, take
 from pegasos.kernel import SVC, SVR
@@ -18,8 +18,9 @@ from pegasos.linear import LinearSVC
 from pegasos.path import LinearSVCCV
 from pegasos.regression import LinearSVR
 from pegasos.sequence import SequenceSVC
-from pegasos.solvers import Solver
+from pegasos.solvers import STREAM_SOLVERS, Solver
 from pegasos.templates import Template
+from pegasos.text import TextHasher
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -45,7 +46,9 @@ def save_model(model: "Model | Pipeline", path: str | os.PathLike[str]) -> None:
     the loaded model continues. A `random_state` that is an object and not a number is not kept. Of a `LinearSVCCV` its
     `best_estimator_` is written. A kernel machine is its support vectors, and a fit of it always continues; one whose
     kernel is a Python function has no file, as files hold no code. A `SequenceSVC` is written with its vocabulary, and
-    with ``warm_start=True`` its dual point; one behind a `Template` in a pipeline of these two with the template.
+    with ``warm_start=True`` its dual point; one behind a `Template` in a pipeline of these two with the template. A
+    linear machine after `partial_fit` is written with what its learners know, so that the loaded one goes on learning,
+    and one behind a `TextHasher` with that.
 
     Examples
     --------
@@ -62,7 +65,7 @@ def save_model(model: "Model | Pipeline", path: str | os.PathLike[str]) -> None:
     from safetensors.numpy import save
     from sklearn.utils.validation import check_is_fitted
 
-    template, model = _take_apart(model)
+    before, model = _take_apart(model)
     if not isinstance(model, Model):
         *most, last = KINDS
         raise TypeError(
@@ -72,17 +75,14 @@ def save_model(model: "Model | Pipeline", path: str | os.PathLike[str]) -> None:
     if isinstance(model, LinearSVCCV):
         model = model.best_estimator_
     tensors, header = _pack(model)
-    if template is not None:
-        header["template"] = _sequence_model.pack_template(template)
-    if isinstance(model.history_, list):
-        tensors |= {f"history.{k}": _records(history) for k, history in enumerate(model.history_)}
-    else:
-        tensors["history"] = _records(model.history_)
-    header |= {
-        "estimator": type(model).__name__,
-        "parameters": _parameters(model),
-        "certificate": model.certificate_.to_dict(),
-    }
+    if isinstance(before, Template):
+        header["template"] = _sequence_model.pack_template(before)
+    elif before is not None:
+        header["text"] = before.get_params()
+    header |= {"estimator": type(model).__name__, "parameters": _parameters(model)}
+    if not _stream_model.is_stream(model):
+        header["certificate"] = model.certificate_.to_dict()
+        tensors |= _pack_history(model.history_)
     if not isinstance(model, LinearSVR | SVR):
         if model.classes_.dtype.kind in "biuf":
             tensors["classes"] = model.classes_
@@ -100,16 +100,24 @@ def save_model(model: "Model | Pipeline", path: str | os.PathLike[str]) -> None:
         file.write(data)
 
 
-def _take_apart(model: Any) -> tuple[Template | None, Any]:
-    """Of a pipeline of a template and what labels sequences these two; else the model alone."""
+def _pack_history(history: History | list[History]) -> Tensors:
+    if isinstance(history, list):
+        return {f"history.{k}": _records(part) for k, part in enumerate(history)}
+    return {"history": _records(history)}
+
+
+def _take_apart(model: Any) -> tuple[Template | TextHasher | None, Any]:
+    """Of a pipeline of what makes features and what uses them these two; else the model alone."""
     from sklearn.pipeline import Pipeline
 
     if not isinstance(model, Pipeline):
         return None, model
     steps = [step for _, step in model.steps]
-    if len(steps) != 2 or not isinstance(steps[0], Template) or not isinstance(steps[1], SequenceSVC):
+    pairs = [(Template, SequenceSVC), (TextHasher, LinearModel)]
+    if len(steps) != 2 or not any(isinstance(steps[0], one) and isinstance(steps[1], other) for one, other in pairs):
         raise TypeError(
-            "of pipelines, save_model writes those of a Template and a SequenceSVC; save the last step alone"
+            "of pipelines, save_model writes those of a Template and a SequenceSVC, and of a TextHasher and a linear "
+            "machine; save the last step alone"
         )
     return steps[0], steps[1]
 
@@ -118,6 +126,8 @@ def _pack(model: Model) -> tuple[Tensors, dict[str, Any]]:
     """Tensors of a machine, and its entries of the header."""
     if isinstance(model, SequenceSVC):
         return _sequence_model.pack(model)
+    if _stream_model.is_stream(model):
+        return _stream_model.pack(model)
     return _kernel_model.pack(model) if isinstance(model, KernelModel) else _pack_linear(model)
 
 
@@ -205,15 +215,30 @@ def _restore(header: dict[str, Any], tensors: Tensors) -> "Model | Pipeline":
         raise ValueError(f"a model of kind {header['estimator']!r}, which this version does not know")
     kind = KINDS[header["estimator"]]
     model = kind(**_given_parameters(header["parameters"], kind))
-    model.check_parameters()
+    streamed = "stream" in header
+    if streamed:
+        model.check_stream_parameters()
+    else:
+        model.check_parameters()
     if not isinstance(model, LinearSVR | SVR):
         model.classes_ = _classes(header, tensors)
-    n_parts = _unpack(model, header, tensors)
+    n_parts = 0
+    if streamed:
+        _stream_model.unpack(model, header["stream"], tensors)
+    else:
+        n_parts = _unpack(model, header, tensors)
     names = header.get("feature_names")
     if names is not None:
         if len(names) != model.n_features_in_ or not all(isinstance(name, str) for name in names):
             raise ValueError(f"the names of the features do not fit the {model.n_features_in_} weights")
         model.feature_names_in_ = np.array(names, dtype=object)
+    if not streamed:
+        _unpack_result(model, header, tensors, n_parts)
+    return _behind_features(model, header)
+
+
+def _unpack_result(model: Model, header: dict[str, Any], tensors: Tensors, n_parts: int) -> None:
+    """Certificate and history."""
     model.certificate_ = _certificate(header["certificate"])
     if len(model.certificate_.parts) != n_parts:
         raise ValueError(f"a certificate of {len(model.certificate_.parts)} parts, not {n_parts}")
@@ -223,13 +248,22 @@ def _restore(header: dict[str, Any], tensors: Tensors) -> "Model | Pipeline":
         for name in ([f"history.{k}" for k in range(n_parts)] or ["history"])
     ]
     model.history_ = histories if n_parts else histories[0]
-    if "template" not in header:
+
+
+def _behind_features(model: Model, header: dict[str, Any]) -> "Model | Pipeline":
+    """The model, in a pipeline with what makes its features where the file has that."""
+    if "template" not in header and "text" not in header:
         return model
-    if not isinstance(model, SequenceSVC):
-        raise ValueError(f"a template, of which a {kind.__name__} has no use")
     from sklearn.pipeline import make_pipeline
 
-    return make_pipeline(_sequence_model.unpack_template(header["template"]), model)
+    if "template" in header:
+        if not isinstance(model, SequenceSVC):
+            raise ValueError(f"a template, of which a {type(model).__name__} has no use")
+        return make_pipeline(_sequence_model.unpack_template(header["template"]), model)
+    hasher = TextHasher(**header["text"]).fit([])
+    if model.n_features_in_ != 1 << hasher.hash_bits:
+        raise ValueError(f"{model.n_features_in_} weights, and {hasher.hash_bits} bits of a hash")
+    return make_pipeline(hasher, model)
 
 
 def _unpack(model: Model, header: dict[str, Any], tensors: Tensors) -> int:
@@ -299,7 +333,7 @@ def _given_parameters(parameters: dict[str, Any], kind: type[Model]) -> dict[str
     parameters = dict(parameters)
     solver = parameters.get("solver")
     if isinstance(solver, dict):
-        parameters["solver"] = kind.solvers[solver["name"]](**solver["options"])
+        parameters["solver"] = {**STREAM_SOLVERS, **kind.solvers}[solver["name"]](**solver["options"])
         parameters["solver"].check()
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = {label: float(weight) for label, weight in parameters["class_weight"]}

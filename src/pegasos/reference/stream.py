@@ -13,7 +13,7 @@ import numpy as np
 from pegasos.reference.losses import LOSSES
 from pegasos.reference.s0 import Floats, RowNumbers
 
-__all__ = ["Step", "pegasos_stream"]
+__all__ = ["Step", "adagrad_stream", "pegasos_stream"]
 
 
 class Step(NamedTuple):
@@ -90,3 +90,40 @@ def pegasos_stream(
             w, M = factor * w, factor * M
         met, a = W - idle, lam * W * w
         yield Step(w, M / met - float(a @ a) / (2 * lam * met**2), losses, errors)
+
+
+def adagrad_stream(
+    loss: str,
+    X: Floats,
+    y: Floats,
+    eta: float,
+    order: RowNumbers,
+    *,
+    s: Floats | None = None,
+    epsilon: float = 0.0,
+) -> Iterator[Floats]:
+    """AdaGrad (Duchi, Hazan and Singer 2011, the diagonal update without a norm), one row at a step.
+
+    Yields
+    ------
+    array of shape (d,)
+        w after 0, 1, ..., T rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0, 0.0], [0.5, 2.0]]), np.array([1.0, -1.0])
+    >>> for w in adagrad_stream("hinge", X, y, 0.5, np.array([0, 1])):
+    ...     print(w.round(3))
+    [0. 0.]
+    [0.5 0. ]
+    [ 0.276 -0.5  ]
+    """
+    kind, s = LOSSES[loss], np.ones(len(y)) if s is None else s
+    sign, w, G = kind.sign(y), np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    yield w
+    for i in order:
+        g = float(kind.slope(sign[i] * (X[i] @ w), y[i], epsilon)) * sign[i] * X[i]
+        G = G + s[i] * g * g
+        w = w + eta * s[i] * g / np.sqrt(np.where(G > 0, G, 1.0))
+        yield w

@@ -5,6 +5,7 @@ from typing import Any
 
 from sklearn.base import clone
 
+from pegasos.solvers.adagrad import AdaGrad
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.base import Solver
 from pegasos.solvers.constant_step import ConstantStep
@@ -29,6 +30,8 @@ __all__ = [
     "SGDS",
     "SMO",
     "SOLVERS",
+    "STREAM_SOLVERS",
+    "AdaGrad",
     "ConstantStep",
     "FrankWolfe",
     "InteriorPoint",
@@ -48,6 +51,9 @@ SOLVERS: dict[str, type[Solver]] = {
 
 #: Those of kernel machines.
 KERNEL_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, SMO, SDCA, SBP, Pegasos, Perceptron)}
+
+#: Those of streams, of which each example is met once.
+STREAM_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, Pegasos, AdaGrad)}
 
 #: Those of sequences of labels.
 SEQUENCE_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, FrankWolfe, Pegasos)}

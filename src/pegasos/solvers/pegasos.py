@@ -153,6 +153,19 @@ class Pegasos(SubgradientSolver):
         self._refuse_no_certificate()
         return super().solve(problem, budget, seed, start, report)
 
+    def make_stream(self, dimension: int, loss: str, epsilon: float, alpha: float | None) -> native.Stream:
+        """A learner of a stream in the core's hands."""
+        for name in set(self.options) - {"project", "average"}:
+            if getattr(self, name) != getattr(Pegasos(), name):
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is for a fit to all examples; a stream, whose examples are met "
+                    f"once each, takes project and average: leave it at {getattr(Pegasos(), name)!r}"
+                )
+        if alpha is None:
+            raise ValueError("Pegasos on a stream needs alpha, the weight of the norm; pass alpha, such as alpha=1e-5")
+        output = OUTPUTS[self.average]
+        return native.Stream(dimension, loss, epsilon, float(alpha), project=bool(self.project), output=output)
+
     def solve_kernel(
         self,
         problem: KernelProblem,

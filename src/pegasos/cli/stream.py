@@ -1,0 +1,235 @@
+"""``pegasos train --one-pass``: learning from a pipe or a file that is read once."""
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos._config import usable_threads
+from pegasos._stream import Learner
+from pegasos.cli.options import TASKS, as_json_text, given_parameters, refuse_folder
+from pegasos.io import save_model
+from pegasos.io.stream import Part, read_svmlight_parts, read_text_parts
+from pegasos.linear import LinearSVC
+from pegasos.regression import LinearSVR
+from pegasos.solvers import STREAM_SOLVERS
+from pegasos.text import TextHasher
+
+__all__ = ["StreamFlags", "Talk", "train_stream"]
+
+DEFAULT_BITS = 18
+
+Machine = LinearSVC | LinearSVR
+
+
+class StreamFlags(NamedTuple):
+    """What the flags say about data; None where they are not given."""
+
+    form: str | None
+    classes: str | None
+    zero_based: bool | None
+    dtype: str | None
+    separator: str | None
+    template: str | None
+
+
+class Talk(NamedTuple):
+    """How much to print."""
+
+    quiet: bool
+    as_json: bool
+
+    @property
+    def at_all(self) -> bool:
+        return not self.quiet and not self.as_json
+
+
+def train_stream(data: str, model: str, task: str, flags: StreamFlags, given: dict[str, Any], talk: Talk) -> None:
+    """Learn from each example once, and write the model."""
+    if task not in ("classification", "regression"):
+        raise click.UsageError(f"--one-pass is for linear machines, and --task {task} is none; leave one of them out")
+    for name in ("dtype", "separator", "template"):
+        if getattr(flags, name) is not None:
+            raise click.UsageError(f"--{name} is nothing that one pass has; leave it out")
+    for name in ("warm_start", "max_iter", "max_time", "tol", "C", "n_jobs"):
+        if given.get(name) is not None:
+            raise click.UsageError(f"--{name.replace('_', '-')} is nothing that one pass has; leave it out")
+    given, hash_bits = dict(given), given.get("hash_bits")
+    given.pop("hash_bits", None)
+    if flags.form == "svmlight" and hash_bits is not None:
+        raise click.UsageError("--hash-bits is for text, and svmlight features have numbers; leave one of them out")
+    if flags.form == "vw" and hash_bits is None:
+        hash_bits = DEFAULT_BITS
+    if hash_bits is not None:
+        if flags.zero_based is not None:
+            raise click.UsageError("--zero-based is for svmlight files, and text has no numbers of features")
+        TextHasher(hash_bits).fit([])  # refuses what is no number of bits
+    if flags.classes is not None and task == "regression":
+        raise click.UsageError("--classes is for classification; leave it out")
+    before = "adagrad" if given.get("alpha") is None else "pegasos"
+    estimator = TASKS[task]
+    machine: Any = estimator(**{"solver": before, **given_parameters(given, before, estimator, STREAM_SOLVERS)})
+    if given.get("alpha") is None and machine.check_stream_parameters().name == "pegasos":
+        raise click.UsageError("--solver pegasos needs --alpha, the weight of the norm, such as --alpha 1e-5")
+    refuse_folder(model)
+    started = time.perf_counter()
+    stream = Stream(machine, hash_bits, bool(flags.zero_based), _labels(flags.classes))
+    stream.learn(data, talk.at_all)
+    stream.save(model)
+    print_summary(machine, model, started, talk)
+
+
+def _labels(given: str | None) -> list[float]:
+    if given is None:
+        return [-1.0, 1.0]
+    try:
+        return [float(label) for label in given.split(",")]
+    except ValueError:
+        raise click.UsageError(f"--classes {given}: must be numbers with commas between, such as 0,1,2") from None
+
+
+class Stream:
+    """One pass over examples, and a line on what was predicted whenever their number is a power of two."""
+
+    def __init__(self, machine: Machine, hash_bits: int | None, zero_based: bool, classes: list[float]) -> None:
+        self.machine = machine
+        self.hash_bits = hash_bits
+        self.zero_based = zero_based
+        self.classes = np.unique(np.array(classes)) if isinstance(machine, LinearSVC) else np.empty(0)
+        if isinstance(machine, LinearSVC) and len(self.classes) < 2:
+            raise click.UsageError("--classes must name two labels or more, such as --classes 0,1")
+        if self.classes.size and (self.classes == np.round(self.classes)).all():
+            self.classes = self.classes.astype(np.int64)
+        self.solver = machine.check_stream_parameters()
+        self.width = 1 << hash_bits if hash_bits is not None else 0
+        self.used = self.width  # the features there were
+        self.next_line = 1
+        self.last = (0.0, 0.0)  # weight and loss at the last line
+
+    def learn(self, source: str, talk: bool) -> None:
+        """From all there is."""
+        file: Any = sys.stdin.buffer if source == "-" else source
+        if talk:
+            click.echo(f"{'loss':>10} {'since last':>10} {'examples':>12} {'weight':>14} {'label':>8} {'score':>10}")
+        self._grow(self.width)
+        # Learning and parsing run beside each other: nearly all of both is in the core, without the GIL.
+        with contextlib.closing(self._parts(file)) as parts:
+            for part in parts:
+                self._learn_part(source, part, talk)
+        if not self._progress.rows:
+            raise click.UsageError(f"{source}: no examples")
+        if not self.hash_bits:
+            self._grow(self.used)
+        self._finish()
+
+    def _parts(self, file: Any) -> Iterator[Part]:
+        if self.hash_bits is not None:
+            return read_text_parts(file, self.hash_bits, usable_threads())
+        return read_svmlight_parts(file, self.zero_based, usable_threads())
+
+    @property
+    def _progress(self) -> Any:
+        return self.machine._streams[0].core.progress
+
+    def _learn_part(self, source: str, part: Part, talk: bool) -> None:
+        if part.n_features > self.width:
+            self._grow(2 * part.n_features)  # room, so that it is rare
+        self.used = max(self.used, part.n_features)
+        targets, s = self._targets(source, part), self._weights(part)
+        first = 0
+        while first < len(s):
+            line = self.next_line - self._progress.rows if talk else len(s)
+            last = min(first + line, len(s))
+            rows = part.rows(first, last, self.width, self.machine._bias)
+            told = self.machine._learn(rows, [y[first:last] for y in targets], s[first:last], seed=None)
+            if talk and self._progress.rows == self.next_line:
+                self._print_line(part.labels[last - 1], told[-1].score)
+                self.next_line *= 2
+            first = last
+
+    def _targets(self, source: str, part: Part) -> list[NDArray[np.float64]]:
+        if not self.classes.size:
+            return [part.labels]
+        numbers = np.searchsorted(self.classes, part.labels).clip(max=len(self.classes) - 1)
+        wrong = np.flatnonzero(self.classes[numbers] != part.labels)
+        if len(wrong):
+            known = ", ".join(map(str, self.classes.tolist()))
+            raise click.UsageError(
+                f"{source}: the label {part.labels[wrong[0]]:g} is none of {known}; name all labels there will be "
+                "with --classes, such as --classes 0,1, or use --task regression"
+            )
+        which = range(len(self.classes)) if len(self.classes) > 2 else [1]
+        return [np.where(numbers == k, 1.0, -1.0) for k in which]
+
+    def _weights(self, part: Part) -> NDArray[np.float64]:
+        weights = getattr(self.machine, "class_weight", None)
+        if weights is None:
+            return part.weights
+        by_class = np.array([weights.get(label, 1.0) for label in self.classes.tolist()])
+        return part.weights * by_class[np.searchsorted(self.classes, part.labels)]
+
+    def _grow(self, width: int) -> None:
+        """Learners of so many features that know what those before did."""
+        machine = self.machine
+        if "_streams" not in vars(machine):
+            machine._begin_stream(self.solver, width, len(self.classes) if len(self.classes) > 2 else 1)
+        else:
+            machine._streams = [_resized(learner, width) for learner in machine._streams]
+        self.width = width
+
+    def _print_line(self, label: float, score: float) -> None:
+        told = [learner.core.progress for learner in self.machine._streams]
+        weight, loss = told[0].weight, sum(progress.loss for progress in told)
+        since = (loss - self.last[1]) / ((weight - self.last[0]) or 1.0)
+        self.last = (weight, loss)
+        columns = [f"{loss / (weight or 1.0):10.6f}", f"{since:10.6f}", f"{told[0].rows:12,}", f"{weight:14,.1f}"]
+        click.echo(" ".join([*columns, f"{label:8g}", f"{score:10.4f}" if len(told) == 1 else f"{'':10}"]))
+
+    def _finish(self) -> None:
+        self.machine.n_features_in_ = self.width
+        if self.classes.size:
+            self.machine.classes_ = self.classes  # type: ignore[union-attr]
+        self.machine._store_streams()
+
+    def save(self, model: str) -> None:
+        if self.hash_bits is None:
+            save_model(self.machine, model)
+            return
+        from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
+
+        save_model(make_pipeline(TextHasher(self.hash_bits), self.machine), model)
+
+
+def _resized(learner: Learner, width: int) -> Learner:
+    """The same with more or fewer features; the last entry of each vector belongs to the intercept."""
+    solver, dimension, *problem = learner.given
+    other = Learner(solver, width + 1, *problem)
+    numbers, vectors = learner.core.state()
+    kept = min(dimension, width + 1) - 1
+    room = np.zeros(width - kept)
+    other.core.restore(numbers, [np.concatenate([v[:kept], room, v[-1:]]) for v in vectors])
+    return other
+
+
+def print_summary(machine: Machine, model: str, started: float, talk: Talk) -> None:
+    """What was learned, in words or as JSON."""
+    told, seconds = machine.progressive_, time.perf_counter() - started
+    regression = isinstance(machine, LinearSVR)
+    solver = machine._streams[0].given[0].describe()
+    if talk.as_json:
+        error = "mean_squared_error" if regression else "error"
+        facts = {"model": model, "examples": told.n_rows, "weight": told.weight, "features": machine.n_features_in_}
+        facts |= {"progressive_loss": told.loss, f"progressive_{error}": told.error}
+        if hasattr(machine, "lower_bound_"):
+            facts["lower_bound"] = machine.lower_bound_
+        click.echo(as_json_text(facts | {"seconds": seconds, "solver": solver}))
+    elif talk.at_all:
+        error = f"mean squared error {told.error:.6g}" if regression else f"error {told.error:.2%}"
+        click.echo(f"progressive loss {told.loss:.6f}, {error}  ({told.n_rows:,} examples of weight {told.weight:,g})")
+        click.echo(f"seconds  {seconds:.2f}  ({told.n_rows / seconds:,.0f} examples a second)")
+        click.echo(f"solver   {solver}\nmodel    {model}")

@@ -1,0 +1,51 @@
+"""Examples from a pipe, some thousand at a time: hashed text, or svmlight lines."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos._core import native
+from pegasos.io.svmlight import iter_svmlight
+from pegasos.io.text import read_text_rows
+
+__all__ = ["Part", "read_svmlight_parts", "read_text_parts"]
+
+
+#: Bytes of svmlight text that make a part.
+PART_BYTES = 1 << 20
+
+
+class Part(NamedTuple):
+    """Some examples, as the core takes them."""
+
+    labels: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    values: NDArray[np.float32]
+    columns: NDArray[Any]
+    starts: NDArray[Any]
+    n_features: int
+
+    def rows(self, first: int, last: int, n_features: int, bias: float) -> native.Rows:
+        """Those from `first` to `last`, without a copy."""
+        return native.csr_rows(self.values, self.columns, self.starts[first : last + 1], n_features, bias)
+
+
+def read_text_parts(source: Any, hash_bits: int, n_jobs: int) -> Iterator[Part]:
+    """Lines in Vowpal Wabbit's format. Every one must have a label."""
+    line = 1
+    for rows in read_text_rows(source, hash_bits, n_jobs=n_jobs):
+        if np.isnan(rows.labels).any():
+            raise ValueError(
+                f"{getattr(source, 'name', source)}: an example between lines {line} and {line + rows.lines - 1} has "
+                "no label to learn; write label | features"
+            )
+        line += rows.lines
+        yield Part(rows.labels, rows.weights, rows.values, rows.columns, rows.starts, 1 << hash_bits)
+
+
+def read_svmlight_parts(source: Any, zero_based: bool, n_jobs: int) -> Iterator[Part]:
+    """Lines in svmlight format; the number of features grows from part to part."""
+    for X, y in iter_svmlight(source, chunk_bytes=PART_BYTES, zero_based=zero_based, dtype=np.float32, n_jobs=n_jobs):
+        yield Part(y, np.ones(len(y)), X.data, X.indices, X.indptr, X.shape[1])

@@ -1,0 +1,185 @@
+"""Text features by their hash. The grammar of the lines is stated in ``cpp/text.hpp``."""
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pegasos._core import native
+
+__all__ = ["MOST_HASH_BITS", "TextRows", "hash_text", "read_blocks", "read_text", "read_text_rows"]
+
+MOST_HASH_BITS = 28
+#: Bytes of text at a time: what is made of them stays in the caches until it is learned from.
+BLOCK = 1 << 21
+
+_BLANKS = str.maketrans("|:\n\r", "    ")
+
+
+class TextRows(NamedTuple):
+    """Examples made of some lines."""
+
+    labels: NDArray[np.float64]  # NaN where there is none
+    weights: NDArray[np.float64]
+    values: NDArray[np.float32]
+    columns: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    lines: int
+
+    def matrix(self, hash_bits: int) -> sp.csr_matrix:
+        """The features."""
+        return sp.csr_matrix((self.values, self.columns, self.starts), shape=(len(self.labels), 1 << hash_bits))
+
+
+def hash_text(lines: Iterable[str], hash_bits: int = 18, *, normalize: bool = True) -> sp.csr_matrix:
+    """The words of texts as features, by their hash.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        The texts. Blanks stand between words; so do ``|`` and ``:``.
+    hash_bits : int, default=18
+        There are ``2 ** hash_bits`` features.
+    normalize : bool, default=True
+        Whether to divide each row by its Euclidean norm.
+
+    Returns
+    -------
+    scipy.sparse.csr_matrix of shape (n_texts, 2 ** hash_bits)
+        A word that stands k times in a text counts ``1 + log(k)``.
+
+    Examples
+    --------
+    >>> from pegasos.io import hash_text
+    >>> X = hash_text(["to be or not to be", "or not"])
+    >>> X.shape, X.nnz
+    ((2, 262144), 6)
+    """
+    _check_bits(hash_bits)
+    text = "".join(f"| {line.translate(_BLANKS)}\n" for line in lines).encode()
+    return _parse(np.frombuffer(text, dtype=np.uint8), hash_bits, normalize, 1).matrix(hash_bits)
+
+
+def read_text(
+    source: str | os.PathLike[str] | BinaryIO, hash_bits: int = 18, *, normalize: bool = True
+) -> tuple[sp.csr_matrix, NDArray[np.float64], NDArray[np.float64]]:
+    """Read text features in Vowpal Wabbit's line format, ``label weight | word word:value``, by their hash.
+
+    Parameters
+    ----------
+    source : path or binary file object
+        What to read, to its end.
+    hash_bits, normalize
+        As in `hash_text`.
+
+    Returns
+    -------
+    X : scipy.sparse.csr_matrix of shape (n_rows, 2 ** hash_bits)
+        The features.
+    y : ndarray of shape (n_rows,)
+        The labels; NaN where a line has none.
+    weights : ndarray of shape (n_rows,)
+        The weights, 1 where a line has none.
+
+    Raises
+    ------
+    ValueError
+        If a line is not in the format. The message names file, line and column, counting from 1 (columns in bytes).
+
+    Examples
+    --------
+    >>> import io
+    >>> from pegasos.io import read_text
+    >>> X, y, weights = read_text(io.BytesIO(b"1 | good film\\n-1 2.5 |title bad |body:0.5 film length:90\\n"))
+    >>> X.nnz, y, weights
+    (5, array([ 1., -1.]), array([1. , 2.5]))
+    """
+    _check_bits(hash_bits)
+    parts = list(read_text_rows(source, hash_bits, normalize=normalize))
+    if not parts:
+        return sp.csr_matrix((0, 1 << hash_bits), dtype=np.float32), np.empty(0), np.empty(0)
+    X = sp.vstack([part.matrix(hash_bits) for part in parts], format="csr")
+    return X, np.concatenate([part.labels for part in parts]), np.concatenate([part.weights for part in parts])
+
+
+def read_text_rows(
+    source: str | os.PathLike[str] | BinaryIO, hash_bits: int, *, normalize: bool = True, n_jobs: int = 1
+) -> Iterator[TextRows]:
+    """The same, a few thousand lines at a time and while others are being read."""
+    if isinstance(source, str | os.PathLike):
+        with open(source, "rb", buffering=0) as file:
+            yield from read_text_rows(file, hash_bits, normalize=normalize, n_jobs=n_jobs)
+        return
+    name, line = str(getattr(source, "name", "<stream>")), 1
+    pending: deque[Future[TextRows]] = deque()
+    try:
+        with ThreadPoolExecutor(n_jobs) as pool:
+            for block in read_blocks(source):
+                pending.append(pool.submit(_parse, block, hash_bits, normalize, line))
+                line += int(np.count_nonzero(block == 10))
+                if len(pending) > n_jobs:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def read_blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[NDArray[np.uint8]]:
+    """What is in a file, in blocks of whole lines; the last one gets its newline where it has none."""
+    raw: Any = getattr(file, "raw", file)
+    widen_pipe(raw)
+    block, filled = np.empty(size, dtype=np.uint8), 0
+    while True:
+        count = raw.readinto(block[filled:])
+        if not count:
+            break
+        filled += count
+        if filled < len(block):
+            continue
+        end = _after_last_newline(block)
+        rest = block[end:].copy()
+        if end:
+            yield block[:end]
+        # A line longer than a block gets a larger one.
+        block = np.empty(max(size, 2 * len(rest)), dtype=np.uint8)
+        block[: len(rest)] = rest
+        filled = len(rest)
+    if filled:
+        last = block[:filled]
+        yield last if last[-1] == 10 else np.append(last, np.uint8(10))
+
+
+def widen_pipe(file: Any) -> None:
+    """Let a pipe hold a megabyte, where it is one: fewer turns between who writes and who reads."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(file.fileno(), fcntl.F_SETPIPE_SZ, 1 << 20)
+    except (ImportError, AttributeError, OSError, ValueError):
+        pass
+
+
+def _after_last_newline(block: NDArray[np.uint8]) -> int:
+    """The length of the whole lines in a block."""
+    step = 4096
+    for stop in range(len(block), 0, -step):
+        start = max(stop - step, 0)
+        places = np.flatnonzero(block[start:stop] == 10)
+        if len(places):
+            return start + int(places[-1]) + 1
+    return 0
+
+
+def _parse(block: NDArray[np.uint8], hash_bits: int, normalize: bool, first_line: int) -> TextRows:
+    return TextRows(*native.parse_text(block, hash_bits, normalize, first_line))
+
+
+def _check_bits(hash_bits: int) -> None:
+    if not 1 <= hash_bits <= MOST_HASH_BITS:
+        raise ValueError(f"hash_bits={hash_bits}: must be from 1 to {MOST_HASH_BITS}; 18 is a good start")
