@@ -28,7 +28,8 @@
 #include <vector>
 
 #include "byte_marks.hpp"
-#include "svmlight.hpp"
+#include "svmlight_block.hpp"
+#include "svmlight_numbers.hpp"
 
 namespace pegasos::text {
 
@@ -286,8 +287,8 @@ private:
     const char* next() { return marks_.next(); }
 
     [[noreturn]] void fail(const char* at, const std::string& message) {
-        throw svmlight::ParseError(options_.first_line + table_.lines,
-                                   static_cast<std::size_t>(at - line_) + 1, message);
+        throw svmlight::ParseError(
+            {options_.first_line + table_.lines, static_cast<std::size_t>(at - line_) + 1}, message);
     }
 
     const Options& options_;

@@ -1,4 +1,4 @@
-"""``pegasos convert``: text to data sets on disk and back."""
+"""``pegasos convert``: text to data sets on disk and back, and the other commands on data sets."""
 
 import gzip
 import json
@@ -84,3 +84,59 @@ def test_a_data_set_needs_a_wish(folder, pegasos):
     code, _, err = pegasos("convert train.ds")
     assert code == 2
     assert "is a data set already" in err
+
+
+@pytest.mark.parametrize("task", ["", "--task svc --kernel linear "])
+def test_train_and_predict(folder, pegasos, task):
+    pegasos("convert train.svm train.ds")
+    code, out, err = pegasos(f"train {task}--C 0.1 --random-state 0 train.ds/")
+    assert (code, err) == (0, "")
+    assert "train.ds/: 300 examples x 400 features" in out
+    assert "model    train.ds.model" in out
+    pegasos(f"train {task}--C 0.1 --random-state 0 train.svm text.model")
+    texts = [
+        pegasos(f"predict {data} {model}")[1]
+        for data in ("train.ds", "train.svm")
+        for model in ("train.ds.model", "text.model")
+    ]
+    assert len(set(texts)) == 1
+    assert texts[0].startswith("error ")
+
+
+def test_train_by_blocks(folder, pegasos):
+    X, y = make_text(60_000, 400, random_state=0)
+    write_svmlight(X, y, "long.svm")
+    pegasos("convert --dtype float32 long.svm long.ds")
+    code, out, err = pegasos("train --alpha 1e-3 --memory-limit 215MB --random-state 0 long.ds")
+    assert (code, err) == (0, "")
+    assert "by blocks of" in out
+    assert "converged: the gap reached tol" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("train --zero-based train.ds", "--zero-based is for text"),
+        ("train --memory-limit 1MB train.ds", "too small"),
+        ("train --memory-limit much train.ds", "such as '1GB'"),
+        ("train --memory-limit 1GB train.svm", "--memory-limit is for data sets"),
+        ("train --task sequence train.ds", "no sequences"),
+        ("train --one-pass train.ds m.model", "train.ds"),
+    ],
+)
+def test_mistakes_with_data_sets(folder, pegasos, arguments, message):
+    pegasos("convert train.svm train.ds")
+    code, _, err = pegasos(arguments)
+    assert code == 2
+    assert message in err
+
+
+def test_a_model_of_more_features_takes_a_narrower_data_set(folder, pegasos):
+    (folder / "narrow.svm").write_text("1 1:1 2:1\n-1 3:1\n")
+    pegasos("convert narrow.svm narrow.ds")
+    pegasos("train -q --C 0.1 train.svm text.model")
+    assert pegasos("predict narrow.ds text.model")[0] == 0
+    pegasos("train -q --C 0.1 narrow.svm narrow.model")
+    code, _, err = pegasos("predict train.svm narrow.model")
+    assert code == 2
+    assert "but the model was trained on 3" in err

@@ -1,6 +1,5 @@
 """``pegasos convert``"""
 
-import os
 import sys
 import time
 
@@ -9,14 +8,9 @@ import numpy as np
 
 from pegasos.cli.options import as_json_text
 from pegasos.io import DatasetWriter, iter_svmlight, open_dataset, write_svmlight
-from pegasos.io.dataset import HEADER
+from pegasos.io.dataset import is_dataset
 
-__all__ = ["convert", "is_dataset"]
-
-
-def is_dataset(path: str) -> bool:
-    """Whether the path is that of a data set's folder."""
-    return os.path.isfile(os.path.join(path, HEADER))
+__all__ = ["convert"]
 
 
 @click.command()

@@ -7,11 +7,14 @@ from typing import Any, NamedTuple, Protocol
 
 import click
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import is_regressor
 
+from pegasos._linear import LinearMachine
 from pegasos.chunks import chunk_scores
-from pegasos.io import read_svmlight, read_table, read_text
+from pegasos.io import open_dataset, read_svmlight, read_table, read_text
 from pegasos.io.conll import read_lines
+from pegasos.io.dataset import is_dataset
 from pegasos.sequence import ForbiddenLink, SequenceSVC
 from pegasos.templates import Template
 from pegasos.text import TextHasher
@@ -31,6 +34,11 @@ def data_flags(command: Command) -> Command:
         "--label", metavar="COLUMN", help="tables (.csv, .parquet, .arrow, .feather): the column of labels or targets"
     )(command)
     command = click.option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="data sets: memory that a fit may take, such as 1GB [half of what is free]",
+    )(command)
+    command = click.option(
         "--dtype", type=click.Choice(["float32", "float64"]), help="precision of examples [float64; tables: their own]"
     )(command)
     return click.option("--zero-based", is_flag=True, default=None, help="feature numbers start at 0 [1]")(command)
@@ -44,6 +52,7 @@ class DataFlags(NamedTuple):
     separator: str | None
     template: str | None = None
     label: str | None = None
+    memory_limit: str | None = None
 
     def refuse(self, reason: str, *names: str) -> None:
         for name in names:
@@ -102,6 +111,9 @@ def form_of(name: str, model: Any, flags: DataFlags, data: str) -> Form:
     """The kind of file that a model is for, as the name of the data says; `name` is that of the model's file."""
     if isinstance(_first_step(model), TextHasher):
         return HashedText(model[0], flags)
+    if is_dataset(data):
+        return OnDisk(machine_of(model), flags)
+    flags.refuse("data sets, the folders that pegasos convert makes", "memory_limit")
     if not isinstance(machine_of(model), SequenceSVC):
         return Table(model, flags) if data.lower().endswith(_TABLES) else Svmlight(model, flags)
     template = template_of(model)
@@ -136,15 +148,21 @@ class Svmlight:
         except ValueError as error:  # with the names that things have here
             text = str(error).replace("zero_based=True", "--zero-based").replace("dtype=np.float64", "--dtype float64")
             raise click.UsageError(text) from None
-        if self.width is not None:
-            if X.shape[1] > self.width:
-                raise click.UsageError(
-                    f"{source} has {X.shape[1]} features, but the model was trained on {self.width}; is it for "
-                    "another, or is --zero-based wrong?"
-                )
-            X.resize((X.shape[0], self.width))
+        X = self.fitted_width(X, source)
         text = f"{X.shape[0]:,} examples x {X.shape[1]:,} features, {X.nnz:,} entries"
         return Data(source, X, _whole(y), {"examples": X.shape[0]}, text)
+
+    def fitted_width(self, X: Any, source: str) -> Any:
+        """X with as many features as the model has, if there is one."""
+        if self.width is None or X.shape[1] == self.width:
+            return X
+        if X.shape[1] > self.width or not issparse(X):
+            raise click.UsageError(
+                f"{source} has {X.shape[1]} features, but the model was trained on {self.width}; is it for another, or "
+                "is --zero-based wrong?"
+            )
+        X.resize((X.shape[0], self.width))
+        return X
 
     def fit(self, machine: Any, data: Data) -> Any:
         return machine.fit(data.X, data.y)
@@ -190,6 +208,30 @@ class Table(Svmlight):
         if data.y is None:
             raise click.UsageError(f"{data.source} is a table; name its column of labels with --label")
         return super().fit(machine, data)
+
+
+class OnDisk(Svmlight):
+    """A data set's folder."""
+
+    def __init__(self, machine: Any, flags: DataFlags) -> None:
+        if isinstance(machine, SequenceSVC):
+            raise click.UsageError("a data set has no sequences; pass a file of columns")
+        flags.refuse("text, and a data set has its own", "zero_based", "dtype")
+        super().__init__(machine, flags)
+        self.limit = flags.memory_limit
+        self.by_blocks = isinstance(machine, LinearMachine) and self.width is None
+
+    def read(self, source: str) -> Data:
+        dataset = open_dataset(source, memory_limit=self.limit)
+        text = f"{len(dataset):,} examples x {dataset.shape[1]:,} features, {dataset.nnz:,} entries"
+        self.weights = dataset.sample_weight
+        X = dataset if self.by_blocks else self.fitted_width(dataset.X, source)
+        return Data(source, X, dataset.y, {"examples": len(dataset)}, text)
+
+    def fit(self, machine: Any, data: Data) -> Any:
+        if self.by_blocks:
+            return machine.fit(data.X)
+        return machine.fit(data.X, data.y, self.weights)
 
 
 class HashedText(Svmlight):

@@ -69,11 +69,13 @@ def train(
     separator: str | None,
     template: str | None,
     label: str | None,
+    memory_limit: str | None,
     **given: Any,
 ) -> None:
     """Train on DATA, an svmlight file ("-": standard input), and write MODEL ([DATA].model if not given).
 
-    DATA may be compressed. A .csv, .parquet, .arrow or .feather file is a table, whose column of labels --label names.
+    DATA may be compressed, or a data set of any size, the folder that pegasos convert makes. A .csv, .parquet, .arrow
+    or .feather file is a table, whose column of labels --label names.
 
     With --task sequence, DATA has sentences in columns: a line for each position, the label in its last column, and an
     empty line after each sentence.
@@ -85,7 +87,7 @@ def train(
     if model is None:
         if data == "-":
             raise click.UsageError("data from standard input has no name to make one for the model of: name the MODEL")
-        model = f"{data}.model"
+        model = f"{data.rstrip(os.sep)}.model"
     # Whatever can be wrong without the data should come up before the data is read.
     if model == "-":
         raise click.UsageError("a model cannot be written to standard output: name the MODEL")
@@ -108,7 +110,7 @@ def train(
         parameters.setdefault("alpha", None)  # of a model that is continued
     estimator.set_params(**parameters)
     estimator.check_parameters()
-    form = form_of(model, before, DataFlags(zero_based, dtype, separator, template, label), data)
+    form = form_of(model, before, DataFlags(zero_based, dtype, separator, template, label, memory_limit), data)
     refuse_folder(model)
     started = time.perf_counter()
     examples = form.read(data)

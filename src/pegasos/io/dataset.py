@@ -15,7 +15,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["HEADER", "Dataset", "Labels", "available_memory", "bytes_of", "bytes_view", "checksum", "open_dataset"]
+__all__ = [
+    "HEADER",
+    "Dataset",
+    "Labels",
+    "available_memory",
+    "bytes_of",
+    "bytes_view",
+    "checksum",
+    "is_dataset",
+    "open_dataset",
+]
 
 HEADER = "header.json"
 FORMAT, VERSION = "pegasos-dataset", 1
@@ -225,6 +235,11 @@ def open_dataset(path: str | os.PathLike[str], *, memory_limit: int | str | None
         return Dataset(folder, header, limit)
     except FileNotFoundError as error:
         raise ValueError(f"{error.filename} is missing; convert the data anew") from None
+
+
+def is_dataset(path: str | os.PathLike[str]) -> bool:
+    """Whether the path is that of a data set's folder."""
+    return os.path.isfile(os.path.join(path, HEADER))
 
 
 def bytes_of(given: int | str) -> int:
