@@ -49,6 +49,17 @@ def test_fractions_stay_fractions(folder, pegasos):
     assert open_dataset("targets.ds").y.tolist() == [0.5, 2.0]
 
 
+def test_tables(folder, pegasos):
+    pytest.importorskip("pyarrow")
+    (folder / "table.csv").write_text("a,b,kind\n1,2,x\n0.5,4,y\n")
+    assert pegasos("convert -q table.csv table.ds --label kind") == (0, "", "")
+    dataset = open_dataset("table.ds")
+    assert dataset.X.tolist() == [[1, 2], [0.5, 4]]
+    assert dataset.y.tolist() == ["x", "y"]
+    assert "name its column of labels" in pegasos("convert table.csv other.ds")[2]
+    assert "--label is for tables" in pegasos("convert --label kind train.svm other.ds")[2]
+
+
 def test_verify(folder, pegasos):
     pegasos("convert train.svm train.ds")
     assert "checksums are right" in pegasos("convert --verify train.ds")[1]

@@ -2,12 +2,15 @@
 
 import sys
 import time
+from collections.abc import Iterator
+from typing import Any
 
 import click
 import numpy as np
 
+from pegasos.cli.data import TABLES
 from pegasos.cli.options import as_json_text
-from pegasos.io import DatasetWriter, iter_svmlight, open_dataset, write_svmlight
+from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, write_svmlight
 from pegasos.io.dataset import is_dataset
 
 __all__ = ["convert"]
@@ -18,6 +21,7 @@ __all__ = ["convert"]
 @click.argument("target", required=False)
 @click.option("--zero-based", is_flag=True, help="feature numbers of svmlight text start at 0 [1]")
 @click.option("--dtype", type=click.Choice(["float32", "float64"]), default="float64", help="of the values [float64]")
+@click.option("--label", metavar="COLUMN", help="tables (.csv, .parquet, .arrow, .feather): the column of labels")
 @click.option("--features", type=click.IntRange(min=1), help="number of features [the largest that occurs]")
 @click.option("--verify", is_flag=True, help="compare the checksums of a data set; without TARGET that is all")
 @click.option("-q", "--quiet", is_flag=True, help="print nothing but errors")
@@ -27,13 +31,14 @@ def convert(
     target: str | None,
     zero_based: bool,
     dtype: str,
+    label: str | None,
     features: int | None,
     verify: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Make a data set, the folder TARGET, of the svmlight file SOURCE ("-": standard input; compressed files too), in
-    bounded memory. `pegasos train` and `pegasos.io.open_dataset` take it, without parsing again, even where it is
+    """Make a data set, the folder TARGET, of SOURCE, an svmlight file ("-": standard input; compressed files too) or a
+    table (.csv, .parquet, .arrow, .feather), in bounded memory. `pegasos train` and `pegasos.io.open_dataset` take it, without parsing again, even where it is
     larger than memory. A data set as SOURCE is written as svmlight text.
     """
     started = time.perf_counter()
@@ -50,8 +55,7 @@ def convert(
         if target is None:
             raise click.UsageError(f"name the TARGET, the folder to make of {source}")
         with DatasetWriter(target, n_features=features, whole_labels=True) as writer:
-            file = sys.stdin.buffer if source == "-" else source
-            for X, y in iter_svmlight(file, zero_based=zero_based, dtype=np.dtype(dtype), n_features=features):
+            for X, y in _pieces(source, zero_based, dtype, features, label):
                 writer.append(X, y)
         told = open_dataset(target)
         if verify:
@@ -65,3 +69,18 @@ def convert(
         click.echo(f"{target or source}: {rows:,} examples x {width:,} features, {told.nnz:,} entries, {seconds:.1f} s")
         if verify:
             click.echo("the checksums are right")
+
+
+def _pieces(
+    source: str, zero_based: bool, dtype: str, features: int | None, label: str | None
+) -> Iterator[tuple[Any, Any]]:
+    """The examples of a file and their labels, some at a time."""
+    if not source.lower().endswith(TABLES):
+        if label is not None:
+            raise click.UsageError("--label is for tables, such as .csv and .parquet files; leave it out")
+        file = sys.stdin.buffer if source == "-" else source
+        yield from iter_svmlight(file, zero_based=zero_based, dtype=np.dtype(dtype), n_features=features)
+        return
+    if label is None:
+        raise click.UsageError(f"{source} is a table; name its column of labels with --label")
+    yield from iter_table(source, label=label, dtype=np.dtype(dtype))

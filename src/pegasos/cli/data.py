@@ -19,7 +19,7 @@ from pegasos.sequence import ForbiddenLink, SequenceSVC
 from pegasos.templates import Template
 from pegasos.text import TextHasher
 
-__all__ = ["Data", "DataFlags", "Form", "data_flags", "form_of", "machine_of", "predictor_of", "template_of"]
+__all__ = ["TABLES", "Data", "DataFlags", "Form", "data_flags", "form_of", "machine_of", "predictor_of", "template_of"]
 
 Command = Callable[..., Any]
 Report = tuple[dict[str, Any], str]  # for machines, and in words
@@ -115,7 +115,7 @@ def form_of(name: str, model: Any, flags: DataFlags, data: str) -> Form:
         return OnDisk(machine_of(model), flags)
     flags.refuse("data sets, the folders that pegasos convert makes", "memory_limit")
     if not isinstance(machine_of(model), SequenceSVC):
-        return Table(model, flags) if data.lower().endswith(_TABLES) else Svmlight(model, flags)
+        return Table(model, flags) if data.lower().endswith(TABLES) else Svmlight(model, flags)
     template = template_of(model)
     if template is None and hasattr(model, "classes_"):
         raise click.UsageError(
@@ -124,7 +124,7 @@ def form_of(name: str, model: Any, flags: DataFlags, data: str) -> Form:
     return Columns(template, flags)
 
 
-_TABLES = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst", ".parquet", ".arrow", ".feather")
+TABLES = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst", ".parquet", ".arrow", ".feather")
 
 
 def _file(source: str) -> Any:
