@@ -38,8 +38,10 @@ def convert(
     as_json: bool,
 ) -> None:
     """Make a data set, the folder TARGET, of SOURCE, an svmlight file ("-": standard input; compressed files too) or a
-    table (.csv, .parquet, .arrow, .feather), in bounded memory. `pegasos train` and `pegasos.io.open_dataset` take it, without parsing again, even where it is
-    larger than memory. A data set as SOURCE is written as svmlight text.
+    table (.csv, .parquet, .arrow, .feather), in bounded memory.
+
+    `pegasos train` and `pegasos.io.open_dataset` take it, without parsing again, even where it is larger than memory. A
+    data set as SOURCE is written as svmlight text.
     """
     started = time.perf_counter()
     if is_dataset(source):
