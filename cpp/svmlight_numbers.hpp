@@ -35,13 +35,25 @@ struct Digits {
     std::uint64_t value;
 };
 
+/// All bits, or none: what a branch would choose, without one.
+inline std::uint64_t mask_if(bool condition) { return -static_cast<std::uint64_t>(condition); }
+
+/// 64 for 0. gcc 12 makes a branch of std::countr_zero for that.
+inline unsigned count_trailing_zeros(std::uint64_t bits) {
+#ifdef __BMI__
+    return static_cast<unsigned>(__builtin_ia32_tzcnt_u64(bits));
+#else
+    return static_cast<unsigned>(std::countr_zero(bits));
+#endif
+}
+
 /// The digits at the start of eight bytes.
 [[gnu::always_inline]] inline Digits leading_digits(std::uint64_t bytes) {
     const std::uint64_t digits = bytes ^ 0x3030303030303030;
     // The high bit of bytes above 9. A carry disturbs only bytes after the first of them.
     const std::uint64_t others = ((digits + 0x7676767676767676) | digits) & 0x8080808080808080;
-    const unsigned bits = static_cast<unsigned>(std::countr_zero(others)) & ~7u;
-    std::uint64_t sum = bits ? digits << (64 - bits) : 0;
+    const unsigned bits = count_trailing_zeros(others) & ~7u;
+    std::uint64_t sum = (digits << ((64 - bits) & 63)) & mask_if(bits != 0);
     sum = ((sum * 2561) >> 8) & 0x00ff00ff00ff00ff;      // pairs: 10 a + b
     sum = ((sum * 6553601) >> 16) & 0x0000ffff0000ffff;  // fours
     return {bits / 8, (sum * 42949672960001) >> 32};
@@ -98,7 +110,8 @@ template <class T>
     if (*p == '.') {
         const Digits first = leading_digits(load_bytes(p + 1));
         Digits second = leading_digits(load_bytes(p + 9));
-        if (first.count < 8) second = {0, 0};
+        second.count &= static_cast<unsigned>(mask_if(first.count == 8));
+        second.value &= mask_if(first.count == 8);
         decimals = first.count + second.count;
         digits = (digits * powers[first.count] + first.value) * powers[second.count] + second.value;
         p += 1 + decimals;
@@ -113,7 +126,8 @@ template <class T>
     // Rounding to double and then to float is rounding once, unless the double is halfway between two floats.
     if constexpr (std::is_same_v<T, float>)
         if ((std::bit_cast<std::uint64_t>(value) & 0x1fffffff) == 0x10000000) return start;
-    result = static_cast<T>(negative ? -value : value);
+    const std::uint64_t sign = static_cast<std::uint64_t>(negative) << 63;
+    result = static_cast<T>(std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | sign));
     return p;
 }
 
