@@ -265,9 +265,9 @@ class _Plan:
             for j, column in enumerate(batch.columns):
                 rows[:, j] = column.to_numpy(zero_copy_only=False)
             start += batch.num_rows
-        if np.isnan(np.sum(X, dtype=np.float64)):  # or there are infinities of both signs
-            for row, j in np.argwhere(np.isnan(X))[:1]:
-                self._fail_missing(self.features[j], first + int(row))
+        if X.size and np.isnan(np.min(X)):
+            row, j = np.argwhere(np.isnan(X))[0]
+            self._fail_missing(self.features[j], first + int(row))
         return X, None if self.label is None else self._labels(table.column(self.label))
 
     def _check_missing(self, column: Any, name: str, first: int) -> None:
