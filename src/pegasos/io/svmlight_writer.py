@@ -126,9 +126,7 @@ def _labels(y: Any, n_rows: int, multilabel: bool) -> tuple[NDArray[np.float64],
         try:
             counts = [len(row) for row in y]
         except TypeError:
-            raise ValueError(
-                "y has single labels; pass a sequence of labels for each row, or multilabel=False"
-            ) from None
+            raise ValueError("y has single labels; pass a sequence of labels for each row") from None
         starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
         y = [label for row in y for label in row] or np.empty(0)
     labels = np.ascontiguousarray(_real(y, "y"), dtype=np.float64)
