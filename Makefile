@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 SOURCES := pyproject.toml CMakeLists.txt $(CPP) $(shell find src -name '*.py' -o -name 'py.typed')
 
-.PHONY: demo test lint install docs bench clean
+.PHONY: demo test lint install docs bench fuzz clean
 
 demo: install
 	$(BIN)/pegasos demo
@@ -26,7 +26,15 @@ docs: install
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html
 
 bench: install
-	for script in epoch steps import_time memory threads scaling linear exact path multiclass kernel sequence reproduce_s3 reproduce_s4; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+	for script in reader epoch steps import_time memory threads scaling linear exact path multiclass kernel sequence reproduce_s3 reproduce_s4; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+
+# Hostile input against the core, once with a look at memory and once at threads.
+fuzz:
+	mkdir -p build
+	$(CXX) -std=c++20 -O1 -g -march=x86-64-v3 -fsanitize=address,undefined -fno-sanitize-recover=all -Icpp cpp/fuzz/svmlight.cpp -o build/fuzz -pthread
+	build/fuzz 1 10000
+	$(CXX) -std=c++20 -O1 -g -fsanitize=thread -Icpp cpp/fuzz/svmlight.cpp -o build/fuzz -pthread
+	build/fuzz 2 2000
 
 install: $(VENV)/installed
 

@@ -5,6 +5,10 @@
 // adds them up with three multiplications, so that lengths that vary cost no mispredicted branches.
 #pragma once
 
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -30,21 +34,44 @@ inline std::uint64_t load_bytes(const char* p) {
     return bytes;
 }
 
+inline constexpr std::uint64_t zeros = 0x3030303030303030;
+
 struct Digits {
     unsigned count;  // from 0 to 8
     std::uint64_t value;
 };
 
+/// All bits, or none: what a branch would choose, without one.
+inline std::uint64_t mask_if(bool condition) { return -static_cast<std::uint64_t>(condition); }
+
+/// 64 for 0. gcc 12 makes a branch of std::countr_zero for that.
+inline unsigned count_trailing_zeros(std::uint64_t bits) {
+#ifdef __BMI__
+    return static_cast<unsigned>(__builtin_ia32_tzcnt_u64(bits));
+#else
+    return static_cast<unsigned>(std::countr_zero(bits));
+#endif
+}
+
+/// The number that eight bytes from 0 to 9 are the digits of.
+[[gnu::always_inline]] inline std::uint64_t add_up(std::uint64_t digits) {
+    digits = ((digits * 2561) >> 8) & 0x00ff00ff00ff00ff;      // pairs: 10 a + b
+    digits = ((digits * 6553601) >> 16) & 0x0000ffff0000ffff;  // fours
+    return (digits * 42949672960001) >> 32;
+}
+
+/// The first `count` of eight digits, at most, as a number.
+[[gnu::always_inline]] inline std::uint64_t first_digits(std::uint64_t bytes, unsigned count) {
+    return add_up(((bytes ^ zeros) << ((64 - 8 * count) & 63)) & mask_if(count != 0));
+}
+
 /// The digits at the start of eight bytes.
 [[gnu::always_inline]] inline Digits leading_digits(std::uint64_t bytes) {
-    const std::uint64_t digits = bytes ^ 0x3030303030303030;
+    const std::uint64_t digits = bytes ^ zeros;
     // The high bit of bytes above 9. A carry disturbs only bytes after the first of them.
     const std::uint64_t others = ((digits + 0x7676767676767676) | digits) & 0x8080808080808080;
-    const unsigned bits = static_cast<unsigned>(std::countr_zero(others)) & ~7u;
-    std::uint64_t sum = bits ? digits << (64 - bits) : 0;
-    sum = ((sum * 2561) >> 8) & 0x00ff00ff00ff00ff;      // pairs: 10 a + b
-    sum = ((sum * 6553601) >> 16) & 0x0000ffff0000ffff;  // fours
-    return {bits / 8, (sum * 42949672960001) >> 32};
+    const unsigned count = count_trailing_zeros(others) / 8;
+    return {count, first_digits(bytes, count)};
 }
 
 /// digits / 10^decimals, rounded once, for digits of 2^53 and above and at most 16 decimals.
@@ -64,30 +91,50 @@ inline double divide_exactly(std::uint64_t digits, std::uint64_t power) {
     return static_cast<double>(leading) * scale;
 }
 
+/// Powers of ten, to the number of decimals that the quick ways take.
+inline constexpr unsigned most_decimals = 16;
+inline constexpr std::uint64_t powers[most_decimals + 1] = {1,
+                                                            10,
+                                                            100,
+                                                            1'000,
+                                                            10'000,
+                                                            100'000,
+                                                            1'000'000,
+                                                            10'000'000,
+                                                            100'000'000,
+                                                            1'000'000'000,
+                                                            10'000'000'000,
+                                                            100'000'000'000,
+                                                            1'000'000'000'000,
+                                                            10'000'000'000'000,
+                                                            100'000'000'000'000,
+                                                            1'000'000'000'000'000,
+                                                            10'000'000'000'000'000};
+inline constexpr double divisors[most_decimals + 1] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
+                                                       1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
+
+/// digits / 10^decimals, rounded once; false where that takes more work.
+template <class T>
+[[gnu::always_inline]] inline bool make_number(std::uint64_t digits, unsigned decimals, bool negative,
+                                               T& result) {
+    double value;
+    if (digits <= std::uint64_t{1} << 53) [[likely]]
+        value = static_cast<double>(static_cast<std::int64_t>(digits)) / divisors[decimals];
+    else
+        value = divide_exactly(digits, powers[decimals]);
+    // Rounding to double and then to float is rounding once, unless the double is halfway between two floats.
+    if constexpr (std::is_same_v<T, float>)
+        if ((std::bit_cast<std::uint64_t>(value) & 0x1fffffff) == 0x10000000) return false;
+    const std::uint64_t sign = static_cast<std::uint64_t>(negative) << 63;
+    result = static_cast<T>(std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | sign));
+    return true;
+}
+
 /// Reads [-]digits[.digits] up to a token's end or `stop` where that is easy; otherwise returns `start` and
 /// leaves the work to from_chars. Bytes before `limit` may be read, past `stop` too.
 template <class T>
 [[gnu::always_inline]] inline const char* read_short(const char* start, const char* stop, const char* limit,
                                                      T& result) {
-    static constexpr std::uint64_t powers[] = {1,
-                                               10,
-                                               100,
-                                               1'000,
-                                               10'000,
-                                               100'000,
-                                               1'000'000,
-                                               10'000'000,
-                                               100'000'000,
-                                               1'000'000'000,
-                                               10'000'000'000,
-                                               100'000'000'000,
-                                               1'000'000'000'000,
-                                               10'000'000'000'000,
-                                               100'000'000'000'000,
-                                               1'000'000'000'000'000,
-                                               10'000'000'000'000'000};
-    static constexpr double divisors[] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
-                                          1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
     if (limit - start < lookahead) return start;
     const bool negative = *start == '-';
     const char* p = start + negative;
@@ -98,24 +145,86 @@ template <class T>
     if (*p == '.') {
         const Digits first = leading_digits(load_bytes(p + 1));
         Digits second = leading_digits(load_bytes(p + 9));
-        if (first.count < 8) second = {0, 0};
+        second.count &= static_cast<unsigned>(mask_if(first.count == 8));
+        second.value &= mask_if(first.count == 8);
         decimals = first.count + second.count;
         digits = (digits * powers[first.count] + first.value) * powers[second.count] + second.value;
         p += 1 + decimals;
     }
     // At least one digit, and no more than fit the sum.
     if (whole.count + decimals - 1 > 18 || !(p == stop || ends_token(*p))) return start;
-    double value;
-    if (digits <= std::uint64_t{1} << 53) [[likely]]
-        value = static_cast<double>(static_cast<std::int64_t>(digits)) / divisors[decimals];
-    else
-        value = divide_exactly(digits, powers[decimals]);
-    // Rounding to double and then to float is rounding once, unless the double is halfway between two floats.
-    if constexpr (std::is_same_v<T, float>)
-        if ((std::bit_cast<std::uint64_t>(value) & 0x1fffffff) == 0x10000000) return start;
-    result = static_cast<T>(negative ? -value : value);
+    return make_number(digits, decimals, negative, result) ? p : start;
+}
+
+#ifdef __SSE2__
+/// Which of 32 bytes are no digits.
+[[gnu::always_inline]] inline std::uint32_t find_others(const char* p) {
+#ifdef __AVX2__
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    const __m256i digits = _mm256_sub_epi8(bytes, _mm256_set1_epi8('0'));
+    const __m256i others = _mm256_cmpeq_epi8(_mm256_max_epu8(digits, _mm256_set1_epi8(10)), digits);
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(others));
+#else
+    const auto half = [](const char* from) {
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+        const __m128i digits = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
+        const __m128i others = _mm_cmpeq_epi8(_mm_max_epu8(digits, _mm_set1_epi8(10)), digits);
+        return static_cast<std::uint32_t>(_mm_movemask_epi8(others));
+    };
+    return half(p) | half(p + 16) << 16;
+#endif
+}
+
+/// Reads "index:value" where that is easy; otherwise returns `start`. All ends in it are found at once, so
+/// that the next entry need not wait for the digits of this one.
+template <class T>
+[[gnu::always_inline]] inline const char* read_entry(const char* start, const char* stop, const char* limit,
+                                                     std::int64_t& index, T& value) {
+    if (limit - start < lookahead + 8) return start;
+    std::uint32_t others = find_others(start);
+    const unsigned colon = count_trailing_zeros(others);
+    if (colon - 1 > 7 || start[colon] != ':') [[unlikely]]
+        return start;
+    others &= others - 1;
+    const bool negative = start[colon + 1] == '-';
+    others &= ~(static_cast<std::uint32_t>(negative) << (colon + 1));
+    const unsigned begin = colon + 1 + negative;
+    if (others == 0) [[unlikely]]
+        return start;
+    unsigned end = count_trailing_zeros(others);
+    const unsigned n_whole = end - begin;
+    if (n_whole - 1 > 7) [[unlikely]]
+        return start;
+    std::uint64_t digits = n_whole == 1 ? static_cast<std::uint64_t>(start[begin] - '0')  // as most are
+                                        : first_digits(load_bytes(start + begin), n_whole);
+    unsigned decimals = 0;
+    if (start[end] == '.') {
+        others &= others - 1;
+        const unsigned first = end + 1;
+        if (others == 0) [[unlikely]]
+            return start;
+        end = count_trailing_zeros(others);
+        decimals = end - first;
+        if (decimals > most_decimals || n_whole + decimals > 19) [[unlikely]]
+            return start;
+        // The last eight digits, and those before them.
+        const unsigned n_high = (decimals - 8) & static_cast<unsigned>(mask_if(decimals > 8));
+        const std::uint64_t high = first_digits(load_bytes(start + first), n_high);
+        const std::uint64_t low = first_digits(load_bytes(start + first + n_high), decimals - n_high);
+        digits = digits * powers[decimals] + high * powers[8] + low;
+    }
+    const char* const p = start + end;
+    if (!(p == stop || ends_token(*p)) || !make_number(digits, decimals, negative, value)) [[unlikely]]
+        return start;
+    index = static_cast<std::int64_t>(first_digits(load_bytes(start), colon));
     return p;
 }
+#else
+template <class T>
+const char* read_entry(const char* start, const char*, const char*, std::int64_t&, T&) {
+    return start;
+}
+#endif
 
 /// Of a decimal number that from_chars found out of range: is it too large (or else too small)?
 inline bool is_too_large(std::string_view number) {

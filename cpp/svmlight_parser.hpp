@@ -90,18 +90,27 @@ private:
         else if (options_.query_id)
             fail(p, "no qid after the label; write qid:N in every row, or pass query_id=False");
         std::int64_t previous = least_ - 1;
+        const std::int64_t offset = offset_, most = most_;
+        Column* const columns = columns_;
+        T* const values = values_;
         const std::size_t first = block_.size;
         std::size_t size = first;
         const char *entry = p, *const first_entry = p;
         while (!at_end(p)) {
             entry = p;
-            const std::int64_t index = read_index(p);
-            if (index <= previous || index > most_) [[unlikely]]
+            std::int64_t index;
+            T value;
+            p = read_entry(entry, stop_, limit_, index, value);
+            const bool whole = p != entry;
+            if (!whole) [[unlikely]]
+                index = read_index(p);
+            if (index <= previous || index > most) [[unlikely]]
                 fail_index(entry, index, previous);
+            if (!whole) [[unlikely]]
+                value = number<T>(p, stop_, "value", "remove the entry or impute it");
             previous = index;
-            const T value = number<T>(p, stop_, "value", "remove the entry or impute it");
-            columns_[size] = static_cast<Column>(index - offset_);
-            values_[size] = value;
+            columns[size] = static_cast<Column>(index - offset);
+            values[size] = value;
             ++size;
         }
         if (options_.base == Base::detect && size != first) {

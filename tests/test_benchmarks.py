@@ -25,6 +25,7 @@ def test_there_are_benchmarks():
         "memory.py",
         "multiclass.py",
         "path.py",
+        "reader.py",
         "scaling.py",
         "sequence.py",
     }

@@ -378,6 +378,10 @@ def test_what_cannot_be_written_with_several_labels(tmp_path):
         write_svmlight([[1], [0]], [(1, 2), ()], path, multilabel=True)
     with pytest.raises(ValueError, match=r"y has shape \(1,\), but X has 2 rows"):
         write_svmlight([[1], [0]], [(1, 2)], path, multilabel=True)
+    with pytest.raises(ValueError, match="y has single labels; pass a sequence of labels for each row"):
+        write_svmlight([[1], [0]], [1, 2], path, multilabel=True)
+    with pytest.raises(ValueError, match="y has rows of different lengths; pass multilabel=True"):
+        write_svmlight([[1], [0]], [(1, 2), ()], path)
     with pytest.raises(ValueError, match=r"y\[1\] is inf; labels must be finite"):
         write_svmlight([[1], [0]], [(1, 2), (np.inf,)], path, multilabel=True)
     assert os.listdir(tmp_path) == []

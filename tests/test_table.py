@@ -160,3 +160,8 @@ def test_without_pyarrow(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install 'pegasos\[arrow\]'"):
         read_table("data.csv")
+
+
+def test_infinities_are_not_missing():
+    X = read_table(pa.table({"a": [np.inf, -np.inf]}))[0]
+    np.testing.assert_array_equal(X, [[np.inf], [-np.inf]])

@@ -123,7 +123,10 @@ def _labels(y: Any, n_rows: int, multilabel: bool) -> tuple[NDArray[np.float64],
     """The labels, and with several of a row where those of each begin."""
     starts = None
     if multilabel:
-        counts = [len(row) for row in y]
+        try:
+            counts = [len(row) for row in y]
+        except TypeError:
+            raise ValueError("y has single labels; pass a sequence of labels for each row") from None
         starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
         y = [label for row in y for label in row] or np.empty(0)
     labels = np.ascontiguousarray(_real(y, "y"), dtype=np.float64)
@@ -147,7 +150,11 @@ def _query_ids(query_id: ArrayLike | None, n_rows: int) -> NDArray[np.int64] | N
 
 
 def _real(array: Any, name: str) -> NDArray[Any]:
-    result: NDArray[Any] = np.asarray(array)
+    try:
+        result: NDArray[Any] = np.asarray(array)
+    except ValueError:
+        remedy = "multilabel=True if rows have several labels" if name == "y" else "rows of the same length"
+        raise ValueError(f"{name} has rows of different lengths; pass {remedy}") from None
     if result.dtype.kind not in "biuf":
         raise ValueError(f"{name} has dtype {result.dtype}; svmlight text holds real numbers: convert it first")
     return result

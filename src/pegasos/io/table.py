@@ -265,9 +265,9 @@ class _Plan:
             for j, column in enumerate(batch.columns):
                 rows[:, j] = column.to_numpy(zero_copy_only=False)
             start += batch.num_rows
-        bad = np.flatnonzero(np.isnan(X).any(axis=1)) if np.isnan(np.sum(X, dtype=np.float64)) else []
-        if len(bad):
-            self._fail_missing(self.features[int(np.flatnonzero(np.isnan(X[bad[0]]))[0])], first + int(bad[0]))
+        if X.size and np.isnan(np.min(X)):
+            row, j = np.argwhere(np.isnan(X))[0]
+            self._fail_missing(self.features[j], first + int(row))
         return X, None if self.label is None else self._labels(table.column(self.label))
 
     def _check_missing(self, column: Any, name: str, first: int) -> None:
