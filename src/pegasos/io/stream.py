@@ -1,6 +1,5 @@
 """Examples from a pipe, some thousand at a time: hashed text, or svmlight lines."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -8,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.io.text import read_blocks, read_text_rows
+from pegasos.io.text import read_blocks, read_text_rows, shift_line
 
 __all__ = ["Part", "read_svmlight_parts", "read_text_parts"]
 
@@ -47,14 +46,12 @@ def read_svmlight_parts(source: Any, zero_based: bool) -> Iterator[Part]:
         with open(source, "rb", buffering=0) as file:
             yield from read_svmlight_parts(file, zero_based)
         return
-    line = 0
+    lines = 0
     for block in read_blocks(source):
         text = block.tobytes()
         try:
             labels, values, columns, starts, width = native.parse_svmlight_float32(text, zero_based, -1)
         except ValueError as error:
-            found = re.fullmatch(r"line (\d+)(.*)", str(error), re.DOTALL)
-            place = f"line {int(found[1]) + line}{found[2]}" if found else str(error)
-            raise ValueError(f"{getattr(source, 'name', '<stream>')}: {place}") from None
-        line += text.count(b"\n")
+            raise ValueError(f"{getattr(source, 'name', '<stream>')}: {shift_line(str(error), lines)}") from None
+        lines += text.count(b"\n")
         yield Part(labels, np.ones(len(labels)), values, columns, starts, width)
