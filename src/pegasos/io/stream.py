@@ -48,6 +48,8 @@ def read_svmlight_parts(source: Any, zero_based: bool) -> Iterator[Part]:
         return
     lines = 0
     for block in read_blocks(source):
+        if block is None:
+            continue
         text = block.tobytes()
         try:
             labels, values, columns, starts, width = native.parse_svmlight_float32(text, zero_based, -1)

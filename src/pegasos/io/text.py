@@ -3,6 +3,7 @@
 import itertools
 import os
 import re
+import select
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -120,20 +121,16 @@ def read_text_rows(
     name, lines = str(getattr(source, "name", "<stream>")), 0
     pending: deque[Future[TextRows]] = deque()
     with ThreadPoolExecutor(n_jobs) as pool:
-        blocks = read_blocks(source)
-        for block in itertools.chain(blocks, itertools.repeat(None)):
+        for block in itertools.chain(read_blocks(source), [None]):
             if block is not None:
                 pending.append(pool.submit(_parse, block, hash_bits, normalize))
-                if len(pending) <= n_jobs:
-                    continue
-            elif not pending:
-                break
-            try:
-                rows = pending.popleft().result()
-            except ValueError as error:
-                raise ValueError(f"{name}: {shift_line(str(error), lines)}") from None
-            lines += rows.lines
-            yield rows
+            while len(pending) > (0 if block is None else n_jobs):
+                try:
+                    rows = pending.popleft().result()
+                except ValueError as error:
+                    raise ValueError(f"{name}: {shift_line(str(error), lines)}") from None
+                lines += rows.lines
+                yield rows
 
 
 def shift_line(message: str, lines: int) -> str:
@@ -142,29 +139,43 @@ def shift_line(message: str, lines: int) -> str:
     return f"line {int(found[1]) + lines}{found[2]}" if found else message
 
 
-def read_blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[NDArray[np.uint8]]:
-    """What is in a file, in blocks of whole lines; the last one gets its newline where it has none."""
+def read_blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[NDArray[np.uint8] | None]:
+    """What is in a file, in blocks of whole lines; the last one gets its newline where it has none.
+
+    Where a pipe has nothing more for now, the lines that are there are a block, and None comes after it.
+    """
     raw: Any = getattr(file, "raw", file)
     widen_pipe(raw)
     block, filled = np.empty(size, dtype=np.uint8), 0
     while True:
+        dry = filled > 0 and _is_dry(raw)
+        if filled == len(block) or dry:
+            end = _after_last_newline(block[:filled])
+            rest = block[end:filled].copy()
+            if end:
+                yield block[:end]
+            if dry:
+                yield None
+            # A line longer than a block gets a larger one.
+            if end or not dry:
+                block = np.empty(max(size, 2 * len(rest)), dtype=np.uint8)
+                block[: len(rest)] = rest
+                filled = len(rest)
         count = raw.readinto(block[filled:])
         if not count:
             break
         filled += count
-        if filled < len(block):
-            continue
-        end = _after_last_newline(block)
-        rest = block[end:].copy()
-        if end:
-            yield block[:end]
-        # A line longer than a block gets a larger one.
-        block = np.empty(max(size, 2 * len(rest)), dtype=np.uint8)
-        block[: len(rest)] = rest
-        filled = len(rest)
     if filled:
         last = block[:filled]
         yield last if last[-1] == 10 else np.append(last, np.uint8(10))
+
+
+def _is_dry(file: Any, patience: float = 0.02) -> bool:
+    """Whether nothing comes for a while."""
+    try:
+        return not select.select([file], [], [], patience)[0]
+    except (OSError, ValueError):  # no file that could be waited for
+        return False
 
 
 def widen_pipe(file: Any) -> None:
