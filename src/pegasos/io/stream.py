@@ -1,6 +1,6 @@
 """Examples from a pipe, some thousand at a time: hashed text, or svmlight lines."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ class Part(NamedTuple):
         return native.csr_rows(self.values, self.columns, self.starts[first : last + 1], n_features, bias)
 
 
-def read_text_parts(source: Any, hash_bits: int, n_jobs: int) -> Iterator[Part]:
+def read_text_parts(source: Any, hash_bits: int, n_jobs: int) -> Generator[Part]:
     """Lines in Vowpal Wabbit's format. Every one must have a label."""
     line = 1
     for rows in read_text_rows(source, hash_bits, n_jobs=n_jobs):
@@ -40,7 +40,7 @@ def read_text_parts(source: Any, hash_bits: int, n_jobs: int) -> Iterator[Part]:
         yield Part(rows.labels, rows.weights, rows.values, rows.columns, rows.starts, 1 << hash_bits)
 
 
-def read_svmlight_parts(source: Any, zero_based: bool) -> Iterator[Part]:
+def read_svmlight_parts(source: Any, zero_based: bool) -> Generator[Part]:
     """Lines in svmlight format; the number of features is that of the part."""
     if isinstance(source, str):
         with open(source, "rb", buffering=0) as file:
