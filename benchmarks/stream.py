@@ -16,7 +16,9 @@ import importlib.util
 import json
 import os
 import re
+import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -87,6 +89,12 @@ def feed(command: Sequence[str], path: Path, times: int) -> str:
     return done.stdout + done.stderr
 
 
+def processor_seconds() -> float:
+    """Of all commands so far: on a busy machine the fairer measure."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def hinge(scores: np.ndarray, labels: np.ndarray) -> float:
     return float(np.maximum(0, 1 - scores * labels).mean())
 
@@ -99,11 +107,19 @@ def compare(name: str, lines: list[str], megabytes: float, repeats: int, folder:
     rows = times * len(lines)
     print(f"{name}: {len(lines):,} lines of {size:.1f} MB, fed {times} times for the speed")
     ours = json.loads(feed([*OURS, model], path, 1))
-    contenders = {"pegasos": lambda: seconds(lambda: feed([*OURS, model], path, times))}
+    busy: dict[str, list[float]] = {"pegasos": [], "vw": []}
+
+    def measure(contender: str, command: Sequence[str]) -> float:
+        before = processor_seconds()
+        taken = seconds(lambda: feed(command, path, times))
+        busy[contender].append(processor_seconds() - before)
+        return taken
+
+    contenders = {"pegasos": lambda: measure("pegasos", [*OURS, model])}
     losses = {"pegasos": (ours["progressive_loss"], "")}
     peer = find_peer()
     if peer:
-        contenders["vw"] = lambda: seconds(lambda: feed(peer, path, times))
+        contenders["vw"] = lambda: measure("vw", peer)
         found = re.search(r"average loss = ([0-9.e+-]+)", feed([*peer, "-r", str(raw)], path, 1))
         assert found is not None
         scores = np.array([float(line.split()[0]) for line in raw.read_text().splitlines()])
@@ -114,9 +130,13 @@ def compare(name: str, lines: list[str], megabytes: float, repeats: int, folder:
     for contender, value in medians.items():
         loss, clipped = losses[contender]
         speed = f"{rows / value:12,.0f} rows/s  {times * size / value:7.0f} MB/s"
-        print(f"  {contender:8} {value:8.2f} s  {speed}  progressive hinge loss {loss:.4f}{clipped}")
+        cpu = f"{statistics.median(busy[contender]):.2f} s of processors"
+        print(f"  {contender:8} {value:8.2f} s  {speed}  {cpu}  progressive hinge loss {loss:.4f}{clipped}")
     if peer:
-        print(f"  ratio of rows/s to vw {medians['vw'] / medians['pegasos']:.2f}")
+        by_work = statistics.median(busy["vw"]) / statistics.median(busy["pegasos"])
+        print(
+            f"  ratio of rows/s to vw {medians['vw'] / medians['pegasos']:.2f}, per second of a processor {by_work:.2f}"
+        )
     else:
         print("  ratio: none, as vowpalwabbit is not installed")
 

@@ -27,6 +27,7 @@ def test_there_are_benchmarks():
         "path.py",
         "scaling.py",
         "sequence.py",
+        "stream.py",
     }
     assert expected <= set(SCRIPTS)
 
