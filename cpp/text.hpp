@@ -93,7 +93,7 @@ public:
           mask_((std::uint64_t{1} << options.bits) - 1),
           tokens_(1024),
           row_(tokens_.size()),
-          slots_(2 * tokens_.size()) {
+          slots_(4 * tokens_.size()) {
         if (text.size() > std::numeric_limits<std::int32_t>::max())
             throw std::invalid_argument("more than 2 GiB of text at a time");
         for (std::size_t k = 1; k < counted_.size(); ++k)
@@ -232,14 +232,14 @@ private:
     [[gnu::noinline]] void grow() {
         tokens_.resize(2 * tokens_.size());
         row_.resize(tokens_.size());
-        slots_.resize(2 * tokens_.size());
+        slots_.resize(4 * tokens_.size());
     }
 
     /// Joins features that are the same. As many slots are used as the row needs, so that they stay close;
     /// those of rows before are told by their stamp.
     std::uint32_t join_tokens() {
         if (n_tokens_ == 0) return 0;
-        const std::size_t mask = std::bit_ceil(2 * n_tokens_) - 1;
+        const std::size_t mask = std::bit_ceil(4 * n_tokens_) - 1;
         const std::uint32_t stamp = ++stamp_;
         Slot* const slots = slots_.data();
         Feature* const row = row_.data();
@@ -247,7 +247,7 @@ private:
         for (const Token *token = tokens_.data(), *end = token + n_tokens_; token != end; ++token) {
             const auto [column, counts, value] = *token;
             std::size_t at = static_cast<std::uint32_t>(column) & mask;
-            while (slots[at].stamp == stamp && slots[at].column != column) at = (at + 1) & mask;
+            while ((slots[at].stamp == stamp) & (slots[at].column != column)) at = (at + 1) & mask;
             // Whether the row has it already is for no processor to foresee, so there is no branch on it.
             const bool met = slots[at].stamp == stamp;
             const std::uint32_t place = size ^ ((size ^ slots[at].place) & -std::uint32_t{met});
@@ -312,7 +312,7 @@ private:
     std::vector<Token> tokens_;  // of this row
     std::size_t n_tokens_ = 0;
     std::vector<Feature> row_;  // as large; zero between rows
-    std::vector<Slot> slots_;   // twice as large
+    std::vector<Slot> slots_;   // four times as large
     std::uint32_t stamp_ = 0;
     std::array<float, 4096> counted_{};  // 1 + log k; 0 of 0
     Table table_;
