@@ -17,6 +17,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -25,6 +26,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "byte_marks.hpp"
@@ -36,7 +38,6 @@ namespace pegasos::text {
 struct Options {
     int bits = 18;
     bool normalize = true;
-    std::size_t first_line = 1;  // its number, for messages
     std::function<void()> poll;  // called now and then; may throw to end the work
 };
 
@@ -91,10 +92,9 @@ public:
           marks_(text.data(), end_),
           hash_(end_),
           mask_((std::uint64_t{1} << options.bits) - 1),
-          places_(1 << 14),
-          place_mask_(places_.size() - 1),
-          tokens_(256),
-          row_(256) {
+          tokens_(1024),
+          row_(tokens_.size()),
+          slots_(4 * tokens_.size()) {
         if (text.size() > std::numeric_limits<std::int32_t>::max())
             throw std::invalid_argument("more than 2 GiB of text at a time");
         for (std::size_t k = 1; k < counted_.size(); ++k)
@@ -116,14 +116,18 @@ public:
 private:
     struct Token {
         std::int32_t column;
-        bool counts;
+        std::uint32_t counts;  // 0 or 1
         float value;
     };
     struct Feature {
         std::int32_t column;
         std::uint32_t count;
         float value;
-        std::uint32_t place;
+    };
+    struct Slot {
+        std::uint32_t stamp;  // of the row
+        std::int32_t column;
+        std::uint32_t place;  // in the row
     };
     static constexpr std::uint64_t default_name = 0x2545f4914f6cdd1d;
 
@@ -184,6 +188,7 @@ private:
         while (*mark == ' ' || *mark == '\t') {
             p = mark + 1;
             mark = next();
+            if (scale == 1) add_words(p, mark, seed);
             if (mark == p && *mark != ':') continue;
             if (*mark == '\n' && mark[-1] == '\r' && mark - p == 1) continue;
             const char* last = *mark == '\n' && mark[-1] == '\r' ? mark - 1 : mark;
@@ -201,47 +206,56 @@ private:
         return mark;
     }
 
-    /// One more feature of the row, to be counted or with a value. What is known of its column is asked for
-    /// now and looked at when the line is read.
+    /// Words without values, of which most text is, from the one between `p` and `mark`, to the first that is
+    /// something else.
+    void add_words(const char*& p, const char*& mark, std::uint64_t seed) {
+        auto marks = marks_;  // in registers
+        const char *first = p, *last = mark;
+        while (svmlight::is_blank(*last) && first != last) {
+            if (n_tokens_ == tokens_.size()) [[unlikely]]
+                grow();
+            tokens_[n_tokens_++] = {static_cast<std::int32_t>(hash_(seed, first, last) & mask_), 1, 0};
+            first = last + 1;
+            last = marks.next();
+        }
+        marks_ = marks;
+        p = first;
+        mark = last;
+    }
+
+    /// One more feature of the row, to be counted or with a value.
     void add(std::uint64_t column, bool counts, float value) {
         if (n_tokens_ == tokens_.size()) [[unlikely]]
             grow();
         tokens_[n_tokens_++] = {static_cast<std::int32_t>(column), counts, value};
-        __builtin_prefetch(&places_[column & place_mask_], 1);
     }
 
     [[gnu::noinline]] void grow() {
         tokens_.resize(2 * tokens_.size());
         row_.resize(tokens_.size());
-        if (4 * tokens_.size() > places_.size()) places_.resize(4 * tokens_.size());
-        place_mask_ = places_.size() - 1;
+        slots_.resize(4 * tokens_.size());
     }
 
-    /// Where a column stands in this row, or is to stand. A place is stale if the feature there has another
-    /// one.
-    std::size_t find_place(std::int32_t column, std::uint32_t size) const {
-        std::size_t at = static_cast<std::uint32_t>(column) & place_mask_;
-        while (places_[at] < size && row_[places_[at]].place == at && row_[places_[at]].column != column)
-            at = (at + 1) & place_mask_;
-        return at;
-    }
-
-    /// Joins features that are the same. Whether the row has one already is for no processor to foresee, so
-    /// there is no branch on it.
-    std::size_t join_tokens() {
+    /// Joins features that are the same. As many slots are used as the row needs, so that they stay close;
+    /// those of rows before are told by their stamp.
+    std::uint32_t join_tokens() {
+        if (n_tokens_ == 0) return 0;
+        const std::size_t mask = std::bit_ceil(4 * n_tokens_) - 1;
+        const std::uint32_t stamp = ++stamp_;
+        Slot* const slots = slots_.data();
+        Feature* const row = row_.data();
         std::uint32_t size = 0;
-        for (std::size_t k = 0; k < n_tokens_; ++k) {
-            const auto [column, counts, value] = tokens_[k];
-            const std::size_t place = find_place(column, size);
-            const std::uint32_t old = places_[place];
-            const bool met = (old < size) & (row_[old].place == place);
-            const std::uint32_t at = met ? old : size;
-            Feature& feature = row_[at];
-            feature.count = (met ? feature.count : 0) + counts;
-            feature.value = (met ? feature.value : 0.0f) + value;
-            feature.column = column;
-            feature.place = static_cast<std::uint32_t>(place);
-            places_[place] = at;
+        for (const Token *token = tokens_.data(), *end = token + n_tokens_; token != end; ++token) {
+            const auto [column, counts, value] = *token;
+            std::size_t at = static_cast<std::uint32_t>(column) & mask;
+            while ((slots[at].stamp == stamp) & (slots[at].column != column)) at = (at + 1) & mask;
+            // Whether the row has it already is for no processor to foresee, so there is no branch on it.
+            const bool met = slots[at].stamp == stamp;
+            const std::uint32_t place = size ^ ((size ^ slots[at].place) & -std::uint32_t{met});
+            slots[at] = {stamp, column, place};
+            row[place].column = column;
+            row[place].count += counts;
+            row[place].value += value;
             size += !met;
         }
         n_tokens_ = 0;
@@ -256,7 +270,7 @@ private:
         float* values = table_.values.data() + start;
         float square = 0;
         for (std::size_t k = 0; k < size; ++k) {
-            const auto [column, count, value, place] = row_[k];
+            const auto [column, count, value] = std::exchange(row_[k], Feature{});
             columns[k] = column;
             values[k] = value + counted_[std::min<std::size_t>(count, counted_.size() - 1)];
             square += values[k] * values[k];
@@ -287,8 +301,7 @@ private:
     const char* next() { return marks_.next(); }
 
     [[noreturn]] void fail(const char* at, const std::string& message) {
-        throw svmlight::ParseError(
-            {options_.first_line + table_.lines, static_cast<std::size_t>(at - line_) + 1}, message);
+        throw svmlight::ParseError({table_.lines + 1, static_cast<std::size_t>(at - line_) + 1}, message);
     }
 
     const Options& options_;
@@ -297,11 +310,11 @@ private:
     Marks<' ', '\t', '\n', '|', ':'> marks_;
     WordHash hash_;
     std::uint64_t mask_;
-    std::vector<std::uint32_t> places_;  // of columns in this row, by their last bits; or stale
-    std::size_t place_mask_;
     std::vector<Token> tokens_;  // of this row
     std::size_t n_tokens_ = 0;
-    std::vector<Feature> row_;           // as large
+    std::vector<Feature> row_;  // as large; zero between rows
+    std::vector<Slot> slots_;   // four times as large
+    std::uint32_t stamp_ = 0;
     std::array<float, 4096> counted_{};  // 1 + log k; 0 of 0
     Table table_;
 };

@@ -28,6 +28,7 @@ def test_there_are_benchmarks():
         "reader.py",
         "scaling.py",
         "sequence.py",
+        "stream.py",
     }
     assert expected <= set(SCRIPTS)
 

@@ -2,6 +2,7 @@
 
 import io
 import math
+import os
 
 import numpy as np
 import pytest
@@ -143,6 +144,22 @@ def test_bad_lines_are_refused_with_their_place(monkeypatch, tmp_path, line, pla
     with pytest.raises(ValueError, match=r"line 4, column \d+") as error:
         read_text(path)
     assert f"text.vw: line 4, column {place}: {message}" in str(error.value)
+
+
+def test_a_pipe_that_runs_dry():
+    """Lines that are there are a block; the beginning of one waits for the rest."""
+    reader, writer = os.pipe()
+    with open(reader, "rb") as file, open(writer, "wb", buffering=0) as pipe:
+        blocks = read_blocks(file)
+        pipe.write(b"1 | a\n-1 | b")
+        assert bytes(next(blocks)) == b"1 | a\n"
+        assert next(blocks) is None
+        pipe.write(b" c")
+        assert next(blocks) is None
+        pipe.write(b" d\n1 | e\n1")
+        assert bytes(next(blocks)) == b"-1 | b c d\n1 | e\n"
+        pipe.close()
+        assert [bytes(block) for block in blocks if block is not None] == [b"1\n"]
 
 
 def test_hash_text():

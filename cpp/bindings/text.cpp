@@ -13,8 +13,7 @@ using namespace pegasos;
 namespace {
 
 /// (labels, weights, values, columns, row starts, lines).
-nb::tuple parse_text(const Vector<std::uint8_t>& bytes, int hash_bits, bool normalize,
-                     std::size_t first_line) {
+nb::tuple parse_text(const Vector<std::uint8_t>& bytes, int hash_bits, bool normalize) {
     text::Table table;
     {
         const auto poll = [] {
@@ -23,7 +22,7 @@ nb::tuple parse_text(const Vector<std::uint8_t>& bytes, int hash_bits, bool norm
         };
         const std::string_view view(reinterpret_cast<const char*>(bytes.data()), bytes.shape(0));
         nb::gil_scoped_release release;
-        table = text::parse(view, {hash_bits, normalize, first_line, poll});
+        table = text::parse(view, {hash_bits, normalize, poll});
     }
     return nb::make_tuple(to_numpy(std::move(table.labels)), to_numpy(std::move(table.weights)),
                           to_numpy(std::move(table.values)), to_numpy(std::move(table.columns)),
@@ -33,6 +32,6 @@ nb::tuple parse_text(const Vector<std::uint8_t>& bytes, int hash_bits, bool norm
 }  // namespace
 
 void bind_text(nb::module_& m) {
-    m.def("parse_text", &parse_text, "text"_a, "hash_bits"_a, "normalize"_a, "first_line"_a,
+    m.def("parse_text", &parse_text, "text"_a, "hash_bits"_a, "normalize"_a,
           "Lines in Vowpal Wabbit's format, each ended by a newline, to hashed features.");
 }

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
 
 from pegasos._core import native
 from pegasos._linear import LinearMachine
@@ -16,7 +17,7 @@ from pegasos.solvers import STREAM_SOLVERS, AdaGrad, Pegasos, resolve
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.base import continued_seed
 
-__all__ = ["Learner", "Progressive", "StreamMachine"]
+__all__ = ["Learner", "Progressive", "StreamMachine", "known_classes", "number_labels"]
 
 StreamSolver = Pegasos | AdaGrad
 
@@ -206,3 +207,36 @@ class StreamMachine(LinearMachine):
         self._learn(rows, learned, s, self._seed())
         self._store_streams()
         return self
+
+
+def known_classes(machine: Any, given: ArrayLike | None) -> NDArray[Any]:
+    """All labels there will be: given with the first call of `partial_fit`, or those of a fit before it."""
+    if "_streams" not in vars(machine):
+        if given is None and hasattr(machine, "classes_"):
+            return np.asarray(machine.classes_)
+        if given is None:
+            raise ValueError("classes must be passed on the first call to partial_fit: all labels there will be")
+        known = np.unique(np.asarray(given))
+        if len(known) < 2:
+            raise ValueError(f"classes={known.tolist()}: a classifier needs two classes or more")
+        return known
+    known = np.asarray(machine.classes_)
+    if given is not None and not np.array_equal(known, np.unique(np.asarray(given))):
+        raise ValueError(
+            f"`classes={given!r}` is not the same as on the first call to partial_fit: {known.tolist()}; leave it out, "
+            "or pass a new estimator"
+        )
+    return known
+
+
+def number_labels(y: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
+    """Which of the classes each example has."""
+    check_classification_targets(y)
+    numbers = np.searchsorted(known, y).clip(max=len(known) - 1)
+    new = np.flatnonzero(known[numbers] != y)
+    if len(new):
+        raise ValueError(
+            f"y[{new[0]}]={y[new[0]]!r} is none of the classes {known.tolist()} of the first call to partial_fit; pass "
+            "all labels there will be as `classes` then"
+        )
+    return numbers

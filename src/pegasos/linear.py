@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.multiclass import check_classification_targets
 
 from pegasos._config import usable_threads
 from pegasos._linear import State, Task
 from pegasos._machine import Classifier, Data, explains_habits
 from pegasos._parallel import TimeShare, run_all
-from pegasos._stream import StreamMachine
+from pegasos._stream import StreamMachine, known_classes, number_labels
 from pegasos.certificate import history_from_records, join_parts
 from pegasos.early_stopping import stop_early
 from pegasos.joint import check_cost
@@ -232,37 +231,12 @@ class LinearSVC(Classifier, StreamMachine):
     def _partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        if "_streams" in self.__dict__:
-            known = self.classes_
-            if classes is not None and not np.array_equal(known, np.unique(np.asarray(classes))):
-                raise ValueError(
-                    f"`classes={classes!r}` is not the same as on the first call to partial_fit: {known.tolist()}; "
-                    "leave it out, or pass a new estimator"
-                )
-        elif classes is None and hasattr(self, "classes_"):  # of a fit
-            known = self.classes_
-        elif classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit: all labels there will be")
-        else:
-            known = np.unique(np.asarray(classes))
-            if len(known) < 2:
-                raise ValueError(f"classes={known.tolist()}: a classifier needs two classes or more")
-
-        def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-            check_classification_targets(y)
-            numbers = np.searchsorted(known, y).clip(max=len(known) - 1)
-            new = np.flatnonzero(known[numbers] != y)
-            if len(new):
-                raise ValueError(
-                    f"y[{new[0]}]={y[new[0]]!r} is none of the classes {known.tolist()} of the first call to "
-                    "partial_fit; pass all labels there will be as `classes` then"
-                )
-            return known, numbers
+        known = known_classes(self, classes)
 
         def targets(data: Data) -> list[NDArray[np.float64]]:
             return [_against_the_rest(data, k) for k in (range(len(known)) if len(known) > 2 else [1])]
 
-        self._learn_part(X, y, sample_weight, encode, targets)
+        self._learn_part(X, y, sample_weight, lambda y: (known, number_labels(y, known)), targets)
         self.classes_ = known
         return self
 

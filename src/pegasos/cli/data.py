@@ -246,11 +246,15 @@ class HashedText(Svmlight):
         if not X.shape[0]:
             raise click.UsageError(f"{source}: no examples")
         text = f"{X.shape[0]:,} examples of text, {X.nnz:,} entries"
-        labelled = not np.isnan(y).any()
-        return Data(source, X, y if labelled else None, {"examples": X.shape[0]}, text)
+        labels = None if np.isnan(y).any() else _whole(y)
+        return Data(source, X, labels, {"examples": X.shape[0]}, text)
 
     def fit(self, machine: Any, data: Data) -> Any:
-        raise click.UsageError("a model of text learns in one pass; leave --warm-start out")
+        if data.y is None:
+            raise click.UsageError(f"{data.source} has examples without a label to train on; write label | features")
+        from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
+
+        return make_pipeline(self.hasher, machine.fit(data.X, data.y))
 
     def judge(self, predicted: Any, data: Data, machine: Any) -> Report:
         if data.y is None:
@@ -348,6 +352,11 @@ class Columns:
         shares = f"F1 {scores.f1:.2%}, precision {scores.precision:.2%}, recall {scores.recall:.2%}"
         found = f"{scores.n_correct:,} of {scores.n_true:,} chunks found, {scores.n_predicted:,} predicted"
         return result, f"{summary}\n{shares}  ({found})"
+
+
+def _whole(y: Any) -> Any:
+    """Labels as integers, if all are whole."""
+    return y.astype(np.int64) if np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53) else y
 
 
 def _template(given: str) -> Template:

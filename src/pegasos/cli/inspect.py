@@ -145,6 +145,8 @@ def _begin(fitted: Any, problem: dict[str, Any]) -> Told:
 
 
 def _weight_of_loss(fitted: Any) -> dict[str, Any]:
+    if fitted.alpha is None and hasattr(fitted, "progressive_"):  # AdaGrad has none
+        return {}
     return {"C": fitted.C} if fitted.alpha is None else {"alpha": fitted.alpha}
 
 

@@ -3,7 +3,7 @@
 import contextlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any, NamedTuple
 
 import click
@@ -127,7 +127,7 @@ class Stream:
             self._grow(self.used)
         self._finish()
 
-    def _parts(self, file: Any) -> Iterator[Part]:
+    def _parts(self, file: Any) -> Generator[Part]:
         if self.hash_bits is not None:
             return read_text_parts(file, self.hash_bits, usable_threads())
         return read_svmlight_parts(file, self.zero_based, usable_threads())
@@ -193,7 +193,7 @@ class Stream:
     def _finish(self) -> None:
         self.machine.n_features_in_ = self.width
         if self.classes.size:
-            self.machine.classes_ = self.classes  # type: ignore[union-attr]
+            self.machine.classes_ = self.classes
         self.machine._store_streams()
 
     def save(self, model: str) -> None:
@@ -207,8 +207,8 @@ class Stream:
 
 def _resized(learner: Learner, width: int) -> Learner:
     """The same with more or fewer features; the last entry of each vector belongs to the intercept."""
-    solver, dimension, *problem = learner.given
-    other = Learner(solver, width + 1, *problem)
+    solver, dimension, loss, epsilon, alpha = learner.given
+    other = Learner(solver, width + 1, loss, epsilon, alpha)
     numbers, vectors = learner.core.state()
     kept = min(dimension, width + 1) - 1
     room = np.zeros(width - kept)

@@ -103,6 +103,11 @@ def train(
     continued = given.get("warm_start") and os.path.exists(model)
     before = load_model(model) if continued else TASKS[task or "classification"]()
     estimator = machine_of(before)
+    if hasattr(estimator, "progressive_"):
+        raise click.UsageError(
+            f"{model} learned in one pass, which --warm-start does not continue; name another MODEL, or go on with "
+            "partial_fit from Python"
+        )
     if task is not None and not isinstance(estimator, TASKS[task]):
         raise click.UsageError(f"{model} is a {type(estimator).__name__}, which --task {task} cannot continue")
     parameters = given_parameters(given, estimator.solver, type(estimator))

@@ -113,8 +113,10 @@ def _take_apart(model: Any) -> tuple[Template | TextHasher | None, Any]:
     if not isinstance(model, Pipeline):
         return None, model
     steps = [step for _, step in model.steps]
-    pairs = [(Template, SequenceSVC), (TextHasher, LinearModel)]
-    if len(steps) != 2 or not any(isinstance(steps[0], one) and isinstance(steps[1], other) for one, other in pairs):
+    first, last = (*steps, None, None)[:2]
+    sequences = isinstance(first, Template) and isinstance(last, SequenceSVC)
+    texts = isinstance(first, TextHasher) and isinstance(last, LinearModel)
+    if len(steps) != 2 or not (sequences or texts):
         raise TypeError(
             "of pipelines, save_model writes those of a Template and a SequenceSVC, and of a TextHasher and a linear "
             "machine; save the last step alone"

@@ -16,7 +16,7 @@ from pegasos._config import count_threads, usable_threads
 from pegasos._core import native
 from pegasos.io._chunks import TextFile, open_text, read_ahead, whole_lines
 
-__all__ = ["iter_svmlight", "read_svmlight"]
+__all__ = ["ReadOptions", "iter_svmlight", "read_svmlight"]
 
 _READERS = {
     np.dtype(np.float32): native.SvmlightReaderFloat32,
@@ -94,7 +94,7 @@ def read_svmlight(
     >>> y
     array([ 1., -1.])
     """
-    options = _Options(n_features, zero_based, query_id, multilabel, dtype, n_jobs)
+    options = ReadOptions(n_features, zero_based, query_id, multilabel, dtype, n_jobs)
     with ExitStack() as stack:
         text = stack.enter_context(open_text(source))
         try:
@@ -170,10 +170,10 @@ def iter_svmlight(
     size = operator.index(chunk_bytes)
     if size < 1:
         raise ValueError(f"chunk_bytes={size}: pass a positive number of bytes")
-    return _iterate(source, size, _Options(n_features, zero_based, query_id, multilabel, dtype, n_jobs))
+    return _iterate(source, size, ReadOptions(n_features, zero_based, query_id, multilabel, dtype, n_jobs))
 
 
-def _iterate(source: str | os.PathLike[str] | BinaryIO, size: int, options: "_Options") -> Iterator[tuple[Any, ...]]:
+def _iterate(source: str | os.PathLike[str] | BinaryIO, size: int, options: "ReadOptions") -> Iterator[tuple[Any, ...]]:
     with ExitStack() as stack:
         text = stack.enter_context(open_text(source))
         reader, held, found = options.reader(size), 0, False
@@ -209,7 +209,7 @@ def _named(error: ValueError, name: str) -> ValueError:
     return ValueError(message if message.startswith(f"{name}: ") else f"{name}: {message}")
 
 
-class _Options:
+class ReadOptions:
     """How to read, checked."""
 
     def __init__(

@@ -1,6 +1,9 @@
 """Text features by their hash. The grammar of the lines is stated in ``cpp/text.hpp``."""
 
+import itertools
 import os
+import re
+import select
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,7 +15,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["MOST_HASH_BITS", "TextRows", "hash_text", "read_blocks", "read_text", "read_text_rows"]
+__all__ = ["MOST_HASH_BITS", "TextRows", "hash_text", "read_blocks", "read_text", "read_text_rows", "shift_line"]
 
 MOST_HASH_BITS = 28
 #: Bytes of text at a time: what is made of them stays in the caches until it is learned from.
@@ -62,7 +65,7 @@ def hash_text(lines: Iterable[str], hash_bits: int = 18, *, normalize: bool = Tr
     """
     _check_bits(hash_bits)
     text = "".join(f"| {line.translate(_BLANKS)}\n" for line in lines).encode()
-    return _parse(np.frombuffer(text, dtype=np.uint8), hash_bits, normalize, 1).matrix(hash_bits)
+    return _parse(np.frombuffer(text, dtype=np.uint8), hash_bits, normalize).matrix(hash_bits)
 
 
 def read_text(
@@ -115,44 +118,64 @@ def read_text_rows(
         with open(source, "rb", buffering=0) as file:
             yield from read_text_rows(file, hash_bits, normalize=normalize, n_jobs=n_jobs)
         return
-    name, line = str(getattr(source, "name", "<stream>")), 1
+    name, lines = str(getattr(source, "name", "<stream>")), 0
     pending: deque[Future[TextRows]] = deque()
-    try:
-        with ThreadPoolExecutor(n_jobs) as pool:
-            for block in read_blocks(source):
-                pending.append(pool.submit(_parse, block, hash_bits, normalize, line))
-                line += int(np.count_nonzero(block == 10))
-                if len(pending) > n_jobs:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+    with ThreadPoolExecutor(n_jobs) as pool:
+        for block in itertools.chain(read_blocks(source), [None]):
+            if block is not None:
+                pending.append(pool.submit(_parse, block, hash_bits, normalize))
+            while len(pending) > (0 if block is None else n_jobs):
+                try:
+                    rows = pending.popleft().result()
+                except ValueError as error:
+                    raise ValueError(f"{name}: {shift_line(str(error), lines)}") from None
+                lines += rows.lines
+                yield rows
 
 
-def read_blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[NDArray[np.uint8]]:
-    """What is in a file, in blocks of whole lines; the last one gets its newline where it has none."""
+def shift_line(message: str, lines: int) -> str:
+    """A message that begins with its line in a block, after so many lines before the block."""
+    found = re.fullmatch(r"line (\d+)(.*)", message, re.DOTALL)
+    return f"line {int(found[1]) + lines}{found[2]}" if found else message
+
+
+def read_blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[NDArray[np.uint8] | None]:
+    """What is in a file, in blocks of whole lines; the last one gets its newline where it has none.
+
+    Where a pipe has nothing more for now, the lines that are there are a block, and None comes after it.
+    """
     raw: Any = getattr(file, "raw", file)
     widen_pipe(raw)
     block, filled = np.empty(size, dtype=np.uint8), 0
     while True:
+        dry = filled > 0 and _is_dry(raw)
+        if filled == len(block) or dry:
+            end = _after_last_newline(block[:filled])
+            rest = block[end:filled].copy()
+            if end:
+                yield block[:end]
+            if dry:
+                yield None
+            # A line longer than a block gets a larger one.
+            if end or not dry:
+                block = np.empty(max(size, 2 * len(rest)), dtype=np.uint8)
+                block[: len(rest)] = rest
+                filled = len(rest)
         count = raw.readinto(block[filled:])
         if not count:
             break
         filled += count
-        if filled < len(block):
-            continue
-        end = _after_last_newline(block)
-        rest = block[end:].copy()
-        if end:
-            yield block[:end]
-        # A line longer than a block gets a larger one.
-        block = np.empty(max(size, 2 * len(rest)), dtype=np.uint8)
-        block[: len(rest)] = rest
-        filled = len(rest)
     if filled:
         last = block[:filled]
         yield last if last[-1] == 10 else np.append(last, np.uint8(10))
+
+
+def _is_dry(file: Any, patience: float = 0.02) -> bool:
+    """Whether nothing comes for a while."""
+    try:
+        return not select.select([file], [], [], patience)[0]
+    except (OSError, ValueError):  # no file that could be waited for
+        return False
 
 
 def widen_pipe(file: Any) -> None:
@@ -176,8 +199,8 @@ def _after_last_newline(block: NDArray[np.uint8]) -> int:
     return 0
 
 
-def _parse(block: NDArray[np.uint8], hash_bits: int, normalize: bool, first_line: int) -> TextRows:
-    return TextRows(*native.parse_text(block, hash_bits, normalize, first_line))
+def _parse(block: NDArray[np.uint8], hash_bits: int, normalize: bool) -> TextRows:
+    return TextRows(*native.parse_text(block, hash_bits, normalize))
 
 
 def _check_bits(hash_bits: int) -> None:
