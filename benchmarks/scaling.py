@@ -106,7 +106,7 @@ def grow(folder: Path, counts: list[int], arguments: argparse.Namespace) -> None
     medians = {rows: statistics.median(values) for rows, values in times.items()}
     for rows, median in medians.items():
         ratio = median / medians[counts[0]]
-        print(f"{rows:>12,} rows  {steps[rows]:>10,} steps  {median:.3f} s  {ratio:.2f} of the first")
+        print(f"{rows:>12,} rows  {steps[rows]:>10,} steps  {median:.3f} s  ratio to the first {ratio:.2f}")
     plot(medians, arguments.tiny)
 
 

@@ -354,11 +354,6 @@ class Columns:
         return result, f"{summary}\n{shares}  ({found})"
 
 
-def _whole(y: Any) -> Any:
-    """Labels as integers, if all are whole."""
-    return y.astype(np.int64) if np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53) else y
-
-
 def _template(given: str) -> Template:
     try:
         return Template.named(given)
