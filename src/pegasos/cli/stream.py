@@ -130,7 +130,7 @@ class Stream:
     def _parts(self, file: Any) -> Generator[Part]:
         if self.hash_bits is not None:
             return read_text_parts(file, self.hash_bits, usable_threads())
-        return read_svmlight_parts(file, self.zero_based)
+        return read_svmlight_parts(file, self.zero_based, usable_threads())
 
     @property
     def _progress(self) -> Any:

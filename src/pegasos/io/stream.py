@@ -1,5 +1,6 @@
 """Examples from a pipe, some thousand at a time: hashed text, or svmlight lines."""
 
+import functools
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.io.text import read_blocks, read_text_rows, shift_line
+from pegasos.io.text import parse_ahead, read_text_rows
 
 __all__ = ["Part", "read_svmlight_parts", "read_text_parts"]
 
@@ -40,20 +41,18 @@ def read_text_parts(source: Any, hash_bits: int, n_jobs: int) -> Generator[Part]
         yield Part(rows.labels, rows.weights, rows.values, rows.columns, rows.starts, 1 << hash_bits)
 
 
-def read_svmlight_parts(source: Any, zero_based: bool) -> Generator[Part]:
+def read_svmlight_parts(source: Any, zero_based: bool, n_jobs: int) -> Generator[Part]:
     """Lines in svmlight format; the number of features is that of the part."""
     if isinstance(source, str):
         with open(source, "rb", buffering=0) as file:
-            yield from read_svmlight_parts(file, zero_based)
+            yield from read_svmlight_parts(file, zero_based, n_jobs)
         return
-    lines = 0
-    for block in read_blocks(source):
-        if block is None:
-            continue
-        text = block.tobytes()
-        try:
-            labels, values, columns, starts, width = native.parse_svmlight_float32(text, zero_based, -1)
-        except ValueError as error:
-            raise ValueError(f"{getattr(source, 'name', '<stream>')}: {shift_line(str(error), lines)}") from None
-        lines += text.count(b"\n")
-        yield Part(labels, np.ones(len(labels)), values, columns, starts, width)
+    for part, _ in parse_ahead(source, functools.partial(_parse, zero_based), lambda parsed: parsed[1], n_jobs):
+        yield part
+
+
+def _parse(zero_based: bool, block: NDArray[np.uint8]) -> tuple[Part, int]:
+    """The examples of a block, and its lines."""
+    text = block.tobytes()
+    labels, values, columns, starts, width = native.parse_svmlight_float32(text, zero_based, -1)
+    return Part(labels, np.ones(len(labels)), values, columns, starts, width), text.count(b"\n")
