@@ -1,6 +1,6 @@
 """Learning from a pipe of text beside Vowpal Wabbit: rows per second, and the progressive hinge loss of both.
 
-``python benchmarks/stream.py [--data newsgroups debian synthetic] [--megabytes 1000] [--repeats 5]``
+``python benchmarks/stream.py [--data newsgroups-comp synthetic ...] [--megabytes 2000] [--repeats 5]``
 
 Lines ``label | words`` are written once and fed to both through a pipe, in turn: ``vw`` where it is installed, else the
 same program from its Python package, with ``-b 18 --loss_function hinge``; and ``pegasos train --hash-bits 18 -``. Both
@@ -146,7 +146,7 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="little text, to see that it runs")
     names = ["newsgroups-comp", "newsgroups-rec", "debian-python", "debian-libdevel", "synthetic"]
     parser.add_argument("--data", nargs="+", choices=names, default=names)
-    parser.add_argument("--megabytes", type=float, default=1000)
+    parser.add_argument("--megabytes", type=float, default=2000)
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     if arguments.tiny:

@@ -10,8 +10,8 @@
 // theirs. A word is any bytes but blank, tab, newline, "|" and ":"; the values are finite decimal numbers. A line of
 // blanks is no row; one without a label is a row to predict.
 //
-// A feature is column hash(name, word) of 2^bits. One that stands k times in a row without a value counts 1 + log k (k up
-// to 4095), as words in long texts do; the values of one that has them are added up. Then, unless told otherwise, the row is divided
+// A feature is column hash(name, word) of 2^bits. One that stands k times in a row without a value counts 1 + log k, as
+// words in long texts do; the values of one that has them are added up. Then, unless told otherwise, the row is divided
 // by its Euclidean norm.
 // clang-format on
 #pragma once
@@ -272,7 +272,8 @@ private:
         for (std::size_t k = 0; k < size; ++k) {
             const auto [column, count, value] = std::exchange(row_[k], Feature{});
             columns[k] = column;
-            values[k] = value + counted_[std::min<std::size_t>(count, counted_.size() - 1)];
+            values[k] =
+                value + (count < counted_.size() ? counted_[count] : 1 + std::log(static_cast<float>(count)));
             square += values[k] * values[k];
         }
         if (!std::isfinite(square)) fail(line_, "values too large; scale them");
@@ -315,7 +316,7 @@ private:
     std::vector<Feature> row_;  // as large; zero between rows
     std::vector<Slot> slots_;   // four times as large
     std::uint32_t stamp_ = 0;
-    std::array<float, 4096> counted_{};  // 1 + log k; 0 of 0
+    std::array<float, 256> counted_{};  // 1 + log k; 0 of 0
     Table table_;
 };
 

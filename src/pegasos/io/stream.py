@@ -1,5 +1,6 @@
 """Examples from a pipe, some thousand at a time: hashed text, or svmlight lines."""
 
+import functools
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.io.svmlight import ReadOptions, iter_svmlight
-from pegasos.io.text import read_blocks, read_text_rows
+from pegasos.io.text import parse_ahead, read_text_rows
 
 __all__ = ["Part", "read_svmlight_parts", "read_text_parts"]
 
@@ -46,22 +47,22 @@ def read_text_parts(source: Any, hash_bits: int, n_jobs: int) -> Generator[Part]
 
 
 def read_svmlight_parts(source: Any, zero_based: bool, n_jobs: int) -> Generator[Part]:
-    """Lines in svmlight format; the number of features grows from part to part."""
+    """Lines in svmlight format, from a pipe as they come; the number of features is that of the part."""
     if isinstance(source, str):
-        pieces = iter_svmlight(source, chunk_bytes=PART_BYTES, zero_based=zero_based, dtype=np.float32, n_jobs=n_jobs)
-    else:
-        pieces = _read_pipe(source, ReadOptions(None, zero_based, False, False, np.float32, n_jobs))
-    for X, y in pieces:
-        yield Part(y, np.ones(len(y)), X.data, X.indices, X.indptr, X.shape[1])
+        for X, y in iter_svmlight(source, chunk_bytes=PART_BYTES, zero_based=zero_based, dtype=np.float32):
+            yield _part(X, y)
+        return
+    options = ReadOptions(None, zero_based, False, False, np.float32, 1)
+    for part, _ in parse_ahead(source, functools.partial(_parse, options), lambda parsed: parsed[1], n_jobs):
+        yield part
 
 
-def _read_pipe(source: Any, options: ReadOptions) -> Generator[Any]:
-    """What is there so far, even where the pipe has run dry."""
+def _parse(options: ReadOptions, block: NDArray[np.uint8]) -> tuple[Part, int]:
+    """The examples of a block, and its lines."""
     reader = options.reader(PART_BYTES)
-    for block in read_blocks(source):
-        if block is not None:
-            try:
-                reader.add_bytes(block)
-                yield options.rows(reader)
-            except ValueError as error:
-                raise ValueError(f"{getattr(source, 'name', '<stream>')}: {error}") from None
+    reader.add_bytes(block)
+    return _part(*options.rows(reader)), int(np.count_nonzero(block == ord("\n")))
+
+
+def _part(X: Any, y: NDArray[np.float64]) -> Part:
+    return Part(y, np.ones(len(y)), X.data, X.indices, X.indptr, X.shape[1])

@@ -1,13 +1,15 @@
 """Text features by their hash. The grammar of the lines is stated in ``cpp/text.hpp``."""
 
-import itertools
+import contextlib
+import functools
 import os
+import queue
 import re
 import select
-from collections import deque
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,11 +17,13 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["MOST_HASH_BITS", "TextRows", "hash_text", "read_blocks", "read_text", "read_text_rows", "shift_line"]
+__all__ = ["MOST_HASH_BITS", "TextRows", "hash_text", "parse_ahead", "read_blocks", "read_text", "read_text_rows"]
 
 MOST_HASH_BITS = 28
 #: Bytes of text at a time: what is made of them stays in the caches until it is learned from.
 BLOCK = 1 << 21
+
+Rows = TypeVar("Rows")
 
 _BLANKS = str.maketrans("|:\n\r", "    ")
 
@@ -112,52 +116,83 @@ def read_text(
 
 def read_text_rows(
     source: str | os.PathLike[str] | BinaryIO, hash_bits: int, *, normalize: bool = True, n_jobs: int = 1
-) -> Iterator[TextRows]:
+) -> Generator[TextRows]:
     """The same, a few thousand lines at a time and while others are being read."""
     if isinstance(source, str | os.PathLike):
         with open(source, "rb", buffering=0) as file:
             yield from read_text_rows(file, hash_bits, normalize=normalize, n_jobs=n_jobs)
         return
-    name, lines = str(getattr(source, "name", "<stream>")), 0
-    pending: deque[Future[TextRows]] = deque()
-    with ThreadPoolExecutor(n_jobs) as pool:
-        for block in itertools.chain(read_blocks(source), [None]):
-            if block is not None:
-                pending.append(pool.submit(_parse, block, hash_bits, normalize))
-            while len(pending) > (0 if block is None else n_jobs):
-                try:
-                    rows = pending.popleft().result()
-                except ValueError as error:
-                    raise ValueError(f"{name}: {shift_line(str(error), lines)}") from None
-                lines += rows.lines
-                yield rows
+    parse = functools.partial(_parse, hash_bits=hash_bits, normalize=normalize)
+    yield from parse_ahead(source, parse, lambda rows: rows.lines, n_jobs)
 
 
-def shift_line(message: str, lines: int) -> str:
+def parse_ahead(
+    file: Any, parse: Callable[[NDArray[np.uint8]], Rows], lines: Callable[[Rows], int], n_jobs: int
+) -> Generator[Rows]:
+    """What `parse` makes of the blocks of a file, in their order. One thread reads ahead, and `n_jobs` parse.
+
+    `lines` tells how many lines were parsed, for the place of an error.
+    """
+    name, before = str(getattr(file, "name", "<stream>")), 0
+    parsed: queue.Queue[Future[Rows] | Exception | None] = queue.Queue(2 * n_jobs + 2)
+    done = threading.Event()
+    pool = ThreadPoolExecutor(n_jobs)
+
+    def put(item: Future[Rows] | Exception | None) -> None:
+        while not done.is_set():
+            with contextlib.suppress(queue.Full):
+                parsed.put(item, timeout=0.1)
+                break
+
+    def read() -> None:
+        try:
+            for block in read_blocks(file):
+                if done.is_set():
+                    return
+                put(pool.submit(parse, block))
+            put(None)
+        except Exception as error:
+            put(error)
+
+    try:
+        # A daemon: it may wait for a pipe that nobody writes to when the program ends.
+        threading.Thread(target=read, daemon=True).start()
+        while (item := parsed.get()) is not None:
+            if isinstance(item, Exception):
+                raise item
+            try:
+                rows = item.result()
+            except ValueError as error:
+                raise ValueError(f"{name}: {_shift_line(str(error), before)}") from None
+            before += lines(rows)
+            yield rows
+    finally:
+        done.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _shift_line(message: str, lines: int) -> str:
     """A message that begins with its line in a block, after so many lines before the block."""
     found = re.fullmatch(r"line (\d+)(.*)", message, re.DOTALL)
     return f"line {int(found[1]) + lines}{found[2]}" if found else message
 
 
-def read_blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[NDArray[np.uint8] | None]:
+def read_blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[NDArray[np.uint8]]:
     """What is in a file, in blocks of whole lines; the last one gets its newline where it has none.
 
-    Where a pipe has nothing more for now, the lines that are there are a block, and None comes after it.
+    Where a pipe has nothing more for now, the lines that are there are a block.
     """
     raw: Any = getattr(file, "raw", file)
     widen_pipe(raw)
     block, filled = np.empty(size, dtype=np.uint8), 0
     while True:
-        dry = filled > 0 and _is_dry(raw)
-        if filled == len(block) or dry:
+        if filled == len(block) or (filled > 0 and _is_dry(raw)):
             end = _after_last_newline(block[:filled])
-            rest = block[end:filled].copy()
-            if end:
-                yield block[:end]
-            if dry:
-                yield None
-            # A line longer than a block gets a larger one.
-            if end or not dry:
+            if end or filled == len(block):
+                rest = block[end:filled].copy()
+                if end:
+                    yield block[:end]
+                # A line longer than a block gets a larger one.
                 block = np.empty(max(size, 2 * len(rest)), dtype=np.uint8)
                 block[: len(rest)] = rest
                 filled = len(rest)
