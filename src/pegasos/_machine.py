@@ -80,14 +80,15 @@ def _text_columns(X: Any) -> str:
 
 
 def explains_habits(init: Callable[..., None]) -> Callable[..., None]:
-    """Turn "unexpected keyword" into advice for the parameters of `HABITS`."""
+    """Turn "unexpected keyword" into advice for the parameters of `HABITS`, and of the class's own `not_served`."""
     known = inspect.signature(init).parameters
 
     @functools.wraps(init)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> None:
+        habits = HABITS | getattr(self, "not_served", {})
         for name in kwargs:
-            if name in HABITS and name not in known:
-                raise TypeError(f"{type(self).__name__} has no parameter {name!r}: {HABITS[name]}")
+            if name in habits and name not in known:
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}: {habits[name]}")
         init(self, *args, **kwargs)
 
     return wrapper

@@ -15,7 +15,8 @@ caution; that follows from how far off the best common g was, as the threads' in
 The intercept is by the method of multipliers, as there: b is a multiplier, and the constant feature of the rows is
 sqrt(step), so that visits move the score of a row by step times the change of sigma = sum_i alpha_i y_i.
 
-The certificate is a round of measuring: P at w and D from u summed anew, both in double precision.
+The certificate is a round of measuring: P at w and D from u summed anew, both in double precision. P is at the mean of
+the last two u: where K changes are a bit too much together, every other u is on the other side.
 """
 
 import math
@@ -34,9 +35,9 @@ __all__ = ["Ascent", "best_shares"]
 class Ascent:
     """Where the ascent on one problem stands."""
 
-    def __init__(self, plan: Plan, target: int, tol: float, n_workers: int, local_epochs: int) -> None:
+    def __init__(self, plan: Plan, target: int, tol: float, n_workers: int, turns: int) -> None:
         self.plan, self.target, self.tol = plan, target, tol
-        self.local_epochs = local_epochs
+        self.turns = turns  # in a round
         self.u: NDArray[np.float64] = np.zeros(plan.dimension)
         self.b = 0.0
         self.linear = 0.0
@@ -55,6 +56,7 @@ class Ascent:
         self.primal, self.dual = math.inf, -math.inf
         self.w: NDArray[np.float64] = np.zeros(self.plan.dimension)
         self.due = False  # a measure
+        self._last: tuple[NDArray[np.float64], float] | None = None  # u and b before the last round
 
     @property
     def epochs(self) -> float:
@@ -66,28 +68,36 @@ class Ascent:
 
     def order(self, k: int) -> Order:
         """What worker k is to do next."""
-        w = self.u.copy()
         if self.due:
-            w[-1] = self.b / self.plan.feature if self.plan.bias else 0.0
+            w, b = self._mean()
+            w[-1] = b / self.plan.feature if self.plan.bias else 0.0
             return Order(self.target, w, self.shares[k])
-        w[-1] += self._offset()
-        return Order(self.target, w, self.shares[k], self.caution, self.local_epochs)
+        return Order(self.target, self._start(), self.shares[k], self.caution, self.turns)
 
-    def _offset(self) -> float:
-        return self.plan.kappa * self.b / self.plan.feature if self.plan.bias else 0.0
+    def _mean(self) -> tuple[NDArray[np.float64], float]:
+        """Where to measure: weights, the last entry aside, and the intercept."""
+        if self._last is None:
+            return self.u.copy(), self.b
+        return (self.u + self._last[0]) / 2, (self.b + self._last[1]) / 2
+
+    def _start(self) -> NDArray[np.float64]:
+        """Where visits start: u, with the intercept's multiplier."""
+        w = self.u.copy()
+        w[-1] += self.plan.kappa * self.b / self.plan.feature if self.plan.bias else 0.0
+        return w
 
     def take_visits(self, answers: Sequence[Visited]) -> None:
         """Join what the workers did."""
         self._rounds += 1
         changes = np.array([answer.change for answer in answers])
-        w = self.u.copy()
-        w[-1] += self._offset()
+        w = self._start()
         linear = np.array([answer.linear for answer in answers])
         rise, products = linear - changes @ w, changes @ changes.T
         shares = best_shares(rise, products)
         best = max(float(rise.sum() / products.sum()), 0.0) if products.sum() > 0 else 1.0
         self.caution = min(max(self.caution / math.sqrt(min(max(best, 0.25), 4.0)), 1.0), float(len(answers)))
         self.shares = shares.tolist()
+        self._last = (self.u, self.b)
         self.u = self.u + shares @ changes
         self.linear += float(shares @ linear)
         self.visits += sum(answer.visits for answer in answers)
@@ -110,9 +120,9 @@ class Ascent:
 
     def take_measures(self, answers: Sequence[Measured], seconds: float) -> None:
         """Bounds, exact: the best primal value so far with its w, and the best dual value."""
-        w = self.order(0).w
+        w, b = self._mean()
+        w[-1] = b / self.plan.bias if self.plan.bias else 0.0
         self.set_point(answers)
-        w[-1] = self.b / self.plan.bias if self.plan.bias else 0.0
         primal = math.fsum(answer.losses for answer in answers) + float(w @ w) / 2
         dual = self._value(self.linear)
         if not (math.isfinite(primal) and math.isfinite(dual)):

@@ -1,5 +1,6 @@
 """The examples of one partition with their dual variables, and what a worker does with its blocks in a round."""
 
+import copy
 import threading
 import zlib
 from collections.abc import Sequence
@@ -12,12 +13,14 @@ from scipy.sparse import issparse
 
 from pegasos._core import native
 from pegasos._machine import check_weights, number_labels
-from pegasos.distributed.messages import Measured, Message, Order, Reply, Visited
+from pegasos.distributed.messages import TURNS, Measured, Message, Order, Reply, Visited
 from pegasos.distributed.plan import Plan, Survey
 from pegasos.problem import Examples, bind_rows, check_rows
-from pegasos.solvers.base import continued_seed
 
 __all__ = ["Block", "serve", "survey"]
+
+#: Neighbouring rows that are visited one after the other, where they are no more alike than others.
+RUN = 16
 
 
 class Block:
@@ -44,6 +47,8 @@ class Block:
         self._survey: Survey | None = None
         self._report: native.RowsReport | None = None
         self._examples: Examples | None = None
+        self._turns: dict[int, list[NDArray[np.uint32]]] = {}  # rows of those to come in this epoch
+        self.run = 1  # of neighbours visited one after the other
         self.stands: int | None = None  # at which message
         self.q: dict[int, NDArray[np.float64]] = {}
         self.before: dict[int, NDArray[np.float64]] = {}  # the last visits
@@ -79,6 +84,7 @@ class Block:
         if X.shape[0] == 0:
             names = tuple(map(str, getattr(X, "columns", ()))) or None
             return Survey(self.number, 0, X.shape[1], names, np.empty(0), np.empty(0), np.empty(0), 0.0, 0.0, 0.0, 0)
+        machine = copy.copy(machine)  # which it leaves its names of features on
         X, y = machine._validate_pair(X, y, True)
         s = np.ones(len(y)) if given is None else check_weights(given, X)
         if issparse(X) and not X.has_canonical_format:
@@ -121,7 +127,19 @@ class Block:
             self._examples = Examples(
                 rows, self._report, y, s, plan.dimension, plan.feature, False, plan.machine.loss, None, epsilon
             )
+            alike = self._examples.problem(plan.C).core
+            self.run = 1 if native.neighbours_alike(alike, plan.seed) else RUN
         return self._examples
+
+    def next_rows(self, target: int, random: np.random.Generator) -> NDArray[np.uint32]:
+        """The rows of the next turn: runs of neighbours in random order, so that memory is read in stretches."""
+        turns = self._turns.setdefault(target, [])
+        if not turns:
+            n_rows, run = len(self.q[target]), self.run
+            starts = random.permutation((n_rows + run - 1) // run).astype(np.uint32) * np.uint32(run)
+            rows = (starts[:, None] + np.arange(run, dtype=np.uint32)).ravel()
+            turns.extend(np.array_split(rows[rows < n_rows], TURNS))
+        return turns.pop()
 
     def keep(self, target: int, share: float) -> None:
         """Keep that share of the changes of the last visits."""
@@ -164,7 +182,7 @@ def _follow(held: list[tuple[Block, Examples]], message: Message, order: Order) 
         if len(plan.classes):
             examples = replace(examples, y=np.where(examples.y == order.target, 1.0, -1.0))
         problems.append(examples.problem(plan.C).core)
-    if order.epochs == 0:
+    if order.turns == 0:
         return _measure(held, problems, order)
     return _visit(held, problems, message, order)
 
@@ -172,19 +190,30 @@ def _follow(held: list[tuple[Block, Examples]], message: Message, order: Order) 
 def _visit(
     held: list[tuple[Block, Examples]], problems: list[native.Problem], message: Message, order: Order
 ) -> Visited:
-    """Epochs over the blocks, one after the other, all with the same w."""
-    w, linear, gap, visits = order.w.copy(), 0.0, 0.0, 0.0
+    """Turns of the blocks, all with the same w.
+
+    One whole block after the other would leave w, at the end, the last one's.
+    """
+    w, linear, visits = order.w.copy(), 0.0, 0.0
     for block, _ in held:
         block.before[order.target] = block.q[order.target].copy()
-    run = native.Run(max_seconds=message.seconds)
-    for epoch in range(order.epochs):
-        gap = 0.0
-        for (block, _), problem in zip(held, problems, strict=True):
-            seed = continued_seed(message.plan.seed + block.number, message.becomes * 1000 + epoch)
-            q = block.q[order.target]
-            found = native.visit(problem, run, q=q, w=w, caution=order.caution, epochs=1, seed=seed)
-            linear, gap, visits = linear + found.linear, gap + found.gap, visits + found.visits
-    return Visited((w - order.w) / order.caution, linear, gap, visits)
+    seed = [message.plan.seed, message.becomes, order.target, *(block.number for block, _ in held)]
+    random, run = np.random.default_rng(seed), native.Run(max_seconds=message.seconds)
+    gaps: list[tuple[float, float]] = []  # with the number of rows behind each
+    for _ in range(order.turns):
+        gap, seen = 0.0, 0.0
+        for k in random.permutation(len(held)):
+            block = held[k][0]
+            rows = block.next_rows(order.target, random)
+            if len(rows):
+                q = block.q[order.target]
+                found = native.visit(problems[k], run, q=q, w=w, caution=order.caution, sequence=rows)
+                linear, gap, seen = linear + found.linear, gap + found.gap, seen + found.visits
+        visits += seen
+        gaps.append((gap, seen))
+    gap, seen = (sum(column) for column in zip(*gaps[-TURNS:], strict=True))
+    share = seen / max(sum(len(examples.y) for _, examples in held), 1)
+    return Visited((w - order.w) / order.caution, linear, gap / share if share else 0.0, visits)
 
 
 def _measure(held: list[tuple[Block, Examples]], problems: list[native.Problem], order: Order) -> Measured:

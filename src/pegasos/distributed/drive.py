@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos.distributed.ascent import Ascent
-from pegasos.distributed.messages import Measured, Message, Order, Reply, Visited, payload
+from pegasos.distributed.messages import TURNS, Measured, Message, Order, Reply, Visited, payload
 from pegasos.distributed.plan import Plan, Survey, check_same
 from pegasos.problem import Budget
 from pegasos.solvers.base import Report
@@ -63,6 +63,10 @@ class Tally:
     losses: int = 0  # of workers, from which it recovered
 
 
+#: What the turns of a round are chosen by: rough costs, and how much work messages should at least be beside.
+SECONDS_PER_ENTRY, SECONDS_PER_ROUND, SECONDS_PER_BYTE, MESSAGES_WORTH = 4e-9, 0.015, 2e-9, 5
+FEWEST_TURNS = 4
+
 #: After so many losses in a row without a round between them a fit gives up.
 PATIENCE = 10
 
@@ -72,7 +76,7 @@ def drive(
     plan: Plan,
     surveys: Sequence[Survey],
     budget: Budget,
-    local_epochs: int | None = None,
+    local_epochs: float | None = None,
     reports: Sequence[Report] | None = None,
 ) -> tuple[list[Found], Tally]:
     """Solve the problems of the plan; what was found for each, and what it took.
@@ -89,7 +93,7 @@ class _Drive:
         plan: Plan,
         surveys: Sequence[Survey],
         budget: Budget,
-        local_epochs: int | None,
+        local_epochs: float | None,
         reports: Sequence[Report] | None,
     ) -> None:
         self.group, self.plan, self.budget = group, plan, budget
@@ -99,8 +103,8 @@ class _Drive:
         self.started = time.perf_counter() - budget.elapsed
         self.tally = Tally()
         self.stands = 0
-        epochs = self._choose_epochs()
-        self.ascents = [Ascent(plan, target, budget.tol, len(group), epochs) for target in plan.targets]
+        turns = self._choose_turns()
+        self.ascents = [Ascent(plan, target, budget.tol, len(group), turns) for target in plan.targets]
 
     @property
     def seconds(self) -> float:
@@ -129,10 +133,10 @@ class _Drive:
         workers = range(len(self.group))
         zeros = np.zeros(self.plan.dimension)
         orders = tuple(Order(ascent.target, zeros) for ascent in self.ascents)
-        epochs = self._choose_epochs()
+        turns = self._choose_turns()
         for ascent in self.ascents:
             if not ascent.done:
-                ascent.local_epochs = epochs
+                ascent.turns = turns
                 ascent.join(len(workers))
         replies = self._call([orders] * len(workers), expected=False)
         for reply in replies:
@@ -181,19 +185,24 @@ class _Drive:
             return "max_time"
         return "max_iter" if ascent.epochs >= self.budget.max_iter else ""
 
-    def _choose_epochs(self) -> int:
-        """As many that a round's work is worth its messages."""
-        if self.local_epochs is not None:
-            return self.local_epochs
-        work = self.plan.entries / len(self.group) * 2e-9
-        messages = 0.01 + len(self.group) * self.plan.dimension * 16 * 2e-9
-        return int(min(max(round(messages / work), 1), 10))
+    def _choose_turns(self) -> int:
+        """Turns in a round: so many that its work is worth its messages, and that the budget is not overrun.
+
+        From sizes, not times, so that a seed and the same workers give the same result.
+        """
+        epochs = self.local_epochs
+        if epochs is None:
+            work = SECONDS_PER_ENTRY * self.plan.entries / len(self.group)  # of an epoch
+            messages = SECONDS_PER_ROUND + SECONDS_PER_BYTE * len(self.group) * self.plan.dimension * 16
+            # More than one epoch at a time hardly makes fewer rounds, where others work on the same weights.
+            epochs = min(MESSAGES_WORTH * messages / work, 1 if len(self.group) > 1 else 8)
+        return max(round(TURNS * min(epochs, self.budget.max_iter)), FEWEST_TURNS)
 
     def _found(self, ascent: Ascent) -> Found:
         dual = min(ascent.dual, ascent.primal)  # rounding, at the optimum
         per_round = self.tally.bytes / max(self.tally.rounds, 1)
         solver = (
-            f"SDCA in {self.tally.rounds} rounds of {len(self.group)} workers with {ascent.local_epochs} local epochs, "
+            f"SDCA in {self.tally.rounds} rounds of {len(self.group)} workers, {ascent.turns / TURNS:g} epochs and "
             f"{per_round:,.0f} bytes each"
         )
         return Found(

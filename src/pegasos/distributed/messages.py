@@ -8,21 +8,25 @@ from numpy.typing import NDArray
 
 from pegasos.distributed.plan import Plan, Survey
 
-__all__ = ["Measured", "Message", "Order", "Reply", "Visited", "payload"]
+__all__ = ["TURNS", "Measured", "Message", "Order", "Reply", "Visited", "payload"]
+
+#: How often a worker's blocks take turns in an epoch.
+TURNS = 32
 
 
 @dataclass(frozen=True)
 class Order:
     """What a worker is to do for one problem, of several where each class is trained against the rest.
 
-    First it keeps the share of its last changes, then it makes that many epochs from w, or with none measures.
+    First it keeps the share of its last changes, then it makes that many turns, of which an epoch has `TURNS`, from w;
+    with none it measures at w.
     """
 
     target: int  # which class is against the rest
     w: NDArray[np.float64]
     share: float = 0.0
     caution: float = 1.0
-    epochs: int = 0
+    turns: int = 0
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,11 @@ class Message:
 
 @dataclass(frozen=True)
 class Visited:
-    """A worker's changes during its epochs."""
+    """A worker's changes during its turns."""
 
     change: NDArray[np.float64]  # of sum_i alpha_i y_i x_i
     linear: float  # of C sum_i s_i dual(q_i)
-    gap: float  # estimate, from the margins met
+    gap: float  # of its rows, estimated from the margins met
     visits: float
 
 
