@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import dask
 import distributed
@@ -31,8 +31,7 @@ class DaskGroup:
     def __init__(self, client: Any, blocks: Sequence[Any], timeout: float) -> None:
         self.line = Line(client)
         self.client, self.timeout = client, timeout
-        with dask.config.set({"optimization.fuse.active": False}):
-            self.blocks = client.compute(list(blocks), sync=False)
+        self.blocks = client.compute(list(blocks), sync=False)
         self.members: list[tuple[str, list[Any]]] = []
         self._calls = 0
         self.recover()
@@ -109,18 +108,27 @@ class DaskGroup:
                 for (worker, blocks), argument in zip(self.members, arguments, strict=True)
             ]
         try:
-            return self.line.wait(
-                lambda: self.client.gather(futures, asynchronous=True), lambda: self._look(futures)
+            found = self.line.wait(
+                lambda: self.client.gather(futures, errors="skip", asynchronous=True), lambda: self._look(futures)
             )
-        except (distributed.scheduler.KilledWorker, OSError) as error:
-            self.line.check()
-            raise Lost(str(error)) from error
-        except distributed.client.FutureCancelledError as error:
+            if len(found) < len(futures):
+                self.line.check()
+                self._explain(futures)
+            return list(found)
+        except OSError as error:
             self.line.check()
             raise Lost(str(error)) from error
         finally:
             for future in futures:
                 future.release()
+
+    def _explain(self, futures: Sequence[Any]) -> NoReturn:
+        """Raise what a task raised, or `Lost` where that is the worker's end."""
+        for future in futures:
+            error = future.exception(timeout=self.line.PATIENCE) if future.status == "error" else None
+            if error is not None and not isinstance(error, distributed.scheduler.KilledWorker | OSError):
+                raise error
+        raise Lost("a worker was lost with what it did")
 
     def _look(self, futures: Sequence[Any]) -> None:
         """Raise `Lost` where a worker is gone that has not answered."""
