@@ -48,7 +48,7 @@ def make_cluster(n_workers: int) -> tuple[Any, Any]:
         n_workers=n_workers,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address=":0",
         memory_limit=0,
         silence_logs=logging.CRITICAL,
     )

@@ -80,7 +80,7 @@ class Line:
                 except (TimeoutError, concurrent.futures.TimeoutError):
                     if task.done():
                         raise
-                except (concurrent.futures.CancelledError, distributed.client.FutureCancelledError):
+                except concurrent.futures.CancelledError:  # and Dask's, which derive from it
                     self.check()
                     raise
                 except OSError:  # the line broke

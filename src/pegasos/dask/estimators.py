@@ -50,7 +50,7 @@ class LinearSVC(DaskMachine, linear.LinearSVC):
     >>> from distributed import Client
     >>> from sklearn.datasets import make_classification
     >>> from pegasos.dask import LinearSVC
-    >>> client = Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None)
+    >>> client = Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0")
     >>> X, y = make_classification(1000, 20, random_state=0)
     >>> X, y = da.from_array(X, chunks=(250, 20)), da.from_array(y, chunks=250)
     >>> clf = LinearSVC(C=0.01, random_state=0).fit(X, y)

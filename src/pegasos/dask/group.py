@@ -1,5 +1,7 @@
 """The workers of a Dask cluster as the group of a distributed fit: blocks are futures that stay where they are."""
 
+import concurrent.futures
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -8,7 +10,7 @@ import dask
 import distributed
 
 from pegasos.dask.client import Line
-from pegasos.distributed import Lost, Message, Reply, Survey, serve, survey
+from pegasos.distributed import Block, Lost, Message, Reply, Survey, serve, survey
 
 __all__ = ["DaskGroup"]
 
@@ -22,25 +24,42 @@ class DaskGroup:
     Parameters
     ----------
     client : distributed.Client
-    blocks : list of Delayed
-        Each makes a `Block`.
+    parts : list of tuple
+        X, y and weights of each partition: delayed X, the others delayed, an array, or None.
     timeout : float
         Seconds without any worker until a fit fails.
     """
 
-    def __init__(self, client: Any, blocks: Sequence[Any], timeout: float) -> None:
+    def __init__(self, client: Any, parts: Sequence[tuple[Any, Any, Any]], timeout: float) -> None:
         self.line = Line(client)
         self.client, self.timeout = client, timeout
-        self.blocks = client.compute(list(blocks), sync=False)
         self.members: list[tuple[str, list[Any]]] = []
-        self._calls = 0
+        self.blocks: list[Any] = []
+        self._make_blocks(parts)
         self.recover()
+
+    def _make_blocks(self, parts: Sequence[tuple[Any, Any, Any]]) -> None:
+        """A block of each partition, where its X is: Dask itself would weigh moving it against waiting."""
+        delayed = {(k, j) for k, part in enumerate(parts) for j in range(3) if dask.is_dask_collection(part[j])}
+        places = sorted(delayed)
+        futures = dict(zip(places, self.client.compute([parts[k][j] for k, j in places]), strict=True))
+        rows = [futures[k, 0] for k in range(len(parts))]
+        holders, _ = self._settle(rows)
+        for k, part in enumerate(parts):
+            values = [futures.get((k, j), part[j]) for j in range(3)]
+            self.blocks.append(
+                self.client.submit(Block, k, *values, workers=holders[k], allow_other_workers=True, pure=False)
+            )
 
     def __len__(self) -> int:
         return len(self.members)
 
     def recover(self) -> None:
         """Wait until all blocks are there, and share out those of each worker among its threads."""
+        self.members = _share_out(self.blocks, *self._settle(self.blocks))
+
+    def _settle(self, futures: Sequence[Any]) -> tuple[list[list[str]], dict[str, int]]:
+        """Wait until all are there: the workers that hold each, and the threads of each worker."""
         alone: list[float] = []
 
         def look() -> None:
@@ -54,28 +73,30 @@ class DaskGroup:
                     "and fit again, or raise timeout"
                 )
 
+        keys = [future.key for future in futures]
         while True:
-            self.line.wait(lambda: distributed.client._wait(self.blocks, timeout=None), look)
-            self._raise_errors()
+            # Those that are cancelled, or were lost with what they were made of, are told of below.
+            with contextlib.suppress(concurrent.futures.CancelledError):
+                self.line.wait(lambda: distributed.client._wait(futures, timeout=None), look)
+            self._raise_errors(futures)
             threads = self.line.threads()
-            places = self.line.ask(lambda: self.client.scheduler.who_has(keys=[block.key for block in self.blocks]))
-            holders = [[worker for worker in places.get(block.key, ()) if worker in threads] for block in self.blocks]
+            places = self.line.ask(lambda: self.client.scheduler.who_has(keys=keys))
+            holders = [[worker for worker in places.get(key, ()) if worker in threads] for key in keys]
             if all(holders):
-                self.members = _share_out(self.blocks, holders, threads)
-                return
+                return holders, threads
             look()
             time.sleep(0.1)  # the scheduler is about to make them again
 
-    def _raise_errors(self) -> None:
-        for number, block in enumerate(self.blocks):
-            if block.status == "error":
-                error = block.exception()
+    def _raise_errors(self, futures: Sequence[Any]) -> None:
+        for number, future in enumerate(futures):
+            if future.status == "error":
+                error = future.exception(timeout=self.line.PATIENCE)
                 if isinstance(error, distributed.scheduler.KilledWorker):
                     raise RuntimeError(
                         f"partition {number} was on workers that died, several times: {error}; look at their memory"
                     ) from error
                 raise error
-            if block.status in ("cancelled", "lost"):
+            if future.status in ("cancelled", "lost"):
                 self.line.check()
                 raise RuntimeError(
                     f"partition {number} was lost with its worker and cannot be made again; data that were scattered "
@@ -98,7 +119,6 @@ class DaskGroup:
     def _run(self, function: Callable[..., Any], arguments: Sequence[Any]) -> list[Any]:
         """What the function returns for each member's blocks and its argument; `Lost` where a worker is gone."""
         self.line.check()
-        self._calls += 1
         # Vectors in a task are what it is about; Dask would warn of the larger ones.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             futures = [

@@ -16,7 +16,7 @@ from pegasos.certificate import Certificate, certificate_of, history_from_record
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
 from pegasos.dask.lazy import apply
-from pegasos.dask.partitions import is_collection, make_blocks, split
+from pegasos.dask.partitions import is_collection, split
 from pegasos.distributed import Found, Plan, Tally, drive, make_plan
 from pegasos.options import Number, Option, check_options
 from pegasos.problem import Budget
@@ -98,7 +98,7 @@ class DaskMachine(LinearMachine):
         check_options(self, self.distributed_options)
         seed = self._seed()
         with find_client(self._client) as client:
-            group = DaskGroup(client, make_blocks(X, y, sample_weight), float(self.timeout))
+            group = DaskGroup(client, split(X, y, sample_weight), float(self.timeout))
             try:
                 surveys = group.survey(machine)
                 plan = make_plan(machine, surveys, seed)

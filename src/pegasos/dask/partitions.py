@@ -1,13 +1,11 @@
-"""What `fit` takes: Dask arrays, data frames, or lists of delayed partitions, as one delayed block per partition."""
+"""What `fit` takes: Dask arrays, data frames, or lists of delayed partitions, cut into partitions."""
 
 from typing import Any
 
 import dask
 import numpy as np
 
-from pegasos.distributed import Block
-
-__all__ = ["is_collection", "make_blocks", "split"]
+__all__ = ["is_collection", "split"]
 
 
 def is_collection(X: Any) -> bool:
@@ -15,12 +13,6 @@ def is_collection(X: Any) -> bool:
     return dask.is_dask_collection(X) or (
         isinstance(X, list | tuple) and len(X) > 0 and all(map(dask.is_dask_collection, X))
     )
-
-
-def make_blocks(X: Any, y: Any, sample_weight: Any = None) -> list[Any]:
-    """A delayed `Block` for each partition."""
-    parts = split(X, y, sample_weight)
-    return [dask.delayed(Block, pure=False)(number, *part) for number, part in enumerate(parts)]
 
 
 def split(X: Any, y: Any, sample_weight: Any = None) -> list[tuple[Any, Any, Any]]:
@@ -47,8 +39,9 @@ def _pairs(X: Any, sample_weight: Any) -> list[tuple[Any, Any, Any]]:
         raise ValueError("sample_weight with partitions (X, y): put the weights third, (X, y, sample_weight)")
     found = []
     for part in X:
-        if isinstance(part, list | tuple) and len(part) in (2, 3):
-            found.append((part[0], part[1], part[2] if len(part) == 3 else None))
+        length = len(part) if isinstance(part, list | tuple) else getattr(part, "_length", None) or 2
+        if length in (2, 3) and (isinstance(part, list | tuple) or dask.is_dask_collection(part)):
+            found.append((part[0], part[1], part[2] if length == 3 else None))
         else:
             raise ValueError(
                 f"y is None, and a partition is of type {type(part).__name__}; pass y, or partitions (X, y) or "

@@ -194,8 +194,9 @@ class _Drive:
         if epochs is None:
             work = SECONDS_PER_ENTRY * self.plan.entries / len(self.group)  # of an epoch
             messages = SECONDS_PER_ROUND + SECONDS_PER_BYTE * len(self.group) * self.plan.dimension * 16
+            epochs = MESSAGES_WORTH * messages / work
             # More than one epoch at a time hardly makes fewer rounds, where others work on the same weights.
-            epochs = min(MESSAGES_WORTH * messages / work, 1 if len(self.group) > 1 else 8)
+            epochs = min(epochs, 1) if len(self.group) > 1 else min(max(epochs, 1), 8)
         return max(round(TURNS * min(epochs, self.budget.max_iter)), FEWEST_TURNS)
 
     def _found(self, ascent: Ascent) -> Found:
