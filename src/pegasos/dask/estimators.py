@@ -28,8 +28,8 @@ class LinearSVC(DaskMachine, linear.LinearSVC):
     random_state : int, RandomState or None, default=None
         Seed of the order of visits. With the same partitions on the same number of workers it gives the same result.
     local_epochs : float, default=None
-        Epochs that a worker makes in a round. None chooses from the sizes, so that work outweighs messages: one or less,
-        with a single worker up to 8.
+        Epochs that a worker makes in a round. None chooses from the sizes, so that work outweighs messages: one or
+        less, with a single worker up to 8.
     timeout : float, default=60
         Seconds without any worker until a fit fails.
 

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -108,7 +109,7 @@ class DaskGroup:
         for _ in range(10):
             try:
                 found = self._run(survey, [machine] * len(self))
-                return sorted(sum(found, []), key=lambda one: one.number)
+                return sorted(itertools.chain(*found), key=lambda one: one.number)
             except Lost:
                 self.recover()
         raise RuntimeError("workers were lost ten times while they looked at their data; look at their memory")
@@ -128,9 +129,7 @@ class DaskGroup:
                 for (worker, blocks), argument in zip(self.members, arguments, strict=True)
             ]
         try:
-            found = self.line.wait(
-                lambda: self.client.gather(futures, errors="skip", asynchronous=True), lambda: self._look(futures)
-            )
+            found = self.line.wait(lambda: self.client.gather(futures, errors="skip", asynchronous=True), self._look)
             if len(found) < len(futures):
                 self.line.check()
                 self._explain(futures)
@@ -150,10 +149,10 @@ class DaskGroup:
                 raise error
         raise Lost("a worker was lost with what it did")
 
-    def _look(self, futures: Sequence[Any]) -> None:
-        """Raise `Lost` where a worker is gone that has not answered."""
+    def _look(self) -> None:
+        """Raise `Lost` where a worker is gone."""
         there = self.line.threads()
-        for (worker, _), future in zip(self.members, futures, strict=True):
+        for worker, _ in self.members:
             if worker not in there:
                 raise Lost(f"the worker {worker} is gone")
 

@@ -1,8 +1,8 @@
 """Fits to examples that are spread over workers: dual coordinate ascent where the examples are, joined in rounds.
 
-Whatever carries it (Dask does, in `pegasos.dask`) runs one function, `serve`, on each worker, and has a small interface,
-`Group`. Examples stay in their `Block`; one vector of the size of the weights goes to each worker and one comes back in
-a round. `drive` does the rest.
+Whatever carries it (Dask does, in `pegasos.dask`) runs one function, `serve`, on each worker, and has a small
+interface, `Group`. Examples stay in their `Block`; one vector of the size of the weights goes to each worker and one
+comes back in a round. `drive` does the rest.
 """
 
 from pegasos.distributed.block import Block, serve, survey

@@ -92,7 +92,9 @@ class Block:
             X.sum_duplicates()
         _, self._report = check_rows(X)
         self._held = (X, y, s)
-        classes, counts, weights = np.empty(0), np.empty(0), np.array([s.sum()])
+        classes: NDArray[Any] = np.empty(0)
+        counts: NDArray[Any] = np.empty(0)
+        weights: NDArray[Any] = np.array([s.sum()])
         if hasattr(machine, "class_weight"):
             classes, encoded = number_labels(y, machine.regressor)
             counts = np.bincount(encoded, minlength=len(classes))

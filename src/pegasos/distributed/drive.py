@@ -206,9 +206,7 @@ class _Drive:
             f"SDCA in {self.tally.rounds} rounds of {len(self.group)} workers, {ascent.turns / TURNS:g} epochs and "
             f"{per_round:,.0f} bytes each"
         )
-        return Found(
-            ascent.w, ascent.primal, dual, ascent.epochs, self.seconds, ascent.reason, solver, ascent.records
-        )
+        return Found(ascent.w, ascent.primal, dual, ascent.epochs, self.seconds, ascent.reason, solver, ascent.records)
 
 
 def _visited(answer: Any) -> Visited:

@@ -21,7 +21,7 @@ class Survey:
     n_features: int
     names: tuple[str, ...] | None  # of the features, where they have some
     classes: NDArray[Any]  # none in regression
-    counts: NDArray[np.int64]  # of the examples of each class
+    counts: NDArray[Any]  # of the examples of each class
     weights: NDArray[np.float64]  # of the examples of each class; in regression of all
     squares: float  # sum of the squares of all entries
     entries: float
