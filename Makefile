@@ -26,7 +26,7 @@ docs: install
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html
 
 bench: install
-	for script in epoch steps import_time memory scaling linear exact path multiclass kernel sequence reproduce_s3 reproduce_s4; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+	for script in epoch steps import_time memory scaling linear exact path dask_fit multiclass kernel sequence reproduce_s3 reproduce_s4; do $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 install: $(VENV)/installed
 

@@ -218,6 +218,14 @@ def test_bad_blocks_are_named(change, message):
         fit(LinearSVC(), blocks)
 
 
+def test_examples_without_entries():
+    X, y = make_data()
+    plan, (found,), _ = fit(LinearSVC(C=0.05), cut(sp.csr_matrix(X.shape), y))
+    assert plan.entries == 0
+    assert found.reason == "tol"
+    np.testing.assert_array_equal(found.w[:-1], 0)
+
+
 def test_one_class_in_all_blocks_is_refused():
     X, y = make_data()
     with pytest.raises(ValueError, match="y has one class only, 1"):

@@ -130,22 +130,21 @@ class _Drive:
 
     def _synchronise(self) -> None:
         """Make the driver's vectors what the dual variables amount to, whatever happened to some of them."""
-        workers = range(len(self.group))
-        zeros = np.zeros(self.plan.dimension)
-        orders = tuple(Order(ascent.target, zeros) for ascent in self.ascents)
-        turns = self._choose_turns()
+        n_workers, turns, begins = len(self.group), self._choose_turns(), self.stands == 0
         for ascent in self.ascents:
             if not ascent.done:
                 ascent.turns = turns
-                ascent.join(len(workers))
-        replies = self._call([orders] * len(workers), expected=False)
+                ascent.join(n_workers)
+        # At the beginning all is zero; later it is measured, and where does not matter.
+        zeros = np.zeros(self.plan.dimension)
+        orders = () if begins else tuple(Order(ascent.target, zeros) for ascent in self.ascents)
+        replies = self._call([orders] * n_workers, expected=False)
         for reply in replies:
             for survey in reply.surveys:
                 check_same(self.surveys[survey.number], survey)
         for number, ascent in enumerate(self.ascents):
-            if not ascent.done:
+            if not (begins or ascent.done):
                 ascent.set_point([_measured(reply.answers[number]) for reply in replies])
-                ascent.due = self._out_of_budget(ascent) != ""
 
     def _round(self) -> None:
         """One round of all problems that are not done."""
@@ -173,7 +172,7 @@ class _Drive:
         self.stands += 1
         messages = [Message(self.plan, expects, self.stands, order, left) for order in orders]
         replies = self.group.call(messages)
-        self.tally.rounds += 1
+        self.tally.rounds += any(orders)  # the first tells the plan only
         self.tally.bytes += sum(map(payload, messages)) + sum(map(payload, replies))
         if any(reply.stale for reply in replies):
             raise Lost("a worker has not what it had")
@@ -190,14 +189,15 @@ class _Drive:
 
         From sizes, not times, so that a seed and the same workers give the same result.
         """
-        epochs = self.local_epochs
+        epochs, fewest = self.local_epochs, 1
         if epochs is None:
+            fewest = FEWEST_TURNS
             work = SECONDS_PER_ENTRY * self.plan.entries / len(self.group)  # of an epoch
             messages = SECONDS_PER_ROUND + SECONDS_PER_BYTE * len(self.group) * self.plan.dimension * 16
-            epochs = MESSAGES_WORTH * messages / work
+            epochs = MESSAGES_WORTH * messages / max(work, 1e-9)
             # More than one epoch at a time hardly makes fewer rounds, where others work on the same weights.
             epochs = min(epochs, 1) if len(self.group) > 1 else min(max(epochs, 1), 8)
-        return max(round(TURNS * min(epochs, self.budget.max_iter)), FEWEST_TURNS)
+        return max(round(TURNS * min(epochs, self.budget.max_iter)), fewest)
 
     def _found(self, ascent: Ascent) -> Found:
         dual = min(ascent.dual, ascent.primal)  # rounding, at the optimum
