@@ -21,6 +21,7 @@ def test_there_are_benchmarks():
         "kernel.py",
         "reproduce_s3.py",
         "reproduce_s4.py",
+        "dask_fit.py",
         "exact.py",
         "memory.py",
         "multiclass.py",

@@ -20,7 +20,16 @@ from pegasos.options import Flag, Integer, Number, Option, check_options
 from pegasos.problem import Budget, check_rows
 from pegasos.solvers import SOLVERS, Solver, resolve
 
-__all__ = ["Classifier", "Data", "Machine", "check_weights", "explains_habits", "shortfall", "sum_weights"]
+__all__ = [
+    "Classifier",
+    "Data",
+    "Machine",
+    "check_weights",
+    "explains_habits",
+    "number_labels",
+    "shortfall",
+    "sum_weights",
+]
 
 #: Parameters of other packages that users pass out of habit, and what to do instead.
 HABITS = {
@@ -71,14 +80,15 @@ def _text_columns(X: Any) -> str:
 
 
 def explains_habits(init: Callable[..., None]) -> Callable[..., None]:
-    """Turn "unexpected keyword" into advice for the parameters of `HABITS`."""
+    """Turn "unexpected keyword" into advice for the parameters of `HABITS`, and of the class's own `not_served`."""
     known = inspect.signature(init).parameters
 
     @functools.wraps(init)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> None:
+        habits = HABITS | getattr(self, "not_served", {})
         for name in kwargs:
-            if name in HABITS and name not in known:
-                raise TypeError(f"{type(self).__name__} has no parameter {name!r}: {HABITS[name]}")
+            if name in habits and name not in known:
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}: {habits[name]}")
         init(self, *args, **kwargs)
 
     return wrapper
@@ -266,7 +276,7 @@ class Classifier(ClassifierMixin):
 
     def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The classes, and for each example which one it has."""
-        classes, encoded = _number(y, self.regressor)
+        classes, encoded = number_labels(y, self.regressor)
         if len(classes) < 2:
             label = classes.tolist()[0]
             raise ValueError(f"y has one class only, {label!r}; a classifier needs examples of two classes")
@@ -324,7 +334,7 @@ def sum_weights(s: NDArray[np.float64]) -> float:
     return total
 
 
-def _number(y: NDArray[Any], regressor: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def number_labels(y: NDArray[Any], regressor: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The different labels in order, and which one each example has."""
     if y.dtype.kind in "iu":
         lowest, highest = int(y.min()), int(y.max())

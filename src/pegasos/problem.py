@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 from pegasos._core import native
 from pegasos.joint import JointProblem
 
-__all__ = ["Budget", "Examples", "Problem", "Solution", "WarmStart", "check_rows", "explain_not_finite", "make_rows"]
+__all__ = [
+    "Budget",
+    "Examples",
+    "Problem",
+    "Solution",
+    "WarmStart",
+    "bind_rows",
+    "check_rows",
+    "explain_not_finite",
+    "make_rows",
+]
 
 
 @dataclass(frozen=True)
@@ -189,19 +199,21 @@ def make_rows(X: Any, bias: float, n_jobs: int = 1) -> tuple[native.Rows, native
     return rows, report
 
 
+def bind_rows(X: Any, bias: float = 0.0) -> native.Rows:
+    """X as the core sees it, unchecked but for the length of its row starts."""
+    if not sp.issparse(X):
+        return native.dense_rows(X, bias)
+    starts = np.ascontiguousarray(X.indptr)
+    index = np.int32 if starts.dtype == X.indices.dtype == np.int32 else np.int64
+    columns: Any = np.ascontiguousarray(X.indices, dtype=index)
+    if len(starts) != X.shape[0] + 1:
+        raise ValueError(f"X is a broken CSR matrix: {len(starts)} row starts for {X.shape[0]} rows; build it anew")
+    return native.csr_rows(np.ascontiguousarray(X.data), columns, starts.astype(index, copy=False), X.shape[1], bias)
+
+
 def check_rows(X: Any, bias: float = 0.0, n_jobs: int = 1) -> tuple[native.Rows, native.RowsReport]:
     """X as the core sees it; a ValueError where an entry is not finite or a CSR matrix reaches out of its bounds."""
-    if sp.issparse(X):
-        starts = np.ascontiguousarray(X.indptr)
-        index = np.int32 if starts.dtype == X.indices.dtype == np.int32 else np.int64
-        columns: Any = np.ascontiguousarray(X.indices, dtype=index)
-        if len(starts) != X.shape[0] + 1:
-            raise ValueError(f"X is a broken CSR matrix: {len(starts)} row starts for {X.shape[0]} rows; build it anew")
-        rows = native.csr_rows(
-            np.ascontiguousarray(X.data), columns, starts.astype(index, copy=False), X.shape[1], bias
-        )
-    else:
-        rows = native.dense_rows(X, bias)
+    rows = bind_rows(X, bias)
     report = native.inspect(rows, native.Run(n_jobs=n_jobs))
     if report.bad_structure >= 0:
         raise ValueError(

@@ -1,0 +1,207 @@
+"""`LinearSVC` and `LinearSVR` on Dask collections."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pegasos import linear, regression
+from pegasos._machine import explains_habits
+from pegasos.dask.machine import DaskMachine
+
+__all__ = ["LinearSVC", "LinearSVR"]
+
+
+class LinearSVC(DaskMachine, linear.LinearSVC):
+    """`pegasos.LinearSVC` on Dask arrays, data frames and delayed partitions, certified.
+
+    Each worker makes steps of dual coordinate ascent on the examples it holds; in a round a vector of the size of the
+    weights goes to each and one comes back, and the examples never move. The certificate is that of the whole problem.
+
+    Parameters
+    ----------
+    C, alpha, loss, tol, max_time, fit_intercept, intercept_scaling, class_weight, verbose
+        As in `pegasos.LinearSVC`. The intercept is penalised. More than two classes are each trained against the rest,
+        in the same rounds.
+    max_iter : int, default=1000
+        The budget in epochs.
+    random_state : int, RandomState or None, default=None
+        Seed of the order of visits. With the same partitions on the same number of workers it gives the same result.
+    local_epochs : float, default=None
+        Epochs that a worker makes in a round. None chooses from the sizes, so that work outweighs messages: one or
+        less, with a single worker up to 8.
+    timeout : float, default=60
+        Seconds without any worker until a fit fails.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, certificate_, history_, n_iter_, n_features_in_, feature_names_in_
+        As in `pegasos.LinearSVC`.
+    rounds_ : int
+        Rounds of messages, those that measure the gap included.
+    bytes_per_round_ : float
+        Bytes of the vectors sent and received in a round, of all workers together.
+    recoveries_ : int
+        How often workers were lost and the fit recovered.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import make_classification
+    >>> from pegasos.dask import LinearSVC
+    >>> client = Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0")
+    >>> X, y = make_classification(1000, 20, random_state=0)
+    >>> X, y = da.from_array(X, chunks=(250, 20)), da.from_array(y, chunks=250)
+    >>> clf = LinearSVC(C=0.01, random_state=0).fit(X, y)
+    >>> clf.certificate_.converged, clf.predict(X)[:3].compute()
+    (True, array([0, 1, 1]))
+    >>> clf.to_local().certificate_ == clf.certificate_
+    True
+    >>> client.close()
+    """
+
+    local = linear.LinearSVC
+    multi_class = "ovr"
+    cost = None
+    early_stopping = False
+
+    @explains_habits
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        alpha: float | None = None,
+        loss: str = "hinge",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: Mapping[Any, float] | str | None = None,
+        local_epochs: float | None = None,
+        timeout: float = 60.0,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.alpha = alpha
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.local_epochs = local_epochs
+        self.timeout = timeout
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _columns(self) -> int:
+        return len(self.classes_) if len(self.classes_) > 2 else 0
+
+    def decision_function(self, X: Any) -> Any:
+        """Scores as in `pegasos.LinearSVC`: of a Dask collection another one, lazily."""
+        self.to_local()
+        return self._predict_with("decision_function", X, self._columns, np.float64)
+
+    def predict(self, X: Any) -> Any:
+        """The label of each example: of a Dask collection another one, lazily."""
+        self.to_local()
+        return self._predict_with("predict", X, 0, self.classes_.dtype)
+
+    def _probabilities(self, X: Any) -> Any:
+        return self._predict_with("predict_proba", X, len(self.classes_), np.float64)
+
+    def _log_probabilities(self, X: Any) -> Any:
+        return self._predict_with("predict_log_proba", X, len(self.classes_), np.float64)
+
+    @property
+    def predict_proba(self) -> Callable[[Any], Any]:
+        """``predict_proba(X)`` as in `pegasos.LinearSVC`, with ``loss="log_loss"``: of a Dask collection lazily."""
+        return super().predict_proba
+
+    @staticmethod
+    def _score_sums(local: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+        if len(y) == 0:
+            return np.zeros(2)
+        right = local.predict(X) == np.asarray(y)
+        weights = np.ones(len(right)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return np.array([weights @ right, weights.sum()])
+
+    @staticmethod
+    def _score_from(sums: Any) -> float:
+        return float(sums[0] / sums[1])
+
+
+class LinearSVR(DaskMachine, regression.LinearSVR):
+    """`pegasos.LinearSVR` on Dask arrays, data frames and delayed partitions, certified.
+
+    Parameters
+    ----------
+    epsilon, C, alpha, loss, tol, max_iter, max_time, fit_intercept, intercept_scaling, verbose
+        As in `pegasos.LinearSVR`. The intercept is penalised.
+    local_epochs, timeout, random_state
+        As in `pegasos.dask.LinearSVC`.
+
+    Attributes
+    ----------
+    coef_, intercept_, certificate_, history_, n_iter_, n_features_in_, feature_names_in_
+        As in `pegasos.LinearSVR`.
+    rounds_, bytes_per_round_, recoveries_
+        As in `pegasos.dask.LinearSVC`.
+    """
+
+    local = regression.LinearSVR
+
+    @explains_habits
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        C: float = 1.0,
+        alpha: float | None = None,
+        loss: str = "epsilon_insensitive",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        local_epochs: float | None = None,
+        timeout: float = 60.0,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.C = C
+        self.alpha = alpha
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.local_epochs = local_epochs
+        self.timeout = timeout
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def predict(self, X: Any) -> Any:
+        """The value of each example: of a Dask collection another one, lazily."""
+        return self._predict_with("predict", X, 0, np.float64)
+
+    @staticmethod
+    def _score_sums(local: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+        if len(y) == 0:
+            return np.zeros(4)
+        y = np.asarray(y, dtype=np.float64)
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        error = y - local.predict(X)
+        return np.array([weights @ error**2, weights @ y**2, weights @ y, weights.sum()])
+
+    @staticmethod
+    def _score_from(sums: Any) -> float:
+        error, squares, total, weight = sums
+        return float(1 - error / (squares - total**2 / weight))
