@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -97,6 +98,23 @@ def test_pipe_is_learned_from_as_it_comes(folder):
         watchdog.cancel()
     assert process.returncode == 0
     assert load_model("m")[-1].t_ == 3
+
+
+def test_interrupt_while_a_pipe_is_silent(folder):
+    command = [sys.executable, "-u", "-m", "pegasos", "train", "--hash-bits", "10", "-", "m"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:
+        watchdog = threading.Timer(60, process.kill)
+        watchdog.start()
+        process.stdin.write(b"1 | a\n")
+        process.stdin.flush()
+        for _ in range(2):
+            process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert process.stderr.read().decode().strip() == "pegasos: interrupted"
+        watchdog.cancel()
+    assert not os.path.exists("m")
 
 
 def test_standard_input_is_the_file(folder, pegasos, monkeypatch):
