@@ -141,6 +141,14 @@ def test_without_a_pass_there_is_the_lower_bound_alone(tmp_path):
         LinearSVC(solver=Pegasos(certify=False)).fit(X, y)
 
 
+def test_a_fit_ends_a_stream(tmp_path):
+    X, y = dense()
+    machine = LinearSVC(alpha=0.01, random_state=0).partial_fit(X, y, classes=[0, 1])
+    machine.fit(write_dataset(tmp_path / "a.ds", X, y))
+    assert machine.certificate_.converged
+    assert not hasattr(machine, "progressive_")
+
+
 def test_predictions_for_a_data_set(tmp_path):
     X, y = dense()
     dataset = write_dataset(tmp_path / "a.ds", sp.csr_matrix(X), y)

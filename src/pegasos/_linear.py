@@ -177,12 +177,13 @@ class LinearMachine(Machine):
         self.coef_, self.intercept_ = coef, intercept
 
     def _store_result(
-        self, last: State, examples: Examples, certificate: Certificate, history: History | list[History]
+        self, last: State, examples: Examples | None, certificate: Certificate, history: History | list[History]
     ) -> None:
+        """All but the weights; `examples` are None where they are not in memory."""
         for name in ("_streams", "_stream_errors", "progressive_", "lower_bound_", "t_"):
             self.__dict__.pop(name, None)  # of a stream before
         self._last = last
-        self.scale_ = examples.scale
+        self.scale_ = None if examples is None else examples.scale
         self.history_ = history
         self.certificate_ = certificate
         self.n_iter_ = certificate.n_iter

@@ -150,8 +150,9 @@ def _store(machine: Any, dataset: Dataset, classes: Any, solutions: Any) -> None
     certificates = [machine._certificate(solution) for solution in solutions]
     histories = [history_from_records(solution.records) for solution in solutions]
     one = len(solutions) == 1
-    machine._last = State(max(solution.t for solution in solutions), None, machine.loss)
-    machine.scale_ = None
-    machine.history_ = histories[0] if one else histories
-    machine.certificate_ = certificates[0] if one else join_parts(certificates, max(s.seconds for s in solutions))
-    machine.n_iter_ = machine.certificate_.n_iter
+    machine._store_result(
+        State(max(solution.t for solution in solutions), None, machine.loss),
+        None,
+        certificates[0] if one else join_parts(certificates, max(solution.seconds for solution in solutions)),
+        histories[0] if one else histories,
+    )
