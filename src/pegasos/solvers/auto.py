@@ -25,7 +25,7 @@ __all__ = ["Auto"]
 
 #: Entries of the data that make one thread of SDCA worth while. Smaller problems are done before a second one pays.
 ENTRIES_PER_THREAD = 2_000_000
-#: More threads of SDCA need so many more epochs that they seldom pay (benchmarks/scaling.py, on 16 processors).
+#: More threads of SDCA need so many more epochs that they seldom pay (benchmarks/threads.py, on 16 processors).
 MOST_THREADS = 2
 #: Features beyond which the matrices of InteriorPoint are a burden on memory and time.
 MOST_FEATURES = 4_000
