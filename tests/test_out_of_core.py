@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from pegasos import LinearSVC, LinearSVR
+from pegasos import SVC, LinearSVC, LinearSVR
 from pegasos.datasets import make_text
 from pegasos.io import DatasetWriter, open_dataset, write_dataset
 from pegasos.out_of_core import blocks, fit
@@ -244,6 +244,11 @@ def test_labels_come_with_it(tmp_path):
         LinearSVR().fit(write_dataset(tmp_path / "c.ds", X, y.astype(str)))
     with pytest.raises(ValueError, match="requires y"):
         LinearSVC().fit(X)
+
+
+def test_machines_with_a_kernel_say_how_to_pass_it(tmp_path):
+    with pytest.raises(TypeError, match=r"fit\(dataset.X, dataset.y\)"):
+        SVC().fit(write_dataset(tmp_path / "a.ds", *dense()))
 
 
 def test_too_little_memory_says_how_much(tmp_path):

@@ -80,16 +80,9 @@ class LinearMachine(Machine):
         "scale": Choice(values={"no": None, "auto": "auto"}, help="divide each feature by its size before the fit"),
     }
 
-    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to the examples X of shape (n_samples, n_features), dense or sparse, with labels or targets y.
-
-        X is used in place when it is a C-ordered array or a CSR matrix of float32 or float64, and never modified. It
-        can also be a data set on disk (`pegasos.io.open_dataset`), which has labels and weights of its own.
-        """
-        if isinstance(X, Dataset):
-            fitted: Self = fit_dataset(self, X, y, sample_weight)
-            return fitted
-        return super().fit(X, y, sample_weight)
+    def _fit_dataset(self, dataset: Dataset, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
+        fitted: Self = fit_dataset(self, dataset, y, sample_weight)
+        return fitted
 
     def _refuse_combinations(self, solver: Solver) -> None:
         refuse_combinations(self, solver)

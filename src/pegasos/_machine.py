@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from pegasos._config import count_threads
 from pegasos.certificate import REASONS, Certificate, History
 from pegasos.early_stopping import split
+from pegasos.io.dataset import Dataset
 from pegasos.options import Flag, Integer, Number, Option, check_options
 from pegasos.problem import Budget, check_rows
 from pegasos.solvers import SOLVERS, Solver, resolve
@@ -128,11 +129,15 @@ class Machine(BaseEstimator):
     #: Those it can be solved by.
     solvers: ClassVar[Mapping[str, type[Solver]]] = SOLVERS
 
-    def fit(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to the examples X of shape (n_samples, n_features), dense or sparse, with labels or targets y.
 
-        X is used in place when it is a C-ordered array or a CSR matrix of float32 or float64, and never modified.
+        X is used in place when it is a C-ordered array or a CSR matrix of float32 or float64, and never modified. For
+        linear machines it can also be a data set on disk (`pegasos.io.open_dataset`), which has labels and weights of
+        its own.
         """
+        if isinstance(X, Dataset):
+            return self._fit_dataset(X, y, sample_weight)
         started = time.perf_counter()
         solver = self.check_parameters()
         last = self._last_fit() if self.warm_start else None
@@ -140,6 +145,10 @@ class Machine(BaseEstimator):
         if last is not None:
             self._check_continued(data)
         return self._fit(data, solver, self._seed(), last, started)
+
+    def _fit_dataset(self, dataset: Dataset, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
+        """Fit to a data set on disk."""
+        raise TypeError(f"{type(self).__name__} takes no data set on disk; pass its X and y: fit(dataset.X, dataset.y)")
 
     def _last_fit(self) -> Any:
         """What a fit can continue, None where there is nothing."""
