@@ -2,13 +2,14 @@
 
 import json
 import os
+import pickle
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from pegasos.io import DatasetWriter, open_dataset, write_dataset
-from pegasos.io.dataset import bytes_of
+from pegasos.io.dataset import bytes_of, header_checksum
 
 
 def examples(n=50, d=8, seed=0, dtype=np.float64):
@@ -115,6 +116,47 @@ def test_pieces_that_do_not_fit_are_refused(tmp_path, pieces, message):
     assert os.listdir(tmp_path) == []
 
 
+def test_bad_writes_leave_the_data_set_that_was_there(written):
+    before = open_dataset(written).y.tolist()
+    X, y = examples()
+    for bad in [(X, y, np.zeros(len(y))), (X[:, :0], y), (X, y.astype(np.uint64) + 2**63)]:
+        with pytest.raises(ValueError, match=r"sum to 0|X has shape|2\^63 - 1"):
+            write_dataset(written, *bad)
+    (written / "precious").write_text("mine")
+    with pytest.raises(ValueError, match="other files in its folder, such as precious"):
+        write_dataset(written, X, y)
+    assert (written / "precious").read_text() == "mine"
+    assert open_dataset(written).y.tolist() == before
+
+
+def test_links_stay_links(tmp_path, written):
+    (tmp_path / "link.ds").symlink_to(written)
+    write_dataset(tmp_path / "link.ds", *examples(9))
+    assert (tmp_path / "link.ds").is_symlink()
+    assert len(open_dataset(written)) == 9
+    assert sorted(os.listdir(tmp_path)) == ["a.ds", "link.ds"]
+
+
+def test_one_that_is_open_stays_what_it_was(written):
+    dataset = open_dataset(written)
+    before = dataset.X.toarray()
+    write_dataset(written, sp.csr_matrix(before[:, ::-1]), dataset.y[::-1])
+    np.testing.assert_array_equal(dataset.X.toarray(), before)
+    dataset.verify()
+
+
+def test_a_copy_is_the_same_folder_opened_anew(written):
+    copy = pickle.loads(pickle.dumps(open_dataset(written, memory_limit="1GiB")))
+    assert (copy.path, copy.memory_limit) == (str(written), 2**30)
+
+
+def test_writers_are_for_with_statements(tmp_path):
+    with pytest.raises(ValueError, match="in a with statement"):
+        DatasetWriter(tmp_path / "a.ds").append(np.ones((1, 1)), [1])
+    with pytest.raises(FileNotFoundError, match="is no folder to write"):
+        DatasetWriter(tmp_path / "no" / "a.ds")
+
+
 def test_what_is_no_data_set_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="pegasos convert makes one"):
         open_dataset(tmp_path)
@@ -122,6 +164,13 @@ def test_what_is_no_data_set_is_refused(tmp_path):
         open_dataset(tmp_path / "nothing")
     (tmp_path / "header.json").write_text("{")
     with pytest.raises(ValueError, match="not JSON"):
+        open_dataset(tmp_path)
+    (tmp_path / "header.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="not JSON"):
+        open_dataset(tmp_path)
+    (tmp_path / "header.json").unlink()
+    os.mkfifo(tmp_path / "header.json")
+    with pytest.raises(FileNotFoundError, match="is no data set"):
         open_dataset(tmp_path)
 
 
@@ -151,6 +200,9 @@ def test_no_header_does_harm(written):
                 yield from places(node[key], (*path, key))
 
     opened = 0
+    (written / "header.json").write_text(json.dumps(header | {"total_weight": 1.5}))
+    with pytest.raises(ValueError, match="another checksum"):
+        open_dataset(written)
     for path in list(places(header)):
         for other in (None, -1, 0, 2**63, 1e308, "x", [], {}, [None], True):
             changed = json.loads(json.dumps(header))
@@ -158,6 +210,7 @@ def test_no_header_does_harm(written):
             for key in path[:-1]:
                 node = node[key]
             node[path[-1]] = other
+            changed["crc32"] = header_checksum(changed)
             (written / "header.json").write_text(json.dumps(changed))
             try:
                 dataset = open_dataset(written)

@@ -197,6 +197,31 @@ def test_weights_are_those_of_a_fit_in_memory(tmp_path, class_weight, weighted):
     assert machine.certificate_.primal == pytest.approx(local.certificate_.primal, rel=2e-4)
 
 
+def test_a_data_set_that_is_replaced_stays_what_it_was(tmp_path, monkeypatch):
+    X, y = dense()
+    dataset = write_dataset(tmp_path / "a.ds", X, y)
+    once = BlockReader.epoch
+
+    def replace_first(self, random):
+        write_dataset(tmp_path / "a.ds", X[::-1].copy(), y)
+        return once(self, random)
+
+    monkeypatch.setattr(BlockReader, "epoch", replace_first)
+    machine = LinearSVC(C=0.1, tol=1e-4, random_state=0).fit(dataset)
+    assert machine.certificate_.primal == pytest.approx(primal(machine, X, 2.0 * y - 1, 0.1), rel=1e-9)
+
+
+def test_a_full_disk_is_an_error(tmp_path, monkeypatch):
+    dataset = write_dataset(tmp_path / "a.ds", *dense())
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", full)
+    with pytest.raises(OSError, match="point TMPDIR at another folder"):
+        LinearSVC(C=0.1).fit(dataset)
+
+
 def test_the_same_seed_gives_the_same_bits(tmp_path):
     X, y = dense()
     dataset = write_dataset(tmp_path / "a.ds", X, y)

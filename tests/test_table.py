@@ -165,3 +165,23 @@ def test_without_pyarrow(monkeypatch):
 def test_infinities_are_not_missing():
     X = read_table(pa.table({"a": [np.inf, -np.inf]}))[0]
     np.testing.assert_array_equal(X, [[np.inf], [-np.inf]])
+
+
+def test_empty_words_and_nan_labels_are_missing(tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n1,p\n2,\n")
+    with pytest.raises(ValueError, match="column 'y', row 1: the value is missing"):
+        read_table(tmp_path / "a.csv", label="y")
+    with pytest.raises(ValueError, match="column 'y', row 0: the value is missing"):
+        read_table(pa.table({"a": [1.0, 2.0], "y": [float("nan"), 2.0]}), label="y")
+
+
+def test_values_too_large_for_single_precision(tmp_path):
+    with pytest.raises(ValueError, match=r"column 'a', row 1: 1e\+300 is too large for float32"):
+        read_table(pa.table({"a": [1.0, 1e300]}), dtype=np.float32)
+
+
+def test_numbers_that_begin_whole(tmp_path):
+    text = "a,y\n" + "1,0\n" * 600_000 + "1.5,1\n"
+    (tmp_path / "a.csv").write_text(text)
+    X = np.concatenate([X for X, _ in iter_table(tmp_path / "a.csv", label="y")])
+    assert X[-1, 0] == 1.5

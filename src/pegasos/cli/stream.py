@@ -23,6 +23,8 @@ from pegasos.text import TextHasher
 __all__ = ["StreamFlags", "Talk", "train_stream"]
 
 DEFAULT_BITS = 18
+#: Features of svmlight lines; each has weights in memory.
+MOST_FEATURES = 1 << 28
 
 Machine = LinearSVC | LinearSVR
 
@@ -137,6 +139,11 @@ class Stream:
         return self.machine._streams[0].core.progress
 
     def _learn_part(self, source: str, part: Part, talk: bool) -> None:
+        if part.n_features > MOST_FEATURES:
+            raise click.UsageError(
+                f"{source}: the feature {part.n_features:,} is too large for one pass, which keeps weights of up to "
+                f"{MOST_FEATURES:,}; number them anew"
+            )
         if part.n_features > self.width:
             self._grow(2 * part.n_features)  # room, so that it is rare
         self.used = max(self.used, part.n_features)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from sklearn.exceptions import ConvergenceWarning
 
-from pegasos.cli.data import DataFlags, data_flags, form_of, machine_of
+from pegasos.cli.data import TABLES, DataFlags, data_flags, form_of, machine_of
 from pegasos.cli.options import (
     TASKS,
     as_json_text,
@@ -21,6 +21,7 @@ from pegasos.cli.options import (
 )
 from pegasos.cli.stream import StreamFlags, Talk, train_stream
 from pegasos.io import load_model, save_model
+from pegasos.io.dataset import is_dataset
 
 __all__ = ["train"]
 
@@ -94,6 +95,14 @@ def train(
     refuse_overwriting(model, data)
     of_stream = one_pass or form_name == "vw" or (given.get("hash_bits") is not None and task != "sequence")
     if of_stream:
+        if is_dataset(data):
+            raise click.UsageError(
+                f"{data} is a data set, and --one-pass is for text; --solver pegasos --max-iter 1 passes over it once"
+            )
+        if data.lower().endswith(TABLES):
+            raise click.UsageError(
+                f"{data} is a table, and --one-pass is for text; leave it out, or pegasos convert it"
+            )
         flags = StreamFlags(form_name, classes, zero_based, dtype, separator, template)
         train_stream(data, model, task or "classification", flags, given, Talk(quiet, as_json))
         return

@@ -7,6 +7,7 @@ machine's own format: ``values``, and for sparse rows ``columns`` and ``starts``
 
 import json
 import os
+import weakref
 import zlib
 from dataclasses import dataclass
 from typing import Any
@@ -84,6 +85,8 @@ class Dataset:
         self.storage: str = header["storage"]
         self.total_weight = float(header["total_weight"])
         self._header = header
+        #: Kept open, so that a data set that is replaced meanwhile stays what it was.
+        self._files: dict[str, int] = {}
         self._arrays = {name: self._map(name) for name in header["arrays"]}
         self._classes = None if header["classes"] is None else np.array(header["classes"])
         self.labels = self._labels()
@@ -94,6 +97,9 @@ class Dataset:
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def __reduce__(self) -> Any:
+        return _reopen, (self.path, self.memory_limit)
 
     @property
     def nnz(self) -> int:
@@ -112,6 +118,9 @@ class Dataset:
         """All examples, memory-mapped: a CSR matrix, or an array."""
         if self.storage == "dense":
             return self._arrays["values"].reshape(self.shape)
+        starts = self._arrays["starts"]
+        if starts[0] != 0 or starts[-1] != self.nnz:
+            raise self.damaged("starts", "does not fit the entries")
         X = sp.csr_matrix(self.shape, dtype=self.dtype)
         X.data, X.indices, X.indptr = self._arrays["values"], self._arrays["columns"], self._starts()
         X.has_sorted_indices = X.has_canonical_format = True  # the writer sees to it
@@ -130,6 +139,10 @@ class Dataset:
     def array(self, name: str) -> NDArray[Any]:
         """One of the arrays, as it is stored."""
         return self._arrays[name]
+
+    def descriptor(self, name: str) -> int:
+        """The open file of an array."""
+        return self._files[name]
 
     def file(self, name: str) -> str:
         """The path of an array's file."""
@@ -156,12 +169,17 @@ class Dataset:
     def _map(self, name: str) -> NDArray[Any]:
         entry = self._header["arrays"][name]
         dtype, length = np.dtype(entry["dtype"]), entry["length"]
-        size = os.path.getsize(self.file(name))
+        if not os.path.isfile(self.file(name)):
+            raise self.damaged(name, "is missing")
+        self._files[name] = os.open(self.file(name), os.O_RDONLY)
+        weakref.finalize(self, os.close, self._files[name])
+        size = os.fstat(self._files[name]).st_size
         if size != length * dtype.itemsize:
             raise self.damaged(name, f"has {size:,} bytes and should have {length * dtype.itemsize:,}")
         if length == 0:  # which cannot be mapped
             return np.empty(0, dtype)
-        return np.memmap(self.file(name), dtype, "r", shape=(length,))
+        with open(self._files[name], "rb", closefd=False) as file:
+            return np.memmap(file, dtype, "r", shape=(length,))
 
     def _starts(self) -> NDArray[Any]:
         starts = self._arrays["starts"]
@@ -214,15 +232,15 @@ def open_dataset(path: str | os.PathLike[str], *, memory_limit: int | str | None
     """
     folder = os.fspath(path)
     limit = None if memory_limit is None else bytes_of(memory_limit)
-    try:
-        with open(os.path.join(folder, HEADER), "rb") as file:
-            header = json.loads(file.read())
-    except (FileNotFoundError, NotADirectoryError):
+    if not is_dataset(folder):
         raise FileNotFoundError(
             f"{folder} is no data set: it has no {HEADER}; pegasos convert makes one of a file, and "
             "pegasos.io.write_dataset of arrays"
-        ) from None
-    except ValueError as error:
+        )
+    try:
+        with open(os.path.join(folder, HEADER), "rb") as file:
+            header = json.loads(file.read())
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{os.path.join(folder, HEADER)} is not JSON: {error}; convert the data anew") from None
     try:
         _check_header(header)
@@ -231,10 +249,11 @@ def open_dataset(path: str | os.PathLike[str], *, memory_limit: int | str | None
             f"{os.path.join(folder, HEADER)} is no header of a data set of version {VERSION} ({error}); convert the "
             "data anew"
         ) from None
-    try:
-        return Dataset(folder, header, limit)
-    except FileNotFoundError as error:
-        raise ValueError(f"{error.filename} is missing; convert the data anew") from None
+    return Dataset(folder, header, limit)
+
+
+def _reopen(path: str, memory_limit: int | None) -> Dataset:
+    return open_dataset(path, memory_limit=memory_limit)
 
 
 def is_dataset(path: str | os.PathLike[str]) -> bool:
@@ -245,9 +264,11 @@ def is_dataset(path: str | os.PathLike[str]) -> bool:
 def bytes_of(given: int | str) -> int:
     """A number of bytes, from a number or words such as "1.5GB"; a ValueError where it is none."""
     text = str(given).strip().lower().removesuffix("b")
+    binary, text = text.endswith("i"), text.removesuffix("i")
     unit = text[-1:] if text[-1:] in _UNITS else ""
     try:
-        result = int(float(text.removesuffix(unit)) * _UNITS[unit])
+        size = 1024 ** "kmgt".index(unit) * 1024 if binary and unit else _UNITS[unit]
+        result = int(float(text.removesuffix(unit)) * size)
     except (ValueError, OverflowError):
         result = 0
     if isinstance(given, bool) or result < 1:
@@ -281,10 +302,18 @@ def checksum(array: NDArray[Any], before: int = 0) -> int:
     return before
 
 
+def header_checksum(header: dict[str, Any]) -> int:
+    """Of all that a header has but this."""
+    rest = {name: value for name, value in header.items() if name != "crc32"}
+    return zlib.crc32(json.dumps(rest, sort_keys=True).encode())
+
+
 def _check_header(header: Any) -> None:
     """Raise an error of some kind where a header is none."""
     if header["format"] != FORMAT or header["version"] != VERSION:
         raise ValueError(f"format {header['format']!r}, version {header['version']!r}")
+    if header["crc32"] != header_checksum(header):
+        raise ValueError("it has another checksum than when it was written")
     rows, features, arrays = header["rows"], header["features"], header["arrays"]
     for count in (rows, features, *(entry["length"] for entry in arrays.values())):
         if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count < 2**62:

@@ -11,7 +11,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from pegasos.io.dataset import FORMAT, HEADER, VERSION, Dataset, bytes_view, checksum, open_dataset
+from pegasos.io.dataset import (
+    FORMAT,
+    HEADER,
+    TYPES,
+    VERSION,
+    Dataset,
+    bytes_view,
+    checksum,
+    header_checksum,
+    is_dataset,
+    open_dataset,
+)
 
 __all__ = ["DatasetWriter", "write_dataset"]
 
@@ -48,12 +59,24 @@ class DatasetWriter:
     def __init__(
         self, path: str | os.PathLike[str], *, n_features: int | None = None, whole_labels: bool = False
     ) -> None:
-        self._path = os.path.abspath(path)
-        if os.path.exists(self._path) and not os.path.isfile(os.path.join(self._path, HEADER)):
-            raise ValueError(f"{os.fspath(path)} is there, and is no data set; choose another name or remove it")
+        self._path = os.path.realpath(path)  # a link stays a link
+        if os.path.lexists(self._path):
+            if not is_dataset(self._path):
+                raise ValueError(f"{os.fspath(path)} is there, and is no data set; choose another name or remove it")
+            foreign = sorted({*os.listdir(self._path)} - {HEADER, *TYPES})
+            if foreign:
+                raise ValueError(
+                    f"{os.fspath(path)} is a data set with other files in its folder, such as {foreign[0]}; move them, "
+                    "or choose another name"
+                )
+        if not os.path.isdir(os.path.dirname(self._path)):
+            raise FileNotFoundError(
+                f"{os.path.dirname(self._path)} is no folder to write {os.fspath(path)} in; make it"
+            )
         self._given_features = n_features
         self._whole_labels = whole_labels
         self._folder = f"{self._path}.{secrets.token_hex(8)}.tmp"
+        self._open = False
         self._files: dict[str, BinaryIO] = {}
         self._arrays: dict[str, dict[str, Any]] = {}
         self._rows = self._features = self._entries = 0
@@ -65,12 +88,14 @@ class DatasetWriter:
         self._total_weight = 0.0
 
     def __enter__(self) -> Self:
-        os.makedirs(self._folder)
+        os.mkdir(self._folder)
+        self._open = True
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._open = False
         try:
             for file in self._files.values():
                 file.close()
@@ -81,12 +106,16 @@ class DatasetWriter:
 
     def append(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> None:
         """Write examples, dense or sparse, with their labels or targets."""
+        if not self._open:
+            raise ValueError(
+                "a DatasetWriter is written to in a with statement: with DatasetWriter(path) as writer: ..."
+            )
         sparse = sp.issparse(X)
         X = self._canonical(X) if sparse else np.ascontiguousarray(X)
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
         labels = np.asarray(y)
-        if X.ndim != 2 or labels.shape != (X.shape[0],):
+        if X.ndim != 2 or labels.shape != (X.shape[0],) or X.shape[1] == 0:
             raise ValueError(f"X has shape {X.shape} and y {labels.shape}; give rows, and one label for each")
         self._check_alike("csr" if sparse else "dense", X.dtype, sample_weight is not None)
         self._take_width(X.shape[1], sparse)
@@ -156,6 +185,8 @@ class DatasetWriter:
             if not all(isinstance(label, str) for label in labels.tolist()):
                 raise ValueError("labels must be numbers or words; found others")
             return np.array([self._codes.setdefault(label, len(self._codes)) for label in labels.tolist()], np.int32)
+        if labels.dtype.kind == "u" and labels.size and int(labels.max()) >= 2**63:
+            raise ValueError(f"y has the label {labels.max()}, and the largest is 2^63 - 1; use words")
         if labels.dtype.kind == "f":
             if not np.isfinite(labels).all():
                 raise ValueError("y has labels that are not finite; drop these rows")
@@ -203,6 +234,8 @@ class DatasetWriter:
     def _finish(self) -> None:
         if not self._rows:
             raise ValueError("a data set needs at least one row; append some")
+        if not 0 < self._total_weight < np.inf:
+            raise ValueError(f"the weights of the examples sum to {self._total_weight}; the sum must be positive")
         features = self._features if self._given_features is None else self._given_features
         if self._storage == "dense" and features != self._features:
             raise ValueError(f"X has {self._features} features and n_features={features}; leave n_features out")
@@ -224,8 +257,10 @@ class DatasetWriter:
             "labels": labels,
             "arrays": self._arrays,
         }
+        header["crc32"] = header_checksum(header)
         with open(os.path.join(self._folder, HEADER), "x") as file:
             json.dump(header, file, indent=1)
+        open_dataset(self._folder)  # what cannot be opened must not replace what can
         if os.path.exists(self._path):  # a data set, which this one replaces
             old = f"{self._path}.{secrets.token_hex(8)}.old"
             os.rename(self._path, old)

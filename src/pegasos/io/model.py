@@ -66,6 +66,8 @@ def save_model(model: "Model | Pipeline", path: str | os.PathLike[str]) -> None:
     from sklearn.utils.validation import check_is_fitted
 
     before, model = _take_apart(model)
+    if hasattr(model, "to_local"):
+        raise TypeError("a machine of pegasos.dask is saved as a local one: save_model(model.to_local(), path)")
     if not isinstance(model, Model):
         *most, last = KINDS
         raise TypeError(

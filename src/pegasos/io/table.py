@@ -105,7 +105,7 @@ def iter_table(
 
 def _iterate(file: "_TableFile", plan: "_Plan", batch_rows: int) -> Iterator[tuple[Any, Any]]:
     first = 0
-    for batch in file.batches(plan.names, batch_rows):
+    for batch in file.batches(plan.names, batch_rows, plan.features):
         for start in range(0, batch.num_rows, batch_rows):
             part = _pyarrow().Table.from_batches([batch.slice(start, batch_rows)])
             yield plan.arrays(part, first)
@@ -165,10 +165,17 @@ class _TableFile:
                     return pa.ipc.open_file(mapped).read_all().select(names)
             import pyarrow.csv as csv
 
-            return csv.read_csv(self.name, convert_options=csv.ConvertOptions(include_columns=names))
+            return csv.read_csv(self.name, convert_options=self._conversion(names, numbers=()))
 
-    def batches(self, names: list[str], rows: int) -> Iterator[Any]:
-        """These columns, in record batches."""
+    def _conversion(self, names: list[str], numbers: Sequence[str]) -> Any:
+        """How a CSV file is read: an empty word is a missing one, and these columns are of numbers."""
+        import pyarrow.csv as csv
+
+        types = {name: _pyarrow().float64() for name in numbers}
+        return csv.ConvertOptions(include_columns=names, strings_can_be_null=True, column_types=types)
+
+    def batches(self, names: list[str], rows: int, numbers: Sequence[str]) -> Iterator[Any]:
+        """These columns, in record batches; `numbers` are numbers, whatever the first ones look like."""
         pa = _pyarrow()
         with self._errors():
             if self.kind == "table":
@@ -186,7 +193,7 @@ class _TableFile:
             else:
                 import pyarrow.csv as csv
 
-                with csv.open_csv(self.name, convert_options=csv.ConvertOptions(include_columns=names)) as reader:
+                with csv.open_csv(self.name, convert_options=self._conversion(names, numbers)) as reader:
                     yield from reader
 
 
@@ -263,12 +270,24 @@ class _Plan:
         for batch in table.select(self.features).to_batches(max(64, _VALUES_PER_BLOCK // len(self.features))):
             rows = X[start : start + batch.num_rows]
             for j, column in enumerate(batch.columns):
-                rows[:, j] = column.to_numpy(zero_copy_only=False)
+                values = column.to_numpy(zero_copy_only=False)
+                with np.errstate(over="ignore"):
+                    rows[:, j] = values
+                if self.dtype == np.float32 and values.dtype.kind == "f":
+                    self._check_range(values, rows[:, j], self.features[j], first + start)
             start += batch.num_rows
         if X.size and np.isnan(np.min(X)):
             row, j = np.argwhere(np.isnan(X))[0]
             self._fail_missing(self.features[j], first + int(row))
-        return X, None if self.label is None else self._labels(table.column(self.label))
+        return X, None if self.label is None else self._labels(table.column(self.label), first)
+
+    def _check_range(self, values: NDArray[Any], rounded: NDArray[Any], name: str, first: int) -> None:
+        wrong = np.flatnonzero(np.isinf(rounded) & np.isfinite(values))
+        if len(wrong):
+            raise ValueError(
+                f"{self.file.name}: column {name!r}, row {first + int(wrong[0])}: {values[wrong[0]]:g} is too large "
+                "for float32; pass dtype=np.float64"
+            )
 
     def _check_missing(self, column: Any, name: str, first: int) -> None:
         if column.null_count:
@@ -279,7 +298,7 @@ class _Plan:
         remedy = "drop the row" if name == self.label else "drop the row, or impute (sklearn.impute.SimpleImputer)"
         raise ValueError(f"{self.file.name}: column {name!r}, row {row}: the value is missing; {remedy}")
 
-    def _labels(self, column: Any) -> NDArray[Any]:
+    def _labels(self, column: Any, first: int) -> NDArray[Any]:
         types = _pyarrow().types
         if types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
@@ -287,5 +306,8 @@ class _Plan:
         if types.is_string(kind) or types.is_large_string(kind):
             return np.asarray(column.to_pylist(), dtype=str)
         if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
-            return column.to_numpy()
+            labels: NDArray[Any] = column.to_numpy()
+            if labels.dtype.kind == "f" and np.isnan(labels).any():
+                self._fail_missing(str(self.label), first + int(np.flatnonzero(np.isnan(labels))[0]))
+            return labels
         raise ValueError(f"{self.file.name}: label {self.label!r} is of type {kind}; use numbers or strings")

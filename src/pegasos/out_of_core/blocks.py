@@ -109,10 +109,8 @@ class BlockReader:
 
     def _read(self, order: NDArray[np.int64]) -> Iterator[Block]:
         with ExitStack() as stack:
-            files = {}
-            for name in ("values", "columns") if self._dataset.storage == "csr" else ("values",):
-                files[name] = os.open(self._dataset.file(name), os.O_RDONLY)
-                stack.callback(os.close, files[name])
+            names = ("values", "columns") if self._dataset.storage == "csr" else ("values",)
+            files = {name: self._dataset.descriptor(name) for name in names}
             thread = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="pegasos-read-ahead"))
             buffers = [_Buffers() for _ in range(2)]
             groups = self._groups(order)

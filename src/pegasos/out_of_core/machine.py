@@ -42,6 +42,7 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
     classes = _classes(machine, dataset)
     n_parts = 1 if classes is None or len(classes) == 2 else len(classes)
     if fits_in_memory(dataset, n_parts) and not needs_no_pass(solver):
+        _check_labels(dataset, classes)
         return Machine.fit(machine, *take_all(dataset, None, None))
     _refuse(machine, solver, dataset)
     class_weight = _class_weight(machine, dataset, classes)
@@ -69,7 +70,7 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
         machine.certificate_,
         lambda worst: " ".join([*machine._bounds_reached(worst), machine._raise_what(worst, False)]),
     )
-    if text:
+    if text and not needs_no_pass(solver):
         warnings.warn(text, ConvergenceWarning, stacklevel=4)
     return machine
 
@@ -86,6 +87,12 @@ def _classes(machine: Any, dataset: Dataset) -> Any:
     if len(classes) < 2:
         raise ValueError(f"{dataset.path} has one class only, {classes.tolist()[0]!r}; a classifier needs two")
     return classes
+
+
+def _check_labels(dataset: Dataset, classes: Any) -> None:
+    """Raise a ValueError where there are labels that the header does not have."""
+    if classes is not None and not np.isin(dataset.y, classes).all():
+        raise dataset.damaged("labels", "has labels that the header does not")
 
 
 def _refuse(machine: Any, solver: Solver, dataset: Dataset) -> None:

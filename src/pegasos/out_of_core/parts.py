@@ -4,6 +4,7 @@ A part is one problem: of two classes, or a target, the only one; of more classe
 fit share the blocks as they are read. Each keeps its weights in memory, and what it keeps of single rows on disk.
 """
 
+import os
 import tempfile
 from typing import Any, NamedTuple, Protocol
 
@@ -95,7 +96,16 @@ class DualPart:
         self._w = np.zeros(statement.dimension)
         self._linear = self._gap = 0.0
         self._file = tempfile.TemporaryFile(prefix="pegasos-")  # noqa: SIM115, `close` closes it
-        self._file.truncate(8 * statement.n_rows)
+        try:
+            os.posix_fallocate(self._file.fileno(), 0, 8 * statement.n_rows)  # a full disk must not show in the middle
+        except OSError as error:
+            self._file.close()
+            raise OSError(
+                error.errno,
+                f"{error.strerror}; the dual variables of {statement.n_rows:,} examples take {8 * statement.n_rows:,} "
+                "bytes there: point TMPDIR at another folder, or use solver='sgd-s'",
+                tempfile.gettempdir(),
+            ) from None
         self._q = np.memmap(self._file, np.float64, "r+", shape=(statement.n_rows,))
 
     def learn(
