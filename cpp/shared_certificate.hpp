@@ -30,9 +30,9 @@ struct ClassProblems {
 /// The column of a class among those of a matrix, or `none`.
 inline constexpr std::uint32_t no_column = UINT32_MAX;
 
-/// One pass: the primal values at W, and dual values from `share(i, column, z)`, the q of a row whose margin is
-/// z. `columns` has each class's column of W, or `no_column`. U gets sum_i C s_i q_i y_i x_i. Of a penalised
-/// intercept the heavier side of each class's q is lightened, as in `evaluate`.
+/// One pass: the primal values at W, and dual values from `share(i, column, z)`, the q of a row whose margin
+/// is z. `columns` has each class's column of W, or `no_column`. U gets sum_i C s_i q_i y_i x_i. Of a
+/// penalised intercept the heavier side of each class's q is lightened, as in `evaluate`.
 template <class Loss, class Rows, class Share>
 std::vector<ClassBounds> evaluate_classes(const Loss& loss, const ClassProblems<Rows>& problems,
                                           const std::vector<std::uint32_t>& columns,
@@ -46,7 +46,8 @@ std::vector<ClassBounds> evaluate_classes(const Loss& loss, const ClassProblems<
     };
     std::vector<Sums> sums(K);
     AlignedVector<double> f(W.stride()), change(W.stride());
-    ClassMatrix<double> own(problem.dimension(), K);  // of the rows of the class; U of the rest, until the end
+    ClassMatrix<double> own(problem.dimension(),
+                            K);  // of the rows of the class; U of the rest, until the end
     for (std::size_t i = 0; i < rows.n_rows; ++i) {
         const double s = problem.weights[i];
         const std::uint32_t mine = columns[problems.labels[i]];

@@ -19,8 +19,8 @@ namespace {
 
 std::vector<Solution> shared_sdca(const BoundProblem& problem, const Run& run, std::size_t first,
                                   std::size_t last, bool shrink, bool blocks, double max_epochs,
-                                  double shared_epochs, std::size_t fewest, bool keep_points, double tol,
-                                  std::uint64_t seed, const std::optional<Vector<RowNumber>>& sequence,
+                                  double shared_epochs, bool keep_points, double tol, std::uint64_t seed,
+                                  const std::optional<Vector<RowNumber>>& sequence,
                                   const std::optional<nb::callable>& report) {
     if (first >= last || problem.n_rows() == 0) throw std::invalid_argument("no classes, or no rows");
     for (std::size_t i = 0; i < problem.n_rows(); ++i) {
@@ -32,7 +32,7 @@ std::vector<Solution> shared_sdca(const BoundProblem& problem, const Run& run, s
         if (report) (*report)(k, record.seconds, record.epoch, record.primal, record.dual);
     };
     const SharedSdcaRequest request{
-        {first, last, shrink, blocks, tol, max_epochs, shared_epochs, fewest, keep_points, seed},
+        {first, last, shrink, blocks, tol, max_epochs, shared_epochs, keep_points, seed},
         to_rows(sequence, problem.n_rows()),
         tell};
     const ProblemData data = problem.data();
@@ -45,6 +45,6 @@ std::vector<Solution> shared_sdca(const BoundProblem& problem, const Run& run, s
 
 void bind_shared(nb::module_& m) {
     m.def("shared_sdca", &shared_sdca, "problem"_a, "run"_a, nb::kw_only(), "first"_a, "last"_a, "shrink"_a,
-          "blocks"_a, "max_epochs"_a, "shared_epochs"_a, "fewest"_a, "keep_points"_a, "tol"_a, "seed"_a,
+          "blocks"_a, "max_epochs"_a, "shared_epochs"_a, "keep_points"_a, "tol"_a, "seed"_a,
           "sequence"_a.none(), "report"_a.none());
 }

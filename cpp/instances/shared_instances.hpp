@@ -32,8 +32,8 @@ std::vector<Solution> solve_shared_sdca(const Rows& rows, const ProblemData& dat
     });
 }
 
-#define PEGASOS_INSTANTIATE_SHARED(...)                                                           \
-    template std::vector<Solution> solve_shared_sdca(const __VA_ARGS__&, const ProblemData&,      \
+#define PEGASOS_INSTANTIATE_SHARED(...)                                                      \
+    template std::vector<Solution> solve_shared_sdca(const __VA_ARGS__&, const ProblemData&, \
                                                      const SharedSdcaRequest&, Context&);
 
 }  // namespace pegasos

@@ -8,11 +8,11 @@
 // class, estimated from the margins met, are vector instructions over the classes. Variables are kept as q, a
 // share of the cost C s_i, for which the losses' steps are those of a cost of 1.
 //
-// A class whose estimate promises `tol` is checked in full, by a pass in double precision that serves all that
-// are checked; to spare passes, not before half of the classes at work promise it. Classes that hold `tol`
-// leave, the others close ranks. A row rests when it would change in no class, for as long as the first of
-// them would have it rest in sdca.hpp. What is left when few classes are, or after some epochs, is handed
-// over to sdca.hpp, which knows which rows may rest for each class.
+// A class whose estimate promises `tol` is checked in full, by a pass in double precision that serves all
+// that are checked; to spare passes, not before half of the classes at work promise it. Classes that hold
+// `tol` leave, the others close ranks. A row rests when it would change in no class, for as long as the first
+// of them would have it rest in sdca.hpp. What is left after some epochs is handed over to sdca.hpp, which
+// knows which rows may rest for each class.
 //
 // Order and intercepts are as in sdca.hpp, with a multiplier b for each class. Unless tol is small, W and q
 // are of floats; the certificate does not depend on W, and q is what it is whatever its precision.
@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "class_matrix.hpp"
+#include "class_steps.hpp"
 #include "losses.hpp"
 #include "shared_certificate.hpp"
 #include "solution.hpp"
@@ -44,7 +45,6 @@ struct SharedSdcaOptions {
     double tol = 0;
     double max_epochs = 1;
     double shared_epochs = 1;  // what is left after so many is handed over
-    std::size_t fewest = 0;    // and when fewer classes than these are left
     bool keep_points = false;  // dual points of classes that reached tol
     std::uint64_t seed = 0;
 };
@@ -95,7 +95,7 @@ public:
                 end = "max_time";
             else if (!sequence.empty() || made_ >= options_.max_epochs * n_rows)
                 end = "budget";
-            else if (classes_.size() < options_.fewest || made_ >= options_.shared_epochs * n_rows)
+            else if (made_ >= options_.shared_epochs * n_rows)
                 end = "handed_over";
             const bool all = end || visits_.epochs() == next_record;
             while (visits_.epochs() >= next_record) next_record *= 2;
@@ -152,7 +152,9 @@ private:
         const std::size_t K = classes_.size(), stride = W_.stride();
         monitor.at_epoch(made_ / static_cast<double>(rows.n_rows));
         AlignedVector<double> f(stride), shift(stride), usual(stride), gap(stride), violation(stride),
-            linear(stride), change(stride);
+            linear(stride), change(stride), best(stride);
+        const auto loss = loss_for_loops(loss_);
+        ClassSteps<Loss> steps(loss_, stride);
         for (std::size_t k = 0; k < K; ++k) {
             shift[k] = kappa_ * classes_[k].b;
             usual[k] = classes_[k].inverse_usual;
@@ -174,27 +176,25 @@ private:
             const RowNumber i = order[at];
             W_.scores(rows, i, f.data());
             if (kappa_ > 0)
-                for (std::size_t k = 0; k < K; ++k)
-                    f[k] += shift[k] + slope_ * static_cast<double>(last[k]);
+                for (std::size_t k = 0; k < K; ++k) f[k] += shift[k] + slope_ * static_cast<double>(last[k]);
             const std::uint32_t mine = column_[problems_.labels[i]];
             for (std::size_t k = 0; k < K; ++k) f[k] = -f[k];
             if (mine != no_column) f[mine] = -f[mine];
             const double cost = rows_[i].cost, size = cost * rows_[i].square;
             Real* shares = q(i);
+            steps.ascend(K, f.data(), shares, size, best.data());
             double calm = longest_rest, most = 0;
 #pragma omp simd reduction(min : calm) reduction(max : most)
             for (std::size_t k = 0; k < K; ++k) {
                 const double z = f[k], before = shares[k];
-                const double dual = loss_.dual(before, 1, 1);
-                gap[k] += cost * (loss_.value(z, 1) - dual + before * z);
-                const Pull pull = loss_.pull(before, 1, z, 1);
+                const double dual = loss.dual(before, 1, 1);
+                gap[k] += cost * (loss.value(z, 1) - dual + before * z);
+                const Pull pull = loss.pull(before, 1, z, 1);
                 violation[k] += pull.projected * pull.projected;
                 calm = std::min(calm, pull.outward * usual[k]);
-                const Real next = std::abs(pull.projected) > 1e-14
-                                      ? static_cast<Real>(loss_.ascend(before, 1, z, size, 1))
-                                      : shares[k];
+                const Real next = std::abs(pull.projected) > 1e-14 ? static_cast<Real>(best[k]) : shares[k];
                 shares[k] = next;
-                linear[k] += cost * (loss_.dual(next, 1, 1) - dual);
+                linear[k] += cost * (loss.dual(next, 1, 1) - dual);
                 change[k] = before - static_cast<double>(next);
                 most = std::max(most, std::abs(change[k]));
             }
@@ -226,8 +226,8 @@ private:
     /// What the gap has because the intercept is not yet that of q: 1/2 (b/B - B sigma)^2.
     double mismatch(std::size_t k) const {
         if (!(problem_.rows.bias > 0)) return 0;
-        const double d = classes_[k].b / problem_.rows.bias -
-                         static_cast<double>(W_.row(problem_.rows.n_features)[k]);
+        const double d =
+            classes_[k].b / problem_.rows.bias - static_cast<double>(W_.row(problem_.rows.n_features)[k]);
         return d * d / 2;
     }
 
@@ -242,8 +242,8 @@ private:
                     square[k] += static_cast<double>(W_.row(j)[k]) * static_cast<double>(W_.row(j)[k]);
         for (std::size_t k = 0; k < K; ++k) {
             const Class& c = classes_[k];
-            if (all || (options_.tol > 0 && c.factor * c.expected + mismatch(k) <=
-                                                options_.tol * (c.linear - square[k] / 2)))
+            if (all || (options_.tol > 0 &&
+                        c.factor * c.expected + mismatch(k) <= options_.tol * (c.linear - square[k] / 2)))
                 chosen.push_back(k);
         }
         if (2 * chosen.size() < K) chosen.clear();
@@ -326,8 +326,7 @@ private:
         W_.keep_columns(staying);
         const std::size_t before = q_.size() / rows_.size(), after = W_.stride();
         for (std::size_t i = 0; i < rows_.size(); ++i)
-            for (std::size_t k = 0; k < staying.size(); ++k)
-                q_[i * after + k] = q_[i * before + staying[k]];
+            for (std::size_t k = 0; k < staying.size(); ++k) q_[i * after + k] = q_[i * before + staying[k]];
         q_.resize(rows_.size() * after);
         for (std::size_t k = 0; k < staying.size(); ++k) classes_[k] = classes_[staying[k]];
         classes_.resize(staying.size());
