@@ -262,37 +262,43 @@ def test_warm_start_continues_alone(shared):
 class TestWhen:
     """When classes share passes."""
 
-    def examples(self, rows=3000, features=5000, per_row=20, loss="hinge", free=False):
+    def examples(self, rows=4000, features=5000, per_row=70, loss="hinge", free=False):
         random = np.random.default_rng(0)
-        columns = random.integers(features, size=rows * per_row)
-        data = sp.csr_matrix((np.ones(rows * per_row), columns, np.arange(0, rows * per_row + 1, per_row)))
-        data.resize((rows, features))
-        data.sum_duplicates()
+        columns = np.argsort(random.random((rows, min(features, 5000))), axis=1)[:, :per_row].ravel()
+        data = sp.csr_matrix((np.ones(rows * per_row), columns, np.arange(rows + 1) * per_row), (rows, features))
         handed, report = make_rows(data, 0.0)
         y = np.ones(rows)
         return Examples(handed, report, y, y, features + 1, 1.0 if free else 0.0, free, loss)
 
     def test_sparse_data_of_some_size_and_classes(self):
-        assert _shared.is_worth_sharing(self.examples(), 10, SDCA(), 1e-3)
-        assert _shared.is_worth_sharing(self.examples(), 10, Auto(), 1e-3)
-        assert not _shared.is_worth_sharing(self.examples(), 3, SDCA(), 1e-3)
+        usual = self.examples()
+        assert _shared.is_worth_sharing(usual, 10, SDCA(), 1e-3)
+        assert _shared.is_worth_sharing(usual, 10, Auto(), 1e-3)
+        assert not _shared.is_worth_sharing(usual, 8, SDCA(), 1e-3)
+        assert not _shared.is_worth_sharing(usual, 17, SDCA(), 1e-3)  # groups of eight and nine
+        assert not _shared.is_worth_sharing(usual, 100_000, SDCA(), 1e-3)
+        assert not _shared.is_worth_sharing(usual, 10, Pegasos(), 1e-3)
         assert not _shared.is_worth_sharing(self.examples(rows=300), 10, SDCA(), 1e-3)
         assert not _shared.is_worth_sharing(self.examples(features=100), 10, SDCA(), 1e-3)
-        assert not _shared.is_worth_sharing(self.examples(), 100_000, SDCA(), 1e-3)
         assert not _shared.is_worth_sharing(self.examples(free=True), 10, SDCA(), 1e-3)
-        assert not _shared.is_worth_sharing(self.examples(), 10, Pegasos(), 1e-3)
+
+    def test_the_log_loss_always(self):
+        small = self.examples(rows=10, features=80, loss="log_loss")
+        assert _shared.is_worth_sharing(small, 3, SDCA(), 1e-3)
+        assert _shared.is_worth_sharing(small, 3, Auto(), 1e-3)
+        assert not _shared.is_worth_sharing(small, 3, Pegasos(), 1e-3)
 
     def test_auto_only_where_it_would_ascend(self):
         few = self.examples(features=1000)
         assert _shared.is_worth_sharing(few, 10, SDCA(), 1e-3)
         assert not _shared.is_worth_sharing(few, 10, Auto(), 1e-3)
         assert _shared.is_worth_sharing(few, 10, Auto(), 0.0)
-        assert _shared.is_worth_sharing(self.examples(features=1000, loss="log_loss"), 10, Auto(), 1e-3)
 
-    def test_a_fit_tells_of_it(self):
-        random = np.random.default_rng(0)
+    def test_a_fit_tells_of_it(self, monkeypatch):
+        monkeypatch.setattr("pegasos._shared.ENTRIES", 10_000)
+        monkeypatch.setattr("pegasos._shared.ENTRIES_OF_GROUP", 100)
         rows = sp.random(2000, 5000, 0.006, format="csr", random_state=0)
-        y = (rows @ random.normal(size=(5000, 8))).argmax(axis=1)
+        y = (rows @ np.random.default_rng(0).normal(size=(5000, 8))).argmax(axis=1)
         clf = LinearSVC(random_state=0, C=0.1).fit(rows, y)
         assert clf.certificate_.solver == "SDCA(order='permute') on 8 classes at once with n_jobs=1, chosen by auto"
         np.testing.assert_array_equal(clf.coef_, LinearSVC(random_state=0, C=0.1, n_jobs=2).fit(rows, y).coef_)

@@ -1,5 +1,7 @@
 """Several classes, each against the rest, that share one pass over the examples."""
 
+import itertools
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -17,34 +19,35 @@ __all__ = ["group_classes", "is_worth_sharing", "solve_together"]
 
 #: Classes that share a pass: their weights of a feature, in single precision, are one cache line.
 GROUP = 16
-#: Fewer classes gain nothing.
-FEWEST = 6
-#: Nor does data with fewer entries, or with a larger share of entries that are not zero.
-ENTRIES = 50_000
+#: With the hinge losses, entries of all examples from which on sharing pays, and entries of an example times classes of a
+#: group. Steps of the log loss are so dear that it always does.
+ENTRIES = 250_000
+ENTRIES_OF_GROUP = 600
+#: The share of entries that are not zero beyond which data is as good as dense, of which an example is read in one go.
 DENSEST = 0.1
 #: Bytes that the variables of all classes and the weights of a group may take.
 MOST_BYTES = 512e6
-#: Epochs after which a class goes on alone, with examples that rest for it alone.
+#: Epochs after which a class goes on alone, with examples that rest for it alone; with the log loss none does.
 SHARED_EPOCHS = 20
 
 
 def group_classes(count: int) -> list[range]:
     """The classes in groups of like sizes. They do not depend on the threads, nor then does the result."""
     bounds = np.linspace(0, count, -(-count // GROUP) + 1).astype(int).tolist()
-    return [range(first, last) for first, last in zip(bounds, bounds[1:], strict=False)]
+    return [range(first, last) for first, last in itertools.pairwise(bounds)]
 
 
 def is_worth_sharing(examples: Examples, count: int, solver: Solver, tol: float) -> bool:
     """Whether classes that share passes take less time than one by one; docs/multiclass.md has the figures."""
     n_rows, entries = len(examples.y), examples.report.entries
     bytes_taken = 8.0 * (n_rows * count + 4 * GROUP * examples.dimension)
-    return (
-        (isinstance(solver, SDCA) or (isinstance(solver, Auto) and ascends(examples.loss, examples.dimension, tol)))
-        and not examples.free_intercept
-        and count >= FEWEST
-        and ENTRIES <= entries <= DENSEST * n_rows * examples.dimension
-        and bytes_taken <= MOST_BYTES
-    )
+    ascent = isinstance(solver, SDCA) or (isinstance(solver, Auto) and ascends(examples.loss, examples.dimension, tol))
+    if not ascent or examples.free_intercept or bytes_taken > MOST_BYTES:
+        return False
+    if examples.loss == "log_loss":
+        return True
+    sparse = ENTRIES <= entries <= DENSEST * n_rows * examples.dimension
+    return sparse and entries / n_rows * count / len(group_classes(count)) >= ENTRIES_OF_GROUP
 
 
 def solve_together(task: Task, numbers: range, budget: Budget, report: Report, keep_points: bool) -> list[Solution]:
@@ -69,7 +72,7 @@ def solve_together(task: Task, numbers: range, budget: Budget, report: Report, k
         shrink=bool(ascent.shrink),
         blocks=ascent.order == "blocks",
         max_epochs=float(budget.max_iter),
-        shared_epochs=float(SHARED_EPOCHS),
+        shared_epochs=math.inf if examples.loss == "log_loss" else float(SHARED_EPOCHS),
         keep_points=keep_points,
         tol=budget.tol,
         seed=task.seed,
