@@ -282,11 +282,15 @@ class TestWhen:
         assert not _shared.is_worth_sharing(self.examples(features=100), 10, SDCA(), 1e-3)
         assert not _shared.is_worth_sharing(self.examples(free=True), 10, SDCA(), 1e-3)
 
-    def test_the_log_loss_always(self):
+    def test_the_log_loss_unless_examples_are_long_and_dense(self):
         small = self.examples(rows=10, features=80, loss="log_loss")
         assert _shared.is_worth_sharing(small, 3, SDCA(), 1e-3)
         assert _shared.is_worth_sharing(small, 3, Auto(), 1e-3)
         assert not _shared.is_worth_sharing(small, 3, Pegasos(), 1e-3)
+        dense = self.examples(rows=10, features=500, per_row=500, loss="log_loss")
+        assert not _shared.is_worth_sharing(dense, 3, SDCA(), 1e-3)
+        assert _shared.is_worth_sharing(dense, 5, SDCA(), 1e-3)
+        assert _shared.is_worth_sharing(self.examples(rows=10, per_row=500, loss="log_loss"), 3, SDCA(), 1e-3)
 
     def test_auto_only_where_it_would_ascend(self):
         few = self.examples(features=1000)

@@ -19,12 +19,14 @@ __all__ = ["group_classes", "is_worth_sharing", "solve_together"]
 
 #: Classes that share a pass: their weights of a feature, in single precision, are one cache line.
 GROUP = 16
-#: With the hinge losses, entries of all examples from which on sharing pays, and entries of an example times classes of a
-#: group. Steps of the log loss are so dear that it always does.
+#: With the hinge losses, entries of all examples from which on sharing pays, and entries of an example times classes of
+#: a group. Steps of the log loss are so dear that with it sharing pays on all sparse data.
 ENTRIES = 250_000
 ENTRIES_OF_GROUP = 600
 #: The share of entries that are not zero beyond which data is as good as dense, of which an example is read in one go.
 DENSEST = 0.1
+#: With the log loss, entries of a dense example for each class of a group up to which sharing pays.
+DENSE_ENTRIES_OF_CLASS = 100
 #: Bytes that the variables of all classes and the weights of a group may take.
 MOST_BYTES = 512e6
 #: Epochs after which a class goes on alone, with examples that rest for it alone; with the log loss none does.
@@ -44,10 +46,11 @@ def is_worth_sharing(examples: Examples, count: int, solver: Solver, tol: float)
     ascent = isinstance(solver, SDCA) or (isinstance(solver, Auto) and ascends(examples.loss, examples.dimension, tol))
     if not ascent or examples.free_intercept or bytes_taken > MOST_BYTES:
         return False
+    together = count / len(group_classes(count))  # classes of a group
+    sparse = entries <= DENSEST * n_rows * examples.dimension
     if examples.loss == "log_loss":
-        return True
-    sparse = ENTRIES <= entries <= DENSEST * n_rows * examples.dimension
-    return sparse and entries / n_rows * count / len(group_classes(count)) >= ENTRIES_OF_GROUP
+        return sparse or entries <= DENSE_ENTRIES_OF_CLASS * n_rows * together
+    return sparse and entries >= ENTRIES and entries * together >= ENTRIES_OF_GROUP * n_rows
 
 
 def solve_together(task: Task, numbers: range, budget: Budget, report: Report, keep_points: bool) -> list[Solution]:
