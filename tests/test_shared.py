@@ -272,15 +272,16 @@ class TestWhen:
 
     def test_sparse_data_of_some_size_and_classes(self):
         usual = self.examples()
-        assert _shared.is_worth_sharing(usual, 10, SDCA(), 1e-3)
-        assert _shared.is_worth_sharing(usual, 10, Auto(), 1e-3)
-        assert not _shared.is_worth_sharing(usual, 8, SDCA(), 1e-3)
-        assert not _shared.is_worth_sharing(usual, 17, SDCA(), 1e-3)  # groups of eight and nine
+        for count in (14, 16, 58, 1000):
+            assert _shared.is_worth_sharing(usual, count, SDCA(), 1e-3)
+            assert _shared.is_worth_sharing(usual, count, Auto(), 1e-3)
+        assert not _shared.is_worth_sharing(usual, 13, SDCA(), 1e-3)
+        assert not _shared.is_worth_sharing(usual, 20, SDCA(), 1e-3)  # two groups of ten
         assert not _shared.is_worth_sharing(usual, 100_000, SDCA(), 1e-3)
-        assert not _shared.is_worth_sharing(usual, 10, Pegasos(), 1e-3)
-        assert not _shared.is_worth_sharing(self.examples(rows=300), 10, SDCA(), 1e-3)
-        assert not _shared.is_worth_sharing(self.examples(features=100), 10, SDCA(), 1e-3)
-        assert not _shared.is_worth_sharing(self.examples(free=True), 10, SDCA(), 1e-3)
+        assert not _shared.is_worth_sharing(usual, 16, Pegasos(), 1e-3)
+        assert not _shared.is_worth_sharing(self.examples(rows=300), 16, SDCA(), 1e-3)
+        assert not _shared.is_worth_sharing(self.examples(features=100), 16, SDCA(), 1e-3)
+        assert not _shared.is_worth_sharing(self.examples(free=True), 16, SDCA(), 1e-3)
 
     def test_the_log_loss_unless_examples_are_long_and_dense(self):
         small = self.examples(rows=10, features=80, loss="log_loss")
@@ -294,13 +295,13 @@ class TestWhen:
 
     def test_auto_only_where_it_would_ascend(self):
         few = self.examples(features=1000)
-        assert _shared.is_worth_sharing(few, 10, SDCA(), 1e-3)
-        assert not _shared.is_worth_sharing(few, 10, Auto(), 1e-3)
-        assert _shared.is_worth_sharing(few, 10, Auto(), 0.0)
+        assert _shared.is_worth_sharing(few, 16, SDCA(), 1e-3)
+        assert not _shared.is_worth_sharing(few, 16, Auto(), 1e-3)
+        assert _shared.is_worth_sharing(few, 16, Auto(), 0.0)
 
     def test_a_fit_tells_of_it(self, monkeypatch):
         monkeypatch.setattr("pegasos._shared.ENTRIES", 10_000)
-        monkeypatch.setattr("pegasos._shared.ENTRIES_OF_GROUP", 100)
+        monkeypatch.setattr("pegasos._shared.FULL", 8)
         rows = sp.random(2000, 5000, 0.006, format="csr", random_state=0)
         y = (rows @ np.random.default_rng(0).normal(size=(5000, 8))).argmax(axis=1)
         clf = LinearSVC(random_state=0, C=0.1).fit(rows, y)

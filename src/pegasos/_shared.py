@@ -19,10 +19,10 @@ __all__ = ["group_classes", "is_worth_sharing", "solve_together"]
 
 #: Classes that share a pass: their weights of a feature, in single precision, are one cache line.
 GROUP = 16
-#: With the hinge losses, entries of all examples from which on sharing pays, and entries of an example times classes of
-#: a group. Steps of the log loss are so dear that with it sharing pays on all sparse data.
+#: With the hinge losses, entries of all examples and classes of a group from which on sharing pays. Steps of the log
+#: loss are so dear that with it sharing pays on all sparse data.
 ENTRIES = 250_000
-ENTRIES_OF_GROUP = 600
+FULL = 14
 #: The share of entries that are not zero beyond which data is as good as dense, of which an example is read in one go.
 DENSEST = 0.1
 #: With the log loss, entries of a dense example for each class of a group up to which sharing pays.
@@ -50,7 +50,7 @@ def is_worth_sharing(examples: Examples, count: int, solver: Solver, tol: float)
     sparse = entries <= DENSEST * n_rows * examples.dimension
     if examples.loss == "log_loss":
         return sparse or entries <= DENSE_ENTRIES_OF_CLASS * n_rows * together
-    return sparse and entries >= ENTRIES and entries * together >= ENTRIES_OF_GROUP * n_rows
+    return sparse and entries >= ENTRIES and together >= FULL
 
 
 def solve_together(task: Task, numbers: range, budget: Budget, report: Report, keep_points: bool) -> list[Solution]:
