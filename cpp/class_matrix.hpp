@@ -62,6 +62,7 @@ public:
           values_(n_rows * stride_),
           change_(stride_) {}
 
+    std::size_t n_classes() const { return n_classes_; }
     std::size_t stride() const { return stride_; }
     AlignedVector<Real>& values() { return values_; }
     const AlignedVector<Real>& values() const { return values_; }
@@ -126,6 +127,19 @@ public:
         all.reserve(n_rows_ * n_classes_);
         for (std::size_t j = 0; j < n_rows_; ++j) all.insert(all.end(), row(j), row(j) + n_classes_);
         return all;
+    }
+    /// Only these columns, in this order, which is a rising one.
+    void keep_columns(const std::vector<std::size_t>& columns) {
+        const std::size_t before = stride_;
+        n_classes_ = columns.size();
+        stride_ = padded(n_classes_);
+        for (std::size_t j = 0; j < n_rows_; ++j) {
+            Real* to = values_.data() + j * stride_;
+            for (std::size_t k = 0; k < n_classes_; ++k) to[k] = values_[j * before + columns[k]];
+            std::fill(to + n_classes_, to + stride_, Real{0});
+        }
+        values_.resize(n_rows_ * stride_);
+        change_.assign(stride_, Real{0});
     }
     void assign(std::span<const double> flat) {
         for (std::size_t j = 0; j < n_rows_; ++j)

@@ -131,6 +131,7 @@ void bind_joint(nb::module_& m);     // joint.cpp
 void bind_kernel(nb::module_& m);    // kernel.cpp
 void bind_part(nb::module_& m);      // part.cpp
 void bind_probes(nb::module_& m);    // probes.cpp
+void bind_shared(nb::module_& m);    // shared.cpp
 void bind_stream(nb::module_& m);    // stream.cpp
 void bind_svmlight(nb::module_& m);  // svmlight.cpp
 void bind_text(nb::module_& m);      // text.cpp
@@ -230,6 +231,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
     bind_kernel(m);
     bind_part(m);
     bind_probes(m);
+    bind_shared(m);
     bind_stream(m);
     bind_svmlight(m);
     bind_text(m);

@@ -33,6 +33,9 @@ class StopReport(Report):
             raise Stopped
         self.report.progressed(epoch, seconds)
 
+    def part(self, name: str) -> "StopReport":
+        return StopReport(self.stop, self.report.part(name))
+
 
 def run_all(works: Sequence[tuple[Callable[[Report], Result], Report]], n_jobs: int) -> list[Result]:
     """What each work returns, given its report; `n_jobs` of them at a time. An error or Ctrl-C ends them all."""

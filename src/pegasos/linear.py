@@ -1,6 +1,7 @@
 """Linear support vector classifiers: two classes, one class against the rest, or all together."""
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -14,6 +15,7 @@ from pegasos._config import usable_threads
 from pegasos._linear import State, Task
 from pegasos._machine import Classifier, Data, explains_habits
 from pegasos._parallel import TimeShare, run_all
+from pegasos._shared import group_classes, is_worth_sharing, solve_together
 from pegasos._stream import StreamMachine, known_classes, number_labels
 from pegasos.certificate import history_from_records, join_parts
 from pegasos.early_stopping import stop_early
@@ -92,7 +94,8 @@ class LinearSVC(Classifier, StreamMachine):
     n_jobs : int, default=None
         Threads for the fit; -1 is as many as there are processors. None is one, or with ``solver="auto"`` what suits
         the data. A solver that cannot use more works with one, and evaluates the objective with all. One class against
-        the rest takes one thread, and `n_jobs` are worked on at a time; the result does not depend on it.
+        the rest, or a group of them that shares passes, takes one thread, and `n_jobs` are worked on at a time; the
+        result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the order of visits. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0
@@ -341,22 +344,30 @@ class LinearSVC(Classifier, StreamMachine):
             worth = isinstance(task.solver, Auto) and task.examples.report.entries >= ENTRIES_FOR_THREADS
             n_jobs = usable_threads() if worth else 1
         last = None if task.last is None or len(task.last.parts) != count else task.last.parts
-        share = TimeShare(self.max_time, count, n_jobs)
+        shared = last is None and is_worth_sharing(task.examples, count, task.solver, float(self.tol))
+        groups = group_classes(count) if shared else [range(k, k + 1) for k in range(count)]
+        share = TimeShare(self.max_time, len(groups), n_jobs)
+        labels = task.data.classes.tolist()
 
-        def solve(number: int, report: Report) -> tuple[Solution, State]:
-            elapsed = task.elapsed
-            budget = Budget(self.tol, self.max_iter, share.limit(elapsed), elapsed, n_jobs=1)
+        def solve_alone(number: int, budget: Budget, report: Report) -> Solution:
             start = None
             if last is not None:
                 intercept = float(self.intercept_[number])
                 start = self._start(task.examples, self.coef_[number], intercept, last[number])
-            solution = self._solve_one(task, number, start, report, budget)
-            # Dual points are as long as y each, and kept only for one who asks for it.
-            return replace(solution, q=np.empty(0)), self._state(solution, self.warm_start)
+            return self._solve_one(task, number, start, report.part(f"{labels[number]!r}"), budget)
 
-        labels = task.data.classes.tolist()
-        works = [(functools.partial(solve, k), report.part(f"{label!r}")) for k, label in enumerate(labels)]
-        solutions, states = zip(*run_all(works, n_jobs), strict=True)
+        def solve(numbers: range, report: Report) -> list[tuple[Solution, State]]:
+            elapsed = task.elapsed
+            budget = Budget(self.tol, self.max_iter, share.limit(elapsed), elapsed, n_jobs=1)
+            if shared:
+                found = solve_together(task, numbers, budget, report, bool(self.warm_start))
+            else:
+                found = [solve_alone(number, budget, report) for number in numbers]
+            # Dual points are as long as y each, and kept only for one who asks for it.
+            return [(replace(part, q=np.empty(0)), self._state(part, self.warm_start)) for part in found]
+
+        works = [(functools.partial(solve, numbers), report) for numbers in groups]
+        solutions, states = zip(*itertools.chain.from_iterable(run_all(works, n_jobs)), strict=True)
         weights = [task.examples.weights(solution.w) for solution in solutions]
         self._store_weights(np.array([coef for coef, _ in weights]), np.array([intercept for _, intercept in weights]))
         self._store_result(

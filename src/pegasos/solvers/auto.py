@@ -21,7 +21,7 @@ from pegasos.solvers.pegasos import Shifted
 from pegasos.solvers.sdca import LARGE, SDCA
 from pegasos.solvers.smo import SMO
 
-__all__ = ["Auto"]
+__all__ = ["Auto", "ascends", "joined"]
 
 #: Entries of the data that make one thread of SDCA worth while. Smaller problems are done before a second one pays.
 ENTRIES_PER_THREAD = 2_000_000
@@ -107,7 +107,7 @@ class Auto(Solver):
     ) -> Solution:
         epoch, iteration = _costs(problem)
         exact = ITERATIONS * iteration  # seconds that InteriorPoint would take, about, with one thread
-        if problem.loss not in InteriorPoint.losses or problem.dimension - 1 > MOST_FEATURES or budget.tol == 0:
+        if ascends(problem.loss, problem.dimension, budget.tol):
             return _ascend(problem, budget, seed, start, report)
         if _is_near_enough(problem, budget, start):
             return _finish(problem, budget, seed, start, report)  # finds just that
@@ -126,13 +126,18 @@ class Auto(Solver):
         if found.reason == "max_iter" and EPOCHS_PER_GAP * relative_gap(found.primal, found.dual) < worth:
             more = replace(budget, tol=goal, max_iter=min(worth, budget.max_iter - trial), elapsed=found.seconds)
             if more.max_iter > 0:
-                found = _joined(found, _ascend(problem, more, seed, WarmStart(found.w, found.t, found.q), report))
+                found = joined(found, _ascend(problem, more, seed, WarmStart(found.w, found.t, found.q), report))
         gap, epochs = relative_gap(found.primal, found.dual), round(found.epochs)
         if gap <= budget.tol or found.reason == "max_time" or epochs >= budget.max_iter:
             return found
         rest = replace(budget, max_iter=budget.max_iter - epochs, elapsed=found.seconds)
         near = WarmStart(found.w, found.t, found.q) if gap <= NEAR else None
-        return _joined(found, _finish(problem, rest, seed, near, report))
+        return joined(found, _finish(problem, rest, seed, near, report))
+
+
+def ascends(loss: str, dimension: int, tol: float) -> bool:
+    """Whether a linear machine is left to `SDCA` altogether; the dimension counts the features and the intercept."""
+    return loss not in InteriorPoint.losses or dimension - 1 > MOST_FEATURES or tol == 0
 
 
 def _is_near_enough(problem: Problem, budget: Budget, start: WarmStart | None) -> bool:
@@ -183,7 +188,7 @@ def _told(found: Solution, budget: Budget) -> Solution:
     return replace(found, solver=f"{found.solver} with n_jobs={budget.n_jobs}, chosen by auto")
 
 
-def _joined(first: Solution, second: Solution) -> Solution:
+def joined(first: Solution, second: Solution) -> Solution:
     """Two runs as one: the best of the bounds, with the point that each belongs to, and both histories."""
     better_w, better_q = second.primal <= first.primal, second.dual >= first.dual
     records = list(first.records)

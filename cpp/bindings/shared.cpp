@@ -1,0 +1,50 @@
+// Several classes, each against the rest, that share passes over the rows, as Python sees them.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+#include "arrays.hpp"
+#include "bound_problem.hpp"
+#include "run.hpp"
+#include "shared_dispatch.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace pegasos;
+
+namespace {
+
+std::vector<Solution> shared_sdca(const BoundProblem& problem, const Run& run, std::size_t first,
+                                  std::size_t last, bool shrink, bool blocks, double max_epochs,
+                                  double shared_epochs, bool keep_points, double tol, std::uint64_t seed,
+                                  const std::optional<Vector<RowNumber>>& sequence,
+                                  const std::optional<nb::callable>& report) {
+    if (first >= last || problem.n_rows() == 0) throw std::invalid_argument("no classes, or no rows");
+    for (std::size_t i = 0; i < problem.n_rows(); ++i) {
+        const double y = problem.y.data()[i];
+        if (!(y >= 0 && y < UINT32_MAX)) throw std::invalid_argument("label out of range");
+    }
+    const auto tell = [&](std::size_t k, const Record& record) {
+        nb::gil_scoped_acquire gil;
+        if (report) (*report)(k, record.seconds, record.epoch, record.primal, record.dual);
+    };
+    const SharedSdcaRequest request{
+        {first, last, shrink, blocks, tol, max_epochs, shared_epochs, keep_points, seed},
+        to_rows(sequence, problem.n_rows()),
+        tell};
+    const ProblemData data = problem.data();
+    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
+        return solve_shared_sdca(rows, data, request, context);
+    });
+}
+
+}  // namespace
+
+void bind_shared(nb::module_& m) {
+    m.def("shared_sdca", &shared_sdca, "problem"_a, "run"_a, nb::kw_only(), "first"_a, "last"_a, "shrink"_a,
+          "blocks"_a, "max_epochs"_a, "shared_epochs"_a, "keep_points"_a, "tol"_a, "seed"_a,
+          "sequence"_a.none(), "report"_a.none());
+}
