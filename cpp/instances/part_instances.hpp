@@ -11,7 +11,8 @@ template <class Rows>
 Visit visit_part(const Rows& rows, const ProblemData& data, std::span<double> q, double* w,
                  const LocalOptions& options, Context& context) {
     refuse_free_intercept(data);
-    const auto problem = make_problem(rows, data);
+    // Without the sum of all weights, which visits do not need: calls may be of a few rows each.
+    const Problem<Rows> problem{rows, data.labels, data.weights, data.C, 0, false};
     return with_loss(data,
                      [&](const auto& loss) { return visit_part(loss, problem, q, w, options, context); });
 }

@@ -64,7 +64,7 @@ class Tally:
 
 
 #: What the turns of a round are chosen by: rough costs, and how much work messages should at least be beside.
-SECONDS_PER_ENTRY, SECONDS_PER_ROUND, SECONDS_PER_BYTE, MESSAGES_WORTH = 4e-9, 0.015, 2e-9, 5
+SECONDS_PER_ENTRY, SECONDS_PER_ROUND, SECONDS_PER_BYTE, MESSAGES_WORTH = 4e-9, 0.03, 2e-9, 5
 FEWEST_TURNS = 4
 
 #: After so many losses in a row without a round between them a fit gives up.
