@@ -16,6 +16,8 @@ __all__ = ["SMO"]
 
 #: Examples from which on it pays to solve parts of them on their own: kernel rows of all are long then.
 PART_FROM = 40_000
+#: Variables up to which all may be chosen at a time.
+SMALL = 512
 
 
 class SMO(Solver):
@@ -68,7 +70,9 @@ class SMO(Solver):
         """Solve the problem of a kernel machine; `start` has its dual variables."""
         # The squares of chosen ones and of a block may take a quarter of the room for rows.
         room = int((problem.cached_rows * problem.n_rows / 8) ** 0.5)
-        working_set = min(int(self.working_set), max(room, 64), problem.core.size)
+        size = problem.core.size
+        # All of them at a time would need every row whole, which takes two to twenty times as long.
+        working_set = min(int(self.working_set), max(room, 64), size if size <= SMALL else size - 1)
         squares = 2 * working_set**2 // problem.n_rows
         found = native.smo(
             problem.source,
