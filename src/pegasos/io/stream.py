@@ -53,15 +53,14 @@ def read_svmlight_parts(source: Any, zero_based: bool, n_jobs: int) -> Generator
             yield _part(X, y)
         return
     options = ReadOptions(None, zero_based, False, False, np.float32, 1)
-    for part, _ in parse_ahead(source, functools.partial(_parse, options), lambda parsed: parsed[1], n_jobs):
-        yield part
+    yield from parse_ahead(source, functools.partial(_parse, options), n_jobs)
 
 
-def _parse(options: ReadOptions, block: NDArray[np.uint8]) -> tuple[Part, int]:
-    """The examples of a block, and its lines."""
+def _parse(options: ReadOptions, block: NDArray[np.uint8]) -> Part:
+    """The examples of a block."""
     reader = options.reader(PART_BYTES)
     reader.add_bytes(block)
-    return _part(*options.rows(reader)), int(np.count_nonzero(block == ord("\n")))
+    return _part(*options.rows(reader))
 
 
 def _part(X: Any, y: NDArray[np.float64]) -> Part:

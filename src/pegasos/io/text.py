@@ -123,22 +123,20 @@ def read_text_rows(
             yield from read_text_rows(file, hash_bits, normalize=normalize, n_jobs=n_jobs)
         return
     parse = functools.partial(_parse, hash_bits=hash_bits, normalize=normalize)
-    yield from parse_ahead(source, parse, lambda rows: rows.lines, n_jobs)
+    yield from parse_ahead(source, parse, n_jobs)
 
 
-def parse_ahead(
-    file: Any, parse: Callable[[NDArray[np.uint8]], Rows], lines: Callable[[Rows], int], n_jobs: int
-) -> Generator[Rows]:
+def parse_ahead(file: Any, parse: Callable[[NDArray[np.uint8]], Rows], n_jobs: int) -> Generator[Rows]:
     """What `parse` makes of the blocks of a file, in their order. One thread reads ahead, and `n_jobs` parse.
 
-    `lines` tells how many lines were parsed, for the place of an error.
+    Lines are counted here, for the place of an error.
     """
     name, before = str(getattr(file, "name", "<stream>")), 0
-    parsed: queue.Queue[Future[Rows] | Exception | None] = queue.Queue(2 * n_jobs + 2)
+    parsed: queue.Queue[tuple[Future[Rows], int] | Exception | None] = queue.Queue(2 * n_jobs + 2)
     done = threading.Event()
     pool = ThreadPoolExecutor(n_jobs)
 
-    def put(item: Future[Rows] | Exception | None) -> None:
+    def put(item: tuple[Future[Rows], int] | Exception | None) -> None:
         while not done.is_set():
             with contextlib.suppress(queue.Full):
                 parsed.put(item, timeout=0.1)
@@ -149,7 +147,7 @@ def parse_ahead(
             for block in read_blocks(file):
                 if done.is_set():
                     return
-                put(pool.submit(parse, block))
+                put((pool.submit(parse, block), int(np.count_nonzero(block == ord("\n")))))
             put(None)
         except Exception as error:
             put(error)
@@ -160,11 +158,12 @@ def parse_ahead(
         while (item := parsed.get()) is not None:
             if isinstance(item, Exception):
                 raise item
+            future, count = item
             try:
-                rows = item.result()
+                rows = future.result()
             except ValueError as error:
                 raise ValueError(f"{name}: {_shift_line(str(error), before)}") from None
-            before += lines(rows)
+            before += count
             yield rows
     finally:
         done.set()
