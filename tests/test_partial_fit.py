@@ -153,7 +153,7 @@ def test_fit_and_partial_fit_do_not_mix():
         with pytest.raises(AttributeError, match="a stream does not keep its examples"):
             getattr(clf, name)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        clf.nonsense  # noqa: B018
+        clf.nonsense  # noqa: B018, it is to raise
     assert clf.partial_fit(X[:20], y[:20]).t_ == 40
     clf.set_params(warm_start=True).fit(X, y)
     assert clf.certificate_.converged

@@ -10,7 +10,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from pegasos._core import native
 from pegasos._linear import LinearMachine
 from pegasos._machine import Data, check_weights
-from pegasos.certificate import Certificate, History
 from pegasos.options import check_options
 from pegasos.problem import make_rows
 from pegasos.solvers import STREAM_SOLVERS, AdaGrad, Pegasos, resolve
@@ -54,14 +53,18 @@ class Learner:
     """A learner in the core's hands, which can be copied, pickled and stored."""
 
     def __init__(self, solver: StreamSolver, dimension: int, loss: str, epsilon: float, alpha: float | None) -> None:
-        self.given = (solver, dimension, loss, epsilon, alpha)
+        self._begin((solver, dimension, loss, epsilon, alpha))
+
+    def _begin(self, given: tuple[StreamSolver, int, str, float, float | None]) -> None:
+        self.given = given
+        solver, dimension, loss, epsilon, alpha = given
         self.core = solver.make_stream(dimension, loss, epsilon, alpha)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"given": self.given, "state": self.core.state()}
 
     def __setstate__(self, stored: dict[str, Any]) -> None:
-        self.__init__(*stored["given"])  # type: ignore[misc]
+        self._begin(stored["given"])
         self.core.restore(*stored["state"])
 
 
@@ -86,8 +89,8 @@ class _NotOfStreams:
 class StreamMachine(LinearMachine):
     """A linear machine that can learn from a stream."""
 
-    certificate_: Certificate = _NotOfStreams()  # type: ignore[assignment]
-    history_: History | list[History] = _NotOfStreams()  # type: ignore[assignment]
+    certificate_: Any = _NotOfStreams()
+    history_: Any = _NotOfStreams()
     progressive_: Progressive
     t_: int
     lower_bound_: float

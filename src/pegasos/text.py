@@ -1,13 +1,13 @@
 """Texts to features, as a step of a pipeline."""
 
-from collections.abc import Iterable
-from typing import Any, Self
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
 
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from pegasos.io.text import MOST_HASH_BITS, hash_text
-from pegasos.options import Flag, Integer, check_options
+from pegasos.options import Flag, Integer, Option, check_options
 
 __all__ = ["TextHasher"]
 
@@ -34,7 +34,7 @@ class TextHasher(TransformerMixin, BaseEstimator):
     array([1, 0])
     """
 
-    options = {  # noqa: RUF012, as of the estimators
+    options: ClassVar[Mapping[str, Option]] = {
         "hash_bits": Integer(low=1, high=MOST_HASH_BITS, help="features by so many bits of their hash"),
         "normalize": Flag(help="divide each row by its Euclidean norm"),
     }

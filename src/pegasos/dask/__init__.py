@@ -4,11 +4,10 @@ They need a Dask cluster (``pip install 'pegasos[dask]'``): `pegasos.dask.Linear
 """
 
 try:
-    import dask as _dask  # noqa: F401
-    import distributed as _distributed  # noqa: F401
-except ImportError as _error:  # pragma: no cover
+    from pegasos.dask.estimators import LinearSVC, LinearSVR
+except ModuleNotFoundError as _error:
+    if _error.name not in ("dask", "distributed"):
+        raise
     raise ImportError("pegasos.dask needs Dask and its workers: pip install 'pegasos[dask]'") from _error
-
-from pegasos.dask.estimators import LinearSVC, LinearSVR
 
 __all__ = ["LinearSVC", "LinearSVR"]
