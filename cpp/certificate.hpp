@@ -163,11 +163,13 @@ double evaluate(const Loss& loss, const Problem<Rows>& problem, const std::vecto
         Sum losses;
         Group groups[2];
     };
+    constexpr std::size_t ahead = 16;  // rows; the hardware alone stops at the ends of pages
     std::vector<Part> parts(team.size());
     team.run_ranges(rows.n_rows, [&](std::size_t k, std::size_t first, std::size_t last) {
         Part& part = parts[k];
         for (int g = 0; g < n_groups; ++g) part.groups[g].u.assign(problem.dimension(), 0.0);
         for (std::size_t i = first; i < last && !team.failed(); ++i) {
+            if (i + ahead < last) rows.prefetch_row(i + ahead);
             const double y = problem.labels[i], sign = loss.sign(y), s = problem.weights[i];
             const double z = sign * rows.dot(i, w.data());
             part.losses.add(s * loss.value(z, y));

@@ -40,6 +40,7 @@ struct DenseRows {
     std::size_t n_features;
     std::size_t stride;  // from one row to the next, in entries
     double bias;
+    const double* squares = nullptr;  // the squared norms, once `inspect` has found them
 
     const T* row(std::size_t i) const { return values + i * stride; }
     std::size_t entries(std::size_t) const { return n_features; }
@@ -85,6 +86,7 @@ struct DenseRows {
     }
 
     double squared_norm(std::size_t i) const {
+        if (squares) return squares[i];
         const T* x = row(i);
         double sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -125,6 +127,7 @@ struct CsrRows {
     std::size_t n_rows;
     std::size_t n_features;
     double bias;
+    const double* squares = nullptr;
 
     std::size_t entries(std::size_t i) const { return static_cast<std::size_t>(starts[i + 1] - starts[i]); }
 
@@ -177,12 +180,20 @@ struct CsrRows {
     }
 
     double squared_norm(std::size_t i) const {
+        if (squares) return squares[i];
         const Index end = starts[i + 1];
-        double sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (Index k = starts[i]; k < end; ++k)
-            sum += static_cast<double>(values[k]) * static_cast<double>(values[k]);
-        return sum + bias * bias;
+        double sum[8] = {bias * bias};  // as many as gcc makes of a reduction are too few for short rows
+        Index k = starts[i];
+        for (; k + 7 < end; k += 8)
+            for (int lane = 0; lane < 8; ++lane) {
+                const double x = values[k + lane];
+                sum[lane] += x * x;
+            }
+        for (; k < end; ++k) {
+            const double x = values[k];
+            sum[k & 1] += x * x;
+        }
+        return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
     }
 
     void spread(std::size_t i, double c, double* out) const {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <barrier>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -15,12 +14,50 @@
 
 namespace pegasos {
 
+/// Tells the processor that a loop waits.
+inline void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+/// Where threads wait for one another. std::barrier goes to sleep at once, and to be woken takes as long as
+/// hundreds of visits, on a virtual machine thousands: this one first looks for about a tenth of a
+/// millisecond whether the others are there.
+class Barrier {
+public:
+    explicit Barrier(std::size_t size) : size_(size) {}
+
+    void arrive_and_wait() {
+        const unsigned round = round_.load(std::memory_order_relaxed);
+        if (arrive(1)) return;
+        for (int look = 0; look < 4000; ++look, pause())
+            if (round_.load(std::memory_order_acquire) != round) return;
+        round_.wait(round, std::memory_order_acquire);
+    }
+
+    /// So many threads arrive and do not wait; true where they were the last.
+    bool arrive(std::size_t count) {
+        if (arrived_.fetch_add(count, std::memory_order_acq_rel) + count < size_) return false;
+        arrived_.store(0, std::memory_order_relaxed);
+        round_.fetch_add(1, std::memory_order_release);
+        round_.notify_all();
+        return true;
+    }
+
+private:
+    const std::size_t size_;
+    std::atomic<std::size_t> arrived_ = 0;
+    std::atomic<unsigned> round_ = 0;
+};
+
 class Team {
 public:
     static constexpr std::size_t most = 1024;  // more would only wait for one another
 
-    explicit Team(std::size_t size = 1)
-        : start_(static_cast<std::ptrdiff_t>(size)), end_(static_cast<std::ptrdiff_t>(size)) {
+    explicit Team(std::size_t size = 1) : start_(size), end_(size) {
         try {
             for (std::size_t k = 1; k < size; ++k) others_.emplace_back([this, k] { serve(k); });
         } catch (const std::system_error&) {
@@ -61,7 +98,7 @@ private:
     /// Ends the other threads; `missing` of the team are not waiting for a task.
     void dismiss(std::size_t missing) {
         task_ = nullptr;
-        (void)start_.arrive(static_cast<std::ptrdiff_t>(missing));
+        start_.arrive(missing);
         for (auto& thread : others_) thread.join();
     }
     void attempt(std::size_t k) {
@@ -82,7 +119,7 @@ private:
         }
     }
 
-    std::barrier<> start_, end_;
+    Barrier start_, end_;
     std::vector<std::thread> others_;
     const std::function<void(std::size_t)>* task_ = nullptr;
     std::mutex mutex_;

@@ -25,7 +25,7 @@ public:
     /// The rows of this epoch; all of them, if every one would rest. No more than the budget has left.
     void make_order(double most) {
         gather_active();
-        if (active_.empty()) {
+        if (n_active_ == 0) {
             for (std::uint32_t& epoch : next_)
                 if (epoch != never) epoch = epoch_;
             gather_active();
@@ -52,27 +52,27 @@ private:
 
     void gather_active() {
         active_.resize(next_.size());
-        std::size_t count = 0;
+        n_active_ = 0;
         for (std::size_t i = 0; i < next_.size(); ++i) {  // without a branch: few or many are active
-            active_[count] = static_cast<RowNumber>(i);
-            count += next_[i] <= epoch_;
+            active_[n_active_] = static_cast<RowNumber>(i);
+            n_active_ += next_[i] <= epoch_;
         }
-        active_.resize(count);
     }
 
     void order_active() {
+        const auto end = active_.begin() + static_cast<std::ptrdiff_t>(n_active_);
         if (!blocks_) {
-            order_ = active_;
+            order_.assign(active_.begin(), end);
             return shuffle(order_, random_);
         }
-        std::vector<RowNumber> runs((active_.size() + run_length - 1) / run_length);
+        std::vector<RowNumber> runs((n_active_ + run_length - 1) / run_length);
         std::iota(runs.begin(), runs.end(), RowNumber{0});
         shuffle(runs, random_);
         order_.clear();
         for (const RowNumber run : runs) {
             const auto first = active_.begin() + static_cast<std::ptrdiff_t>(run * run_length);
             order_.insert(order_.end(), first,
-                          std::min(first + static_cast<std::ptrdiff_t>(run_length), active_.end()));
+                          std::min(first + static_cast<std::ptrdiff_t>(run_length), end));
         }
     }
 
@@ -81,6 +81,7 @@ private:
     std::uint32_t epoch_ = 0;
     std::vector<std::uint32_t> next_;  // the epoch from which a row is visited again
     std::vector<RowNumber> active_, order_;
+    std::size_t n_active_ = 0;  // at the front of active_
 };
 
 }  // namespace pegasos

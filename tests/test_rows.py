@@ -66,6 +66,26 @@ def test_inspect_finds_nothing_in_sound_rows(storage):
     report = native.inspect(PROBLEM.rows(storage), make_run())
     assert (report.bad_structure, report.not_finite) == (-1, -1)
     assert report.largest_squared_norm == pytest.approx(PROBLEM.R**2, rel=1e-12)
+    assert report.canonical
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    ("columns", "starts", "canonical"),
+    [
+        ([0, 1, 0, 1], [0, 2, 4], True),
+        ([0, 1, 0, 1], [0, 2, 2, 2, 4], True),  # rows without entries
+        ([0, 1, 0, 1], [0, 4], False),
+        ([1, 1], [0, 2], False),
+        ([1, 1], [0, 1, 2], True),
+        ([0, 2, 1], [0, 0, 1, 3], False),
+        ([], [0, 0], True),
+    ],
+)
+def test_inspect_tells_whether_columns_rise(index, columns, starts, canonical):
+    columns, starts = np.array(columns, dtype=index), np.array(starts, dtype=index)
+    rows = native.csr_rows(np.ones(len(columns)), columns, starts, 3, 0.0)
+    assert native.inspect(rows, make_run()).canonical == canonical
 
 
 @pytest.mark.parametrize("kind", ["dense", "csr"])

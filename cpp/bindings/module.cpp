@@ -167,13 +167,21 @@ NB_MODULE(PEGASOS_MODULE, m) {
         .def_ro("bad_structure", &RowsReport::bad_structure)
         .def_ro("not_finite", &RowsReport::not_finite)
         .def_ro("largest_squared_norm", &RowsReport::largest_squared_norm)
-        .def_ro("entries", &RowsReport::entries);
+        .def_ro("entries", &RowsReport::entries)
+        .def_ro("canonical", &RowsReport::canonical);
     m.def(
         "inspect",
-        [](const Rows& rows, const Run& run) {
-            return solve(rows, run, [&](const auto& r, Context& context) {
+        [](Rows& rows, const Run& run) {
+            const auto point_to = [&](const double* squares) {
+                std::visit([&](auto& r) { r.squares = squares; }, rows.rows);
+            };
+            point_to(nullptr);
+            RowsReport report = solve(rows, run, [&](const auto& r, Context& context) {
                 return inspect_rows(r, rows.n_stored, context);
             });
+            rows.squares = std::move(report.squares);
+            point_to(rows.squares.get());
+            return report;
         },
         "rows"_a, "run"_a);
 

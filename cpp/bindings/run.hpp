@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <variant>
@@ -22,6 +23,7 @@ struct Rows {
     AnyRows rows;
     std::size_t n_stored;
     std::vector<nb::object> owners;
+    std::unique_ptr<double[]> squares = nullptr;  // of which `rows` has the address
 };
 
 /// What every solver is given besides problem and options.

@@ -222,6 +222,8 @@ def check_rows(X: Any, bias: float = 0.0, n_jobs: int = 1) -> tuple[native.Rows,
         )
     if report.not_finite >= 0:
         explain_not_finite(X, report.not_finite)
+    if report.canonical and sp.issparse(X):
+        X.has_canonical_format = True  # spare SciPy the search
     return rows, report
 
 
