@@ -15,7 +15,7 @@ from pegasos._core import native
 from pegasos._machine import check_weights, number_labels
 from pegasos.distributed.messages import TURNS, Measured, Message, Order, Reply, Visited
 from pegasos.distributed.plan import Plan, Survey
-from pegasos.problem import Examples, bind_rows, check_rows
+from pegasos.problem import Examples, check_rows
 
 __all__ = ["Block", "serve", "survey"]
 
@@ -45,6 +45,7 @@ class Block:
         self._lock = threading.RLock()
         self._held: tuple[Any, NDArray[Any], NDArray[np.float64]] | None = None  # validated
         self._survey: Survey | None = None
+        self._rows: native.Rows | None = None  # without a constant feature
         self._report: native.RowsReport | None = None
         self._examples: Examples | None = None
         self._turns: dict[int, list[NDArray[np.uint32]]] = {}  # rows of those to come in this epoch
@@ -87,10 +88,11 @@ class Block:
         machine = copy.copy(machine)  # which it leaves its names of features on
         X, y = machine._validate_pair(X, y, True)
         s = np.ones(len(y)) if given is None else check_weights(given, X)
+        self._rows, self._report = check_rows(X)
         if issparse(X) and not X.has_canonical_format:
             X = X.copy()  # the norm of a row with a column twice is not that of its entries
             X.sum_duplicates()
-        _, self._report = check_rows(X)
+            self._rows, self._report = check_rows(X)
         self._held = (X, y, s)
         classes: NDArray[Any] = np.empty(0)
         counts: NDArray[Any] = np.empty(0)
@@ -124,7 +126,9 @@ class Block:
                 classes, encoded = number_labels(y, plan.machine.regressor)
                 y = np.searchsorted(plan.classes, classes)[encoded]
                 s = s * plan.class_weights[y]
-            rows, epsilon = bind_rows(X, plan.feature), float(getattr(plan.machine, "epsilon", 0.0))
+            rows, epsilon = self._rows, float(getattr(plan.machine, "epsilon", 0.0))
+            if rows is None or plan.feature:
+                rows, _ = check_rows(X, plan.feature)  # for the norms with the constant feature
             y = np.asarray(y, dtype=np.float64)
             self._examples = Examples(
                 rows, self._report, y, s, plan.dimension, plan.feature, False, plan.machine.loss, None, epsilon

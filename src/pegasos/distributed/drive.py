@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from pegasos.distributed.ascent import Ascent
 from pegasos.distributed.messages import TURNS, Measured, Message, Order, Reply, Visited, payload
@@ -83,7 +84,10 @@ def drive(
 
     `local_epochs` is the number of epochs a worker makes in a round; None chooses from the sizes.
     """
-    return _Drive(group, plan, surveys, budget, local_epochs, reports).run()
+    # The driver's products are small. Threads of a BLAS would for long wait for the next one on processors that the
+    # workers may be on: two workers on two processors lost a third of their time to that.
+    with threadpool_limits(1, "blas"):
+        return _Drive(group, plan, surveys, budget, local_epochs, reports).run()
 
 
 class _Drive:
@@ -195,8 +199,12 @@ class _Drive:
             work = SECONDS_PER_ENTRY * self.plan.entries / len(self.group)  # of an epoch
             messages = SECONDS_PER_ROUND + SECONDS_PER_BYTE * len(self.group) * self.plan.dimension * 16
             epochs = MESSAGES_WORTH * messages / max(work, 1e-9)
-            # More than one epoch at a time hardly makes fewer rounds, where others work on the same weights.
-            epochs = min(epochs, 1) if len(self.group) > 1 else min(max(epochs, 1), 8)
+            if len(self.group) > 1:
+                # More than one epoch at a time hardly makes fewer rounds, where others work on the same weights, and
+                # with part of one the gap falls when an epoch is complete: rounds should end there.
+                epochs = 1 / max(round(1 / epochs), 1)
+            else:
+                epochs = min(max(epochs, 1), 8)
         return max(round(TURNS * min(epochs, self.budget.max_iter)), fewest)
 
     def _found(self, ascent: Ascent) -> Found:
