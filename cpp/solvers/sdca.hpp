@@ -40,7 +40,7 @@
 // join costs as much as some thousand visits, and less of it makes worse steps: an epoch of few rows is left
 // to one thread. Each copy overshoots a little, one way at one join and another way at the next, which the
 // primal value at the last w shows much more than the dual: after such an epoch P is computed at the mean of
-// the w of the joins of its second half (on text at C = 1 that takes a third off the time). The result
+// the w of the joins of its second half (on text at C = 1 that takes a quarter off the time). The result
 // depends on the seed and the number of threads, not on timing.
 #pragma once
 
