@@ -4,6 +4,7 @@ import io
 import math
 import os
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -145,6 +146,26 @@ def test_bad_lines_are_refused_with_their_place(monkeypatch, tmp_path, line, pla
     with pytest.raises(ValueError, match=r"line 4, column \d+") as error:
         read_text(path)
     assert f"text.vw: line 4, column {place}: {message}" in str(error.value)
+
+
+def test_nothing_is_read_after_an_error(monkeypatch):
+    monkeypatch.setattr("pegasos.io.text.read_blocks.__defaults__", (6,))
+
+    class Slow(io.RawIOBase):
+        reads = 0
+
+        def readinto(self, buffer):
+            time.sleep(0.05)
+            self.reads += 1
+            memoryview(buffer)[:] = b"x | a\n"
+            return 6
+
+    file = Slow()
+    with pytest.raises(ValueError, match="line 1, column 1: 'x' is no finite number"):
+        list(read_text_rows(file, 9))
+    reads = file.reads
+    time.sleep(0.2)
+    assert file.reads == reads
 
 
 def test_a_pipe_that_runs_dry():

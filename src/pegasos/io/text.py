@@ -152,9 +152,10 @@ def parse_ahead(file: Any, parse: Callable[[NDArray[np.uint8]], Rows], n_jobs: i
         except Exception as error:
             put(error)
 
+    # A daemon: it may wait for a pipe that nobody writes to when the program ends.
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
     try:
-        # A daemon: it may wait for a pipe that nobody writes to when the program ends.
-        threading.Thread(target=read, daemon=True).start()
         while (item := parsed.get()) is not None:
             if isinstance(item, Exception):
                 raise item
@@ -168,6 +169,8 @@ def parse_ahead(file: Any, parse: Callable[[NDArray[np.uint8]], Rows], n_jobs: i
     finally:
         done.set()
         pool.shutdown(wait=False, cancel_futures=True)
+        # Once the file is closed, the next one to be opened may have its number, and be read in its place.
+        reader.join(timeout=1.0)
 
 
 def _shift_line(message: str, lines: int) -> str:
