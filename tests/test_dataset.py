@@ -81,15 +81,25 @@ def test_a_data_set_is_replaced_and_anything_else_is_not(tmp_path, written):
         write_dataset(tmp_path / "other", X, y)
 
 
+def write_pieces(path, pieces):
+    with DatasetWriter(path) as writer:
+        for piece in pieces:
+            writer.append(*piece)
+
+
 def test_what_fails_leaves_nothing_behind(tmp_path, written):
     before = open_dataset(written).y.tolist()
     X, y = examples()
     X[3, 2] = np.nan
     with pytest.raises(ValueError, match="row 3 has a value that is not finite"):
         write_dataset(written, X, y)
-    with pytest.raises(RuntimeError), DatasetWriter(tmp_path / "b.ds") as writer:  # noqa: PT012, pieces before the error
-        writer.append(np.ones((2, 2)), [1, 2])
+
+    def pieces():
+        yield np.ones((2, 2)), [1, 2]
         raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_pieces(tmp_path / "b.ds", pieces())
     assert os.listdir(tmp_path) == ["a.ds"]
     assert open_dataset(written).y.tolist() == before
 
@@ -110,9 +120,8 @@ def test_what_fails_leaves_nothing_behind(tmp_path, written):
     ],
 )
 def test_pieces_that_do_not_fit_are_refused(tmp_path, pieces, message):
-    with pytest.raises(ValueError, match=message), DatasetWriter(tmp_path / "a.ds") as writer:  # noqa: PT012, the error may be at the end
-        for piece in pieces:
-            writer.append(*piece)
+    with pytest.raises(ValueError, match=message):
+        write_pieces(tmp_path / "a.ds", pieces)
     assert os.listdir(tmp_path) == []
 
 
