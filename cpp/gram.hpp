@@ -66,36 +66,41 @@ template <class Real>
 class PointKernel final : public KernelSource<Real> {
 public:
     PointKernel(const Points<Real>& points, const Kernel& kernel)
-        : points_(points), kernel_(kernel), squares_(points.n), diagonal_(points.n) {
+        : bytes_(ByteRows::of(points)),
+          points_(points),
+          kernel_(kernel),
+          squares_(points.n),
+          diagonal_(points.n) {
+        if (!bytes_.empty()) points_.bytes = &bytes_;
         for (std::size_t i = 0; i < points.n; ++i) {
             const double square = points.squared_norm(i);
             squares_[i] = static_cast<Real>(square);
             diagonal_[i] = kernel.of_itself(square);
         }
     }
+    PointKernel(const PointKernel&) = delete;
+    PointKernel& operator=(const PointKernel&) = delete;
     std::size_t size() const override { return points_.n; }
     double diagonal(std::size_t i) const override { return diagonal_[i]; }
 
     void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
                  std::span<Real* const> out, Team& team, Monitor& monitor) override {
-        with_lines(points_, rows.size(), [&]<std::size_t lines>() {
-            fill<lines>(rows, columns.empty() ? points_ : points_.some(columns), out, team, monitor);
-        });
+        const Points<Real> many = columns.empty() ? points_ : points_.some(columns);
+        with_table<false>(points_, many, rows.size(),
+                          [&](auto& table) { fill(table, rows, many, out, team, monitor); });
     }
 
     bool accumulates() const override { return true; }
     bool accumulate(std::span<const RowNumber> rows, std::span<const double> steps,
                     std::span<const RowNumber> columns, double* sums, Team& team, Monitor& monitor) override {
         const Points<Real> many = columns.empty() ? points_ : points_.some(columns);
-        with_lines(points_, rows.size(), [&]<std::size_t lines>() {
-            using T = Table<Real, lines>;
-            T table(points_.n_features);
+        with_table<true>(points_, many, rows.size(), [&]<class T>(T& table) {
             for (std::size_t k = 0; k < rows.size(); k += T::width) {
                 const std::size_t count = std::min(T::width, rows.size() - k);
                 table.fill(points_, rows.subspan(k, count));
                 alignas(64) double own[T::width] = {};
                 std::copy_n(steps.begin() + static_cast<std::ptrdiff_t>(k), count, own);
-                in_stretches(many.n, 64, mean_entries() * lines, team, monitor,
+                in_stretches(many.n, stretch, mean_entries() * T::width / T::lane, team, monitor,
                              [&](std::size_t first, std::size_t last) {
                                  table.against(kernel_, many, squares_.data(), first, last,
                                                [&](std::size_t i, const Real* values) {
@@ -117,19 +122,17 @@ private:
                                 : points_.n_features;
     }
 
-    template <std::size_t lines>
-    void fill(std::span<const RowNumber> rows, const Points<Real>& many, std::span<Real* const> out,
+    template <class T>
+    void fill(T& table, std::span<const RowNumber> rows, const Points<Real>& many, std::span<Real* const> out,
               Team& team, Monitor& monitor) {
-        using T = Table<Real, lines>;
-        constexpr std::size_t tile = 64;
-        T table(points_.n_features);
+        constexpr std::size_t lines = T::width / T::lane;
         const std::size_t entries = mean_entries();
         for (std::size_t k = 0; k < rows.size(); k += T::width) {
             const std::size_t count = std::min(T::width, rows.size() - k);
             table.fill(points_, rows.subspan(k, count));
             in_stretches(
-                many.n, tile, entries * lines, team, monitor, [&](std::size_t first, std::size_t last) {
-                    alignas(64) Real values[tile][T::width];
+                many.n, stretch, entries * lines, team, monitor, [&](std::size_t first, std::size_t last) {
+                    alignas(64) Real values[stretch][T::width];
                     table.against(kernel_, many, squares_.data(), first, last,
                                   [&](std::size_t i, const Real* own) {
                                       std::copy_n(own, T::width, values[i - first]);
@@ -147,7 +150,10 @@ private:
         }
     }
 
-    const Points<Real> points_;
+    static constexpr std::size_t stretch = 96;  // of points: whole groups of `tall`, whole squares
+
+    const ByteRows bytes_;
+    Points<Real> points_;
     const Kernel kernel_;
     std::vector<Real> squares_;
     std::vector<double> diagonal_;

@@ -4,7 +4,8 @@
 // vectors: the values of one feature for all of them. An example of the many then adds to `width` inner
 // products at a time, kept in registers, for each of its entries one row of the table. Dense examples do so
 // `tall` at a time, which makes a row of the table serve that often; of sparse ones only the entries that are
-// there cost anything. The kernel is taken while the sums are still in the first-level cache.
+// there cost anything. Of entries that are bytes, four at a time are multiplied (byte_rows.hpp). The kernel
+// is taken while the sums are still in the first-level cache.
 #pragma once
 
 #include <algorithm>
@@ -14,45 +15,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "byte_rows.hpp"
 #include "kernel.hpp"
-#include "sampling.hpp"
+#include "points.hpp"
 #include "symmetric.hpp"
 
 namespace pegasos {
-
-/// Examples in the precision of the kernel matrix: dense rows, or CSR where `starts` is given; of these all,
-/// or those that are named.
-template <class Real>
-struct Points {
-    std::size_t n, n_features;
-    const Real* values;
-    const std::int32_t* columns;
-    const std::int64_t* starts;
-    const RowNumber* named = nullptr;
-
-    Points some(std::span<const RowNumber> which) const {
-        return {which.size(), n_features, values, columns, starts, which.data()};
-    }
-    /// Where the entries of example i are.
-    std::size_t place(std::size_t i) const { return named ? named[i] : i; }
-    bool sparse() const { return starts != nullptr; }
-    /// f(column, value) of the entries of an example.
-    template <class F>
-    void for_each(std::size_t i, F f) const {
-        const std::size_t at = place(i);
-        if (sparse()) {
-            for (std::int64_t k = starts[at]; k < starts[at + 1]; ++k)
-                f(static_cast<std::size_t>(columns[k]), values[k]);
-        } else {
-            for (std::size_t k = 0; k < n_features; ++k) f(k, values[at * n_features + k]);
-        }
-    }
-    double squared_norm(std::size_t i) const {
-        double sum = 0;
-        for_each(i, [&](std::size_t, Real value) { sum += static_cast<double>(value) * value; });
-        return sum;
-    }
-};
 
 #if defined(__AVX512F__)
 inline constexpr std::size_t dense_lines = 4, dense_tall = 6;
@@ -180,13 +148,22 @@ void transpose_square(const Real* in, std::size_t stride, Real* const* out, std:
     for (std::size_t r = 0; r < lane; ++r) *reinterpret_cast<Anywhere*>(out[r] + offset) = rows[r];
 }
 
-/// f.template operator()<lines>(): as many lines as `count` points fill, and as leave the table in the
-/// second-level cache.
-template <class Real, class F>
-auto with_lines(const Points<Real>& points, std::size_t count, F f) {
-    if (!points.sparse() && count > 64 / sizeof(Real)) return f.template operator()<dense_lines>();
-    if (points.n_features * 256 <= 640 * 1024 && count > 64 / sizeof(Real)) return f.template operator()<4>();
-    return f.template operator()<1>();
+/// f(table): a table for `count` of the few, as wide as these fill and as leaves it in the second-level
+/// cache. To write what comes of a `wide` one to as many rows takes longer than to compute it.
+template <bool wide, class Real, class F>
+void with_table(const Points<Real>& few, const Points<Real>& many, std::size_t count, F f) {
+    const std::size_t d = few.n_features;
+    const bool one_line = count <= 64 / sizeof(Real);
+    const auto call = [&](auto table) { f(table); };
+    if constexpr (sizeof(Real) == sizeof(float)) {
+        if (few.bytes && many.bytes) {
+            if (one_line) return call(ByteTable<1, 1>(*few.bytes, d));
+            return call(ByteTable<4, wide ? 2 : 1>(*few.bytes, d));
+        }
+    }
+    if (!one_line && !many.sparse()) return call(Table<Real, dense_lines>(d));
+    if (!one_line && d * 256 <= 640 * 1024) return call(Table<Real, 4>(d));
+    call(Table<Real, 1>(d));
 }
 
 }  // namespace pegasos

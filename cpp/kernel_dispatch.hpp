@@ -45,7 +45,7 @@ KernelSolution solve_sbp(const KernelTask<Real>& task, const SbpOptions& options
 
 /// out[i * n_out + k] += sum_j coef[j * n_out + k] K(many_i, few_j)
 template <class Real>
-void add_decisions(const Kernel& kernel, const Points<Real>& few, std::span<const double> coef,
-                   std::size_t n_out, const Points<Real>& many, double* out, Context& context);
+void add_decisions(const Kernel& kernel, Points<Real> few, std::span<const double> coef, std::size_t n_out,
+                   Points<Real> many, double* out, Context& context);
 
 }  // namespace pegasos

@@ -260,7 +260,13 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> kernel_decisions(const Kernel& kerne
 }  // namespace
 
 void bind_kernel(nb::module_& m) {
-    nb::class_<BoundPoints>(m, "Points", "Examples in the precision of a kernel matrix.");
+    nb::class_<BoundPoints>(m, "Points", "Examples in the precision of a kernel matrix.")
+        .def(
+            "byte_step",
+            [](const BoundPoints& self) {
+                return std::visit([](const auto& p) { return ByteRows::of(p).step; }, self.points);
+            },
+            "The step of which the entries are multiples, where the core uses that they are; 0 elsewhere.");
     m.def("dense_points", &dense_points<float>, "X"_a.noconvert());
     m.def("dense_points", &dense_points<double>, "X"_a.noconvert());
     m.def("csr_points", &csr_points<float>, "values"_a.noconvert(), "columns"_a, "starts"_a, "n_features"_a);

@@ -40,17 +40,20 @@ KernelSolution solve_sbp(const KernelTask<Real>& task, const SbpOptions& options
 }
 
 template <class Real>
-void add_decisions(const Kernel& kernel, const Points<Real>& few, std::span<const double> coef,
-                   std::size_t n_out, const Points<Real>& many, double* out, Context& context) {
+void add_decisions(const Kernel& kernel, Points<Real> few, std::span<const double> coef, std::size_t n_out,
+                   Points<Real> many, double* out, Context& context) {
     std::vector<Real> squares(many.n);
     context.team.run_ranges(many.n, [&](std::size_t, std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) squares[i] = static_cast<Real>(many.squared_norm(i));
     });
     std::vector<RowNumber> rows(few.n);
     std::iota(rows.begin(), rows.end(), RowNumber{0});
-    with_lines(many, few.n, [&]<std::size_t lines>() {
-        using T = Table<Real, lines>;
-        T table(few.n_features);
+    const ByteRows few_bytes = ByteRows::of(few), many_bytes = ByteRows::of(many);
+    if (!few_bytes.empty() && !many_bytes.empty()) {
+        few.bytes = &few_bytes;
+        many.bytes = &many_bytes;
+    }
+    with_table<true>(few, many, few.n, [&]<class T>(T& table) {
         std::vector<Real, AtLine<Real>> weights(n_out *
                                                 T::width);  // of the table's examples, output by output
         for (std::size_t j = 0; j < few.n; j += T::width) {
@@ -60,7 +63,7 @@ void add_decisions(const Kernel& kernel, const Points<Real>& few, std::span<cons
             for (std::size_t r = 0; r < count; ++r)
                 for (std::size_t k = 0; k < n_out; ++k)
                     weights[k * T::width + r] = static_cast<Real>(coef[(j + r) * n_out + k]);
-            in_stretches(many.n, 64, T::width * n_out, context.team, context.monitor,
+            in_stretches(many.n, 96, T::width * n_out, context.team, context.monitor,
                          [&](std::size_t first, std::size_t last) {
                              table.against(kernel, many, squares.data(), first, last,
                                            [&](std::size_t i, const Real* values) {
@@ -87,8 +90,8 @@ void add_decisions(const Kernel& kernel, const Points<Real>& few, std::span<cons
                                               const Labelled&, Sampler&, const HoldOut&);                 \
     template KernelSolution solve_sbp(const KernelTask<Real>&, const SbpOptions&, const Labelled&,        \
                                       const std::vector<Proposal>&, const HoldOut&);                      \
-    template void add_decisions(const Kernel&, const Points<Real>&, std::span<const double>, std::size_t, \
-                                const Points<Real>&, double*, Context&);
+    template void add_decisions(const Kernel&, Points<Real>, std::span<const double>, std::size_t,        \
+                                Points<Real>, double*, Context&);
 
 PEGASOS_INSTANTIATE_KERNEL(float)
 PEGASOS_INSTANTIATE_KERNEL(double)
