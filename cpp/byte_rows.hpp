@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -15,9 +16,11 @@
 #include <span>
 #include <vector>
 
+#include "growing_array.hpp"
 #include "kernel.hpp"
 #include "points.hpp"
 #include "symmetric.hpp"
+#include "threads.hpp"
 
 namespace pegasos {
 
@@ -28,15 +31,15 @@ struct ByteRows {
 
     double step = 0;
     std::size_t stride = 0;
-    std::vector<std::int8_t> values;  // less 128; example by example
+    GrowingArray<std::int8_t> values;  // less 128; example by example
 
-    bool empty() const { return values.empty(); }
-    const std::int8_t* row(std::size_t i) const { return &values[i * stride]; }
+    bool empty() const { return step == 0; }
+    const std::int8_t* row(std::size_t i) const { return values.data() + i * stride; }
 
     /// None where the processor has no such instruction, entries are something else, or so many of them are
     /// zero that those which are not take less time one by one.
     template <class Real>
-    static ByteRows of(const Points<Real>& points);
+    static ByteRows of(const Points<Real>& points, Team& team);
 
 private:
     static bool supported() {
@@ -46,72 +49,95 @@ private:
         return false;
 #endif
     }
+    /// The step of which all are multiples up to 255, to the precision of the numbers; 0 where there is none.
     template <class Real>
-    static double step_of(const Real* values, std::size_t count);
+    static double step_of(std::span<const Real> values, Team& team);
+    template <class Real>
+    static Real level(Real value, Real scale) {
+        return static_cast<Real>(static_cast<std::int32_t>(value * scale + Real{0.5}));
+    }
+    /// task(values) of chunks of all the values, in all threads, until it is false of one; whether it was
+    /// not.
+    template <class Real, class Task>
+    static bool of_all(std::span<const Real> values, Team& team, Task task);
 };
 
-/// The step of which all are multiples up to 255, to the precision of the numbers; 0 where there is none.
-template <class Real>
-double ByteRows::step_of(const Real* values, std::size_t count) {
+template <class Real, class Task>
+bool ByteRows::of_all(std::span<const Real> values, Team& team, Task task) {
     constexpr std::size_t chunk = 4096;
-    constexpr Real infinity = std::numeric_limits<Real>::infinity();
-    Real least = 0, largest = 0, smallest = infinity;  // of all, of those that are not zero
-    for (std::size_t first = 0; first < count; first += chunk) {
-        const std::size_t last = std::min(first + chunk, count);
-#pragma omp simd reduction(min : least, smallest) reduction(max : largest)
-        for (std::size_t k = first; k < last; ++k) {
-            least = std::min(least, values[k]);
-            largest = std::max(largest, values[k]);
-            smallest = std::min(smallest, values[k] > 0 ? values[k] : infinity);
-        }
-        if (least < 0) return 0;
-    }
-    if (largest == 0) return 0;
-    const auto fits = [&](double step) {
-        const Real scale = static_cast<Real>(1 / step), rounding = static_cast<Real>(1e-6);
-        if (!(largest * scale < Real{255.5}) || !std::isfinite(scale)) return false;
-        for (std::size_t first = 0; first < count; first += chunk) {
-            const std::size_t last = std::min(first + chunk, count);
-            bool all = true;
-            for (std::size_t k = first; k < last; ++k) {
-                const Real times = values[k] * scale;
-                const Real whole = static_cast<Real>(static_cast<std::int32_t>(times + Real{0.5}));
-                all &= std::abs(times - whole) <= rounding * whole;
-            }
-            if (!all) return false;
-        }
-        return true;
-    };
-    // The smallest is seldom the step itself, and its rounding counts 255 times.
-    const double by_largest = static_cast<double>(largest) / 255;
-    if (fits(by_largest)) return by_largest;
-    const double levels = std::round(static_cast<double>(largest) / static_cast<double>(smallest));
-    if (levels <= 255 && fits(static_cast<double>(largest) / levels))
-        return static_cast<double>(largest) / levels;
-    return 0;
+    std::atomic<bool> all = true;
+    team.run_ranges(values.size(), [&](std::size_t thread, std::size_t first, std::size_t last) {
+        for (std::size_t k = first; k < last && all.load(std::memory_order_relaxed); k += chunk)
+            if (!task(thread, values.subspan(k, std::min(chunk, last - k)))) all = false;
+    });
+    return all;
 }
 
 template <class Real>
-ByteRows ByteRows::of(const Points<Real>& points) {
-    ByteRows rows;
-    const std::size_t d = points.n_features, stride = (d + together - 1) / together * together;
-    const std::size_t entries =
-        points.sparse() ? static_cast<std::size_t>(points.starts[points.n]) : points.n * d;
-    if (sizeof(Real) != sizeof(float) || !supported() || d > most_features || points.n * stride > most_bytes)
-        return rows;
-    if (entries * 8 < points.n * d) return rows;
-    const double step = step_of(points.values, entries);
-    if (step == 0) return rows;
-    rows.step = step;
-    rows.stride = stride;
-    rows.values.assign(points.n * stride, -128);
-    const Real scale = static_cast<Real>(1 / step);
-    for (std::size_t i = 0; i < points.n; ++i) {
-        std::int8_t* out = &rows.values[i * stride];
-        points.for_each(i, [&](std::size_t j, Real value) {
-            out[j] = static_cast<std::int8_t>(static_cast<std::int32_t>(value * scale + Real{0.5}) - 128);
+double ByteRows::step_of(std::span<const Real> values, Team& team) {
+    constexpr Real infinity = std::numeric_limits<Real>::infinity();
+    struct alignas(64) Range {
+        Real smallest = infinity, largest = 0;  // of those that are not zero
+    };
+    std::vector<Range> ranges(team.size());
+    if (!of_all(values, team, [&](std::size_t thread, std::span<const Real> some) {
+            Real least = 0, smallest = infinity, largest = 0;
+#pragma omp simd reduction(min : least, smallest) reduction(max : largest)
+            for (std::size_t k = 0; k < some.size(); ++k) {
+                least = std::min(least, some[k]);
+                largest = std::max(largest, some[k]);
+                smallest = std::min(smallest, some[k] > 0 ? some[k] : infinity);
+            }
+            Range& range = ranges[thread];
+            range = {std::min(range.smallest, smallest), std::max(range.largest, largest)};
+            return least == 0;
+        }))
+        return 0;
+    Range range;
+    for (const Range& one : ranges)
+        range = {std::min(range.smallest, one.smallest), std::max(range.largest, one.largest)};
+    if (range.largest == 0) return 0;
+    const double largest = static_cast<double>(range.largest);
+    const auto fits = [&](double step) {
+        const Real scale = static_cast<Real>(1 / step), rounding = static_cast<Real>(1e-6);
+        if (!(range.largest * scale < Real{255.5}) || !std::isfinite(scale)) return false;
+        return of_all(values, team, [&](std::size_t, std::span<const Real> some) {
+            bool all = true;
+            for (const Real value : some) {
+                const Real whole = level(value, scale);
+                all &= std::abs(value * scale - whole) <= rounding * whole;
+            }
+            return all;
         });
-    }
+    };
+    // The smallest is seldom the step itself, and its rounding counts 255 times.
+    if (fits(largest / 255)) return largest / 255;
+    const double levels = std::round(largest / static_cast<double>(range.smallest));
+    return levels < 255 && fits(largest / levels) ? largest / levels : 0;
+}
+
+template <class Real>
+ByteRows ByteRows::of(const Points<Real>& points, Team& team) {
+    ByteRows rows;
+    const std::size_t n = points.n, d = points.n_features, stride = (d + together - 1) / together * together;
+    const std::size_t entries = points.sparse() ? static_cast<std::size_t>(points.starts[n]) : n * d;
+    if (sizeof(Real) != sizeof(float) || !supported() || d > most_features || n * stride > most_bytes ||
+        entries * 8 < n * d)
+        return rows;
+    rows.step = step_of(std::span(points.values, entries), team);
+    if (rows.empty()) return rows;
+    rows.stride = stride;
+    rows.values.set_capacity(n * stride);
+    const Real scale = static_cast<Real>(1 / rows.step);
+    team.run_ranges(n, [&](std::size_t, std::size_t first, std::size_t last) {
+        std::fill(rows.values.data() + first * stride, rows.values.data() + last * stride, std::int8_t{-128});
+        for (std::size_t i = first; i < last; ++i) {
+            std::int8_t* out = rows.values.data() + i * stride;
+            points.for_each(i, [&](std::size_t j, Real value) {
+                out[j] = static_cast<std::int8_t>(static_cast<std::int32_t>(level(value, scale)) - 128);
+            });
+        }
+    });
     return rows;
 }
 
@@ -153,7 +179,14 @@ public:
     void against(const Kernel& kernel, const Points<float>& many, const float* squares, std::size_t first,
                  std::size_t last, Use use) const {
         std::size_t i = first;
-        for (; i + tall <= last; i += tall) take<tall>(kernel, many, squares, i, use);
+        for (; i + tall <= last; i += tall) {
+            // The next ones meanwhile: where examples are named they are anywhere.
+            for (std::size_t r = i + tall; r < std::min(i + 2 * tall, last); ++r) {
+                const std::int8_t* x = many.bytes->row(many.place(r));
+                for (std::size_t j = 0; j < few_.stride; j += 64) __builtin_prefetch(x + j);
+            }
+            take<tall>(kernel, many, squares, i, use);
+        }
         for (; i < last; ++i) take<1>(kernel, many, squares, i, use);
     }
 
@@ -180,20 +213,26 @@ private:
         }
     }
 
-    /// out[r * width + k]: the product of x[r] and the k-th of block b.
+    /// out[r * width + k]: the product of x[r] and the k-th of block b. Inlined, or without its loops
+    /// unrolled, it keeps its sums in memory, which takes three times as long.
     template <std::size_t tall>
-    void dots(const std::int8_t* const* x, std::size_t b, std::int32_t* out) const {
+    [[gnu::noinline]] void dots(const std::int8_t* const* x, std::size_t b, std::int32_t* out) const {
         const Line* row = reinterpret_cast<const Line*>(&values_[b * few_.stride * block]);
         Line sums[tall][lines] = {};
         for (std::size_t j = 0; j < depth_; ++j, row += lines) {
             Line across[lines];
+#pragma GCC unroll 4
             for (std::size_t v = 0; v < lines; ++v) across[v] = row[v];
+#pragma GCC unroll 6
             for (std::size_t r = 0; r < tall; ++r) {
                 const Line four = reinterpret_cast<const Quad*>(x[r])[j] - Line{};
+#pragma GCC unroll 4
                 for (std::size_t v = 0; v < lines; ++v) add_products(sums[r][v], across[v], four);
             }
         }
+#pragma GCC unroll 6
         for (std::size_t r = 0; r < tall; ++r)
+#pragma GCC unroll 4
             for (std::size_t v = 0; v < lines; ++v) reinterpret_cast<Line*>(out + r * width)[v] = sums[r][v];
     }
 

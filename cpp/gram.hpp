@@ -65,18 +65,20 @@ void in_stretches(std::size_t n, std::size_t stretch, std::size_t work, Team& te
 template <class Real>
 class PointKernel final : public KernelSource<Real> {
 public:
-    PointKernel(const Points<Real>& points, const Kernel& kernel)
-        : bytes_(ByteRows::of(points)),
+    PointKernel(const Points<Real>& points, const Kernel& kernel, Team& team)
+        : bytes_(ByteRows::of(points, team)),
           points_(points),
           kernel_(kernel),
           squares_(points.n),
           diagonal_(points.n) {
         if (!bytes_.empty()) points_.bytes = &bytes_;
-        for (std::size_t i = 0; i < points.n; ++i) {
-            const double square = points.squared_norm(i);
-            squares_[i] = static_cast<Real>(square);
-            diagonal_[i] = kernel.of_itself(square);
-        }
+        team.run_ranges(points.n, [&](std::size_t, std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                const double square = points.squared_norm(i);
+                squares_[i] = static_cast<Real>(square);
+                diagonal_[i] = kernel.of_itself(square);
+            }
+        });
     }
     PointKernel(const PointKernel&) = delete;
     PointKernel& operator=(const PointKernel&) = delete;
@@ -86,15 +88,15 @@ public:
     void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
                  std::span<Real* const> out, Team& team, Monitor& monitor) override {
         const Points<Real> many = columns.empty() ? points_ : points_.some(columns);
-        with_table<false>(points_, many, rows.size(),
-                          [&](auto& table) { fill(table, rows, many, out, team, monitor); });
+        with_table(points_, many, rows.size(),
+                   [&](auto& table) { fill(table, rows, many, out, team, monitor); });
     }
 
     bool accumulates() const override { return true; }
     bool accumulate(std::span<const RowNumber> rows, std::span<const double> steps,
                     std::span<const RowNumber> columns, double* sums, Team& team, Monitor& monitor) override {
         const Points<Real> many = columns.empty() ? points_ : points_.some(columns);
-        with_table<true>(points_, many, rows.size(), [&]<class T>(T& table) {
+        with_table(points_, many, rows.size(), [&]<class T>(T& table) {
             for (std::size_t k = 0; k < rows.size(); k += T::width) {
                 const std::size_t count = std::min(T::width, rows.size() - k);
                 table.fill(points_, rows.subspan(k, count));

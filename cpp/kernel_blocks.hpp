@@ -149,8 +149,8 @@ void transpose_square(const Real* in, std::size_t stride, Real* const* out, std:
 }
 
 /// f(table): a table for `count` of the few, as wide as these fill and as leaves it in the second-level
-/// cache. To write what comes of a `wide` one to as many rows takes longer than to compute it.
-template <bool wide, class Real, class F>
+/// cache.
+template <class Real, class F>
 void with_table(const Points<Real>& few, const Points<Real>& many, std::size_t count, F f) {
     const std::size_t d = few.n_features;
     const bool one_line = count <= 64 / sizeof(Real);
@@ -158,7 +158,8 @@ void with_table(const Points<Real>& few, const Points<Real>& many, std::size_t c
     if constexpr (sizeof(Real) == sizeof(float)) {
         if (few.bytes && many.bytes) {
             if (one_line) return call(ByteTable<1, 1>(*few.bytes, d));
-            return call(ByteTable<4, wide ? 2 : 1>(*few.bytes, d));
+            if (count <= 64) return call(ByteTable<4, 1>(*few.bytes, d));
+            return call(ByteTable<4, 2>(*few.bytes, d));
         }
     }
     if (!one_line && !many.sparse()) return call(Table<Real, dense_lines>(d));

@@ -105,7 +105,7 @@ class TestMachines:
         y = np.where(X[:, :5].sum(axis=1) > X[:, 5:10].sum(axis=1), 1.0, -1.0)
         K = rbf_kernel(X.astype(float), gamma=0.1)
         kernel = native.Kernel("rbf", 0.1, 0.0, 3)
-        source = native.point_source(make_points(sp.csr_array(X) if sparse else X), kernel)
+        source = native.point_source(make_points(sp.csr_array(X) if sparse else X), kernel, make_run())
         options = {"tol": 1e-5, "max_epochs": 1e6, "working_set": 160, "block": 32, "seed": 0, "start": None}
         options |= {"cached_rows": 200, "part_from": part_from}
         problem = make_problem(source, y, np.ones(700), 1.0, loss="hinge", epsilon=0.0, free_intercept=True)

@@ -36,7 +36,7 @@ class TestSmoInParts:
             if sparse
             else native.dense_points(X.astype(precision))
         )
-        source = native.point_source(points, native.Kernel("rbf", 0.3, 0.0, 3))
+        source = native.point_source(points, native.Kernel("rbf", 0.3, 0.0, 3), make_run())
         problem = make_problem(source, y, s, C, loss=loss, epsilon=case.epsilon, free_intercept=free)
 
         def solve(*, n_jobs=1, **options):

@@ -4,10 +4,21 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstdlib>
 #include <vector>
+
+#include "growing_array.hpp"
 
 template <class T>
 using Vector = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+
+/// A NumPy array that owns the memory.
+template <class T>
+nanobind::object released(pegasos::GrowingArray<T>& array, std::size_t size) {
+    T* const data = array.release(size);
+    nanobind::capsule owner(data, [](void* p) noexcept { std::free(p); });
+    return nanobind::cast(nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(data, {size}, owner));
+}
 
 /// A NumPy array that owns the vector.
 template <class T>

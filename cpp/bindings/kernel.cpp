@@ -48,8 +48,8 @@ nb::object sparse_entries(const Matrix<T>& X, std::size_t most, const Run& run) 
     const std::size_t n = X.shape(0), d = X.shape(1);
     const T* rows = X.data();
     std::vector<std::int64_t> starts(n + 1);
-    std::vector<std::int32_t> columns;
-    std::vector<T> values;
+    GrowingArray<std::int32_t> columns;
+    GrowingArray<T> values;
     const bool few = with_context(run, [&](Context& context) {
         context.team.run_ranges(n, [&](std::size_t, std::size_t first, std::size_t last) {
             for (std::size_t i = first; i < last; ++i)
@@ -59,24 +59,24 @@ nb::object sparse_entries(const Matrix<T>& X, std::size_t most, const Run& run) 
         for (std::size_t i = 0; i < n; ++i) starts[i + 1] += starts[i];
         const auto total = static_cast<std::size_t>(starts[n]);
         if (total > most) return false;
-        columns.resize(total);
-        values.resize(total);
+        columns.set_capacity(total);
+        values.set_capacity(total);
         context.team.run_ranges(n, [&](std::size_t, std::size_t first, std::size_t last) {
             for (std::size_t i = first; i < last; ++i) {
                 auto k = static_cast<std::size_t>(starts[i]);
                 for (std::size_t j = 0; j < d; ++j) {
                     const T value = rows[i * d + j];
                     if (value == 0) continue;
-                    columns[k] = static_cast<std::int32_t>(j);
-                    values[k++] = value;
+                    columns.data()[k] = static_cast<std::int32_t>(j);
+                    values.data()[k++] = value;
                 }
             }
         });
         return true;
     });
     if (!few) return nb::none();
-    return nb::make_tuple(to_numpy(std::move(values)), to_numpy(std::move(columns)),
-                          to_numpy(std::move(starts)));
+    const auto total = static_cast<std::size_t>(starts[n]);
+    return nb::make_tuple(released(values, total), released(columns, total), to_numpy(std::move(starts)));
 }
 
 Kernel make_kernel(const std::string& name, double gamma, double coef0, int degree) {
@@ -93,10 +93,13 @@ struct BoundSource {
     }
 };
 
-BoundSource point_source(const BoundPoints& points, const Kernel& kernel) {
+BoundSource point_source(const BoundPoints& points, const Kernel& kernel, const Run& run) {
     return std::visit(
         [&]<class Real>(const Points<Real>& p) {
-            return BoundSource{std::make_unique<PointKernel<Real>>(p, kernel), points.owners};
+            auto source = with_context(run, [&](Context& context) {
+                return std::make_unique<PointKernel<Real>>(p, kernel, context.team);
+            });
+            return BoundSource{std::move(source), points.owners};
         },
         points.points);
 }
@@ -264,7 +267,8 @@ void bind_kernel(nb::module_& m) {
         .def(
             "byte_step",
             [](const BoundPoints& self) {
-                return std::visit([](const auto& p) { return ByteRows::of(p).step; }, self.points);
+                Team alone;
+                return std::visit([&](const auto& p) { return ByteRows::of(p, alone).step; }, self.points);
             },
             "The step of which the entries are multiples, where the core uses that they are; 0 elsewhere.");
     m.def("dense_points", &dense_points<float>, "X"_a.noconvert());
@@ -281,7 +285,7 @@ void bind_kernel(nb::module_& m) {
             },
             "name"_a, "gamma"_a, "coef0"_a, "degree"_a);
     nb::class_<BoundSource>(m, "KernelSource", "A kernel matrix that is computed when asked for.");
-    m.def("point_source", &point_source, "points"_a, "kernel"_a);
+    m.def("point_source", &point_source, "points"_a, "kernel"_a, "run"_a);
     m.def("given_source", &given_source<float>, "K"_a.noconvert());
     m.def("given_source", &given_source<double>, "K"_a.noconvert());
     m.def("called_source", &called_source, "function"_a, "diagonal"_a);

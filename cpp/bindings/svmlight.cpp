@@ -15,14 +15,6 @@ namespace {
 
 using Bytes = Vector<std::uint8_t>;
 
-/// A NumPy array that owns the memory.
-template <class T>
-nb::object released(GrowingArray<T>& array, std::size_t size) {
-    T* const data = array.release(size);
-    nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
-}
-
 /// Row starts in the type of the columns.
 nb::object narrowed(const GrowingArray<std::int64_t>& array, std::size_t size) {
     GrowingArray<std::int32_t> narrow;

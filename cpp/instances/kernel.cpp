@@ -48,12 +48,12 @@ void add_decisions(const Kernel& kernel, Points<Real> few, std::span<const doubl
     });
     std::vector<RowNumber> rows(few.n);
     std::iota(rows.begin(), rows.end(), RowNumber{0});
-    const ByteRows few_bytes = ByteRows::of(few), many_bytes = ByteRows::of(many);
+    const ByteRows few_bytes = ByteRows::of(few, context.team), many_bytes = ByteRows::of(many, context.team);
     if (!few_bytes.empty() && !many_bytes.empty()) {
         few.bytes = &few_bytes;
         many.bytes = &many_bytes;
     }
-    with_table<true>(few, many, few.n, [&]<class T>(T& table) {
+    with_table(few, many, few.n, [&]<class T>(T& table) {
         std::vector<Real, AtLine<Real>> weights(n_out *
                                                 T::width);  // of the table's examples, output by output
         for (std::size_t j = 0; j < few.n; j += T::width) {

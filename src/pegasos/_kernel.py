@@ -169,7 +169,8 @@ class KernelMachine(Machine):
             at_a_time = n_jobs or (usable_threads() if worth else 1)
         share = TimeShare(self.max_time, len(parts), at_a_time)
         early = bool(getattr(self, "early_stopping", False))
-        whole = kernel.source(None) if not early and any(part.rows is None for part in parts) else None
+        shared = not early and any(part.rows is None for part in parts)
+        whole = kernel.source(None, n_jobs or usable_threads()) if shared else None
 
         def solve(number: int, report: Report) -> KernelSolution:
             part = parts[number]

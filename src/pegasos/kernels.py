@@ -70,7 +70,7 @@ class Kernel(Protocol):
     def precision(self) -> Precision:
         """That of the kernel matrix."""
 
-    def source(self, rows: Rows | None) -> native.KernelSource:
+    def source(self, rows: Rows | None, n_jobs: int = 1) -> native.KernelSource:
         """The kernel matrix of some examples; None is all."""
 
     def square(self, rows: Rows) -> Floats:
@@ -107,8 +107,9 @@ class PointKernel:
     def core(self) -> native.Kernel:
         return native.Kernel(self.name, self.gamma, self.coef0, self.degree)
 
-    def source(self, rows: Rows | None) -> native.KernelSource:
-        return native.point_source(_points(self.X if rows is None else self.X[rows]), self.core)
+    def source(self, rows: Rows | None, n_jobs: int = 1) -> native.KernelSource:
+        points = _points(self.X if rows is None else self.X[rows])
+        return native.point_source(points, self.core, native.Run(n_jobs=n_jobs))
 
     def square(self, rows: Rows) -> Floats:
         X = self.X[rows]
@@ -151,7 +152,7 @@ class GivenKernel:
     K: Any
     precision: Precision
 
-    def source(self, rows: Rows | None) -> native.KernelSource:
+    def source(self, rows: Rows | None, n_jobs: int = 1) -> native.KernelSource:
         return native.given_source(self.K if rows is None else np.ascontiguousarray(self.K[np.ix_(rows, rows)]))
 
     def square(self, rows: Rows) -> Floats:
@@ -175,7 +176,7 @@ class CalledKernel:
     X: Any
     precision: Precision = np.float64
 
-    def source(self, rows: Rows | None) -> native.KernelSource:
+    def source(self, rows: Rows | None, n_jobs: int = 1) -> native.KernelSource:
         X = self.X if rows is None else self.X[rows]
 
         def fill(wanted: NDArray[np.uint32], out: Floats) -> None:
