@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "chain.hpp"
+#include "growing_array.hpp"
 #include "viterbi.hpp"
 
 namespace pegasos {
@@ -86,32 +87,37 @@ private:
     std::size_t most_ = 0;
 };
 
-/// Products of the rows of one sequence.
+/// Products of the rows of one sequence at a time. They are the same at each visit: those that were needed
+/// are kept for the next one where there is room for those of all sequences, else until the next sequence.
 template <class Rows>
 class LocalRows {
 public:
-    LocalRows(const Rows& rows, const LocalNumbers<Rows>& numbers)
-        : rows_(rows), numbers_(numbers), sum_(numbers.most()) {}
+    LocalRows(const ChainProblem<Rows>& problem, const LocalNumbers<Rows>& numbers)
+        : problem_(problem), numbers_(numbers), sum_(numbers.most()) {}
 
-    void take(std::size_t start, std::size_t length) {
-        start_ = start;
-        length_ = length;
-        gram_.clear();
-        places_.assign(length, none);
+    void take(std::size_t i) {
+        if (known_.empty()) make_room();
+        start_ = problem_.start(i);
+        length_ = problem_.length(i);
+        square_ = keeps_all_ ? room_.data() + squares_[i] : room_.data();
+        known_here_ = keeps_all_ ? &known_[start_] : known_.data();
+        if (!keeps_all_) std::fill_n(known_here_, length_, false);
     }
 
-    /// Whether the products of row t with all rows are kept.
-    bool has_products(std::size_t t) const { return places_[t] != none; }
-    /// Computes and keeps them; valid until the next call.
+    /// Whether there is room for the products of this sequence.
+    bool keeps() const { return keeps_all_ || length_ <= longest_kept; }
+    /// Whether those of row t with all rows are known.
+    bool knows(std::size_t t) const { return known_here_[t]; }
+    /// These; computed where they are not.
     const double* products(std::size_t t) {
-        if (places_[t] == none) {
-            places_[t] = static_cast<std::uint32_t>(gram_.size() / length_);
-            gram_.resize(gram_.size() + length_);
+        double* const out = square_ + t * length_;
+        if (!known_here_[t]) {
+            known_here_[t] = true;
             add(t, 1);
-            dots(&gram_[places_[t] * length_]);
+            dots(out);
             clear(t);
         }
-        return &gram_[places_[t] * length_];
+        return out;
     }
 
     /// sum <- sum + c * row
@@ -137,18 +143,39 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t none = UINT32_MAX;
+    static constexpr std::size_t longest_kept = 2000;                // positions: at most 32 MB
+    static constexpr std::size_t most_kept = std::size_t{16} << 20;  // products of all sequences: 128 MB
+
+    void make_room() {
+        std::size_t total = 0, largest = 1, longest = 1;
+        squares_.resize(problem_.n_sequences());
+        for (std::size_t i = 0; i < squares_.size(); ++i) {
+            const std::size_t length = problem_.length(i);
+            squares_[i] = total;
+            total += length * length;
+            longest = std::max(longest, length);
+            if (length <= longest_kept) largest = std::max(largest, length * length);
+        }
+        keeps_all_ = total <= most_kept;
+        room_.set_capacity(keeps_all_ ? total : largest);
+        known_.assign(keeps_all_ ? problem_.rows.n_rows : longest, false);
+    }
 
     template <class F>
     void for_each(std::size_t t, F f) const {
         const std::uint32_t* number = numbers_.of(start_ + t);
-        rows_.for_each(start_ + t, [&](std::size_t, double x) { f(*number++, x); });
+        problem_.rows.for_each(start_ + t, [&](std::size_t, double x) { f(*number++, x); });
     }
 
-    const Rows& rows_;
+    const ChainProblem<Rows>& problem_;
     const LocalNumbers<Rows>& numbers_;
-    std::vector<double> sum_, gram_;
-    std::vector<std::uint32_t> places_;  // of rows in `gram_`
+    std::vector<double> sum_;
+    GrowingArray<double> room_;
+    std::vector<std::size_t> squares_;  // where the products of each sequence begin
+    std::vector<char> known_;           // by row
+    bool keeps_all_ = false;
+    double* square_ = nullptr;
+    char* known_here_ = nullptr;
     std::size_t start_ = 0, length_ = 0;
 };
 
@@ -157,7 +184,7 @@ template <class Rows>
 class ChainBlock {
 public:
     ChainBlock(const ChainProblem<Rows>& problem, const LocalNumbers<Rows>& numbers)
-        : problem_(problem), rows_(problem.rows, numbers), counts_(problem.barriers.size()) {}
+        : problem_(problem), rows_(problem, numbers), counts_(problem.barriers.size()) {}
 
     /// Ascends on sequence i: decodes `decodings` times, with a few steps after each.
     template <class Scorer>
@@ -206,7 +233,6 @@ public:
 
 private:
     static constexpr std::size_t steps_each = 2;
-    static constexpr std::size_t longest_kept = 2000;  // positions whose products are kept: at most 32 MB
 
     struct LinkCount {
         std::size_t place;
@@ -272,7 +298,7 @@ private:
     double make_direction(const std::vector<Label>& a, const std::vector<Label>& b, const Links& links,
                           bool last) {
         const std::size_t length = a.size();
-        if (!has_rows_) rows_.take(problem_.start(i_), length);
+        if (!has_rows_) rows_.take(i_);
         has_rows_ = true;
         terms_.clear();
         for (std::size_t t = 0; t < length; ++t)
@@ -291,21 +317,29 @@ private:
 
     /// The squared norm of the terms, label by label.
     double square_of_terms() {
+        const bool known =
+            std::all_of(terms_.begin(), terms_.end(), [&](const Term& term) { return rows_.knows(term.t); });
         double square = 0;
         for (std::size_t g = 0; g < groups_.size(); ++g) {
-            for (const auto& [label, t, sign] : terms_of(g)) rows_.add(t, sign);
-            for (const auto& [label, t, sign] : terms_of(g)) square += sign * rows_.dot(t);
-            for (const auto& [label, t, sign] : terms_of(g)) rows_.clear(t);
+            const std::span<const Term> group = terms_of(g);
+            if (known) {
+                for (const auto& [label, t, sign] : group) {
+                    const double* products = rows_.products(t);
+                    for (const Term& other : group) square += sign * other.sign * products[other.t];
+                }
+                continue;
+            }
+            for (const auto& [label, t, sign] : group) rows_.add(t, sign);
+            for (const auto& [label, t, sign] : group) square += sign * rows_.dot(t);
+            for (const auto& [label, t, sign] : group) rows_.clear(t);
         }
         return square;
     }
 
     /// The same, with the effect of each label's terms on all positions: by the products of each row, which
-    /// later steps use again, or label by label, whichever computes less now.
+    /// later steps use again, or label by label, where there is no room for them.
     double square_with_effects(std::size_t length) {
-        std::size_t unknown = 0;
-        for (const Term& term : terms_) unknown += term.sign > 0 && !rows_.has_products(term.t);
-        const bool by_rows = unknown <= groups_.size() && length <= longest_kept;
+        const bool by_rows = rows_.keeps();
         effects_.assign(groups_.size() * length, 0.0);
         double square = 0;
         for (std::size_t g = 0; g < groups_.size(); ++g) {
