@@ -157,11 +157,17 @@ def fastest_kind(contender: Contender, case: Case, cache_size: float, repeats: i
 
 
 def search(
-    contender: Contender, kind: str, values: Values, optimum: Optimum, target: float, fit: Callable[..., Run]
+    contender: Contender,
+    kind: str,
+    values: Values,
+    optimum: Optimum,
+    target: float,
+    loosest: float,
+    fit: Callable[..., Run],
 ) -> Line:
     """The loosest tolerance that comes within the target; where none does, why."""
     name, best, tol, spent = values.case.name, math.inf, math.nan, 0.0
-    for tol in TOLERANCES:
+    for tol in (tol for tol in TOLERANCES if tol <= loosest):
         run = fit(contender, kind, tol)
         if run.failure:
             print(f"  tried {contender.name} at {tol:g}: {run.failure}", flush=True)
@@ -197,7 +203,7 @@ def compare(
             lines[contender.name] = Line(case.name, contender.name, kind_of(case.X), target, math.nan)
         else:
             kind = fastest_kind(contender, case, cache_size, repeats)
-            lines[contender.name] = search(contender, kind, values, optimum, target, fit)
+            lines[contender.name] = search(contender, kind, values, optimum, target, arguments.loosest, fit)
 
     runs: dict[str, list[Run]] = {name: [] for name, line in lines.items() if not line.failure}
 
@@ -281,6 +287,7 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=["adult", "mnist8", "mnist10"], choices=CASES)
     parser.add_argument("--rows", type=int, help="of the synthetic data, 2,000 if not given; of others, some at random")
     parser.add_argument("--target", type=float, default=1e-3, help="distance from the optimum to come within, relative")
+    parser.add_argument("--loosest", type=float, default=1.0, help="tolerance of peers to begin the search with")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--cache-size", type=float, default=4_000, help="megabytes of the kernel matrix kept, for all")
     parser.add_argument("--stop-after", type=float, help="end the fit of a peer after so many seconds")

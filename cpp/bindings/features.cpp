@@ -120,8 +120,11 @@ private:
             add_dictionary(position, {}, 0);
         else
             add_strings(position, {});
-        for (const Found& one : found_)
-            if (!hashes_) vocabulary_.prefetch(one.hash);
+        if (!hashes_) {
+            for (const Found& one : found_) vocabulary_.prefetch_slot(one.hash);
+            for (const Found& one : found_) vocabulary_.prefetch_end(one.hash);
+            for (const Found& one : found_) vocabulary_.prefetch_text(one.hash);
+        }
         for (const Found& one : found_) {
             if (one.value == 0) continue;
             const std::string_view text(one.text ? one.text : joined_.data() + one.start, one.length);
@@ -147,6 +150,12 @@ private:
 
     void add_strings(nb::handle strings, const std::string& prefix) {
         const bool owned = PyList_Check(strings.ptr()) || PyTuple_Check(strings.ptr());
+        if (PyList_Check(strings.ptr()))  // strings are anywhere in memory: ask for all of them at a time
+            for (Py_ssize_t k = 0; k < PyList_Size(strings.ptr()); ++k) {
+                const char* text = reinterpret_cast<const char*>(PyList_GetItem(strings.ptr(), k));
+                __builtin_prefetch(text);
+                __builtin_prefetch(text + 64);
+            }
         for_each(strings, "a position must be a list of strings, or a dictionary", [&](nb::handle text) {
             if (!PyUnicode_Check(text.ptr()))
                 fail(
