@@ -122,3 +122,19 @@ def test_wrong_arguments():
     for label in ("", "NP", "O-A", "o"):
         with pytest.raises(ValueError, match="is none of"):
             find_chunks([label])
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_pred", "message"),
+    [
+        (None, [["O"]], r"y_true is None; pass a list of label sequences"),
+        ([["O"]], 5, r"y_pred is 5; pass a list"),
+        ("O", ["O"], r"y_true is 'O'; pass a list"),
+        (["O"], ["O"], r"sequence 0 is 'O'; pass a list of labels"),
+        ([["O"]], [None], r"sequence 0 is None; pass a list of labels"),
+        ([[1]], [["O"]], r"sequence 0, position 0: label 1 is no string"),
+    ],
+)
+def test_arguments_of_other_types(y_true, y_pred, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        chunk_scores(y_true, y_pred)

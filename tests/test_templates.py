@@ -140,6 +140,21 @@ def test_wrong_sentences():
         Template(["U:%x[0,0]", 7]).fit()
 
 
+@pytest.mark.parametrize(
+    ("text", "sentences", "message"),
+    [
+        (3, [], "text=3: must be the template's text, or its lines"),
+        (None, [], "text=None: must be"),
+        ("U:%x[0,0]", 5, "sentences is 5; pass a list of sentences"),
+        ("U:%x[0,0]", [5], "sentence 0 is 5; pass a list of tuples"),
+        ("U:%x[0,0]", [[("a",), 5]], "sentence 0, position 1 is 5; pass a tuple of columns"),
+    ],
+)
+def test_arguments_of_other_types(text, sentences, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        Template(text).transform(sentences)
+
+
 def test_what_a_template_does_not_use_does_not_matter():
     assert Template("U:%x[0,0]").apply([("a",), ("b", 3)]) == [["U:a"], ["U:b"]]
     assert Template("U").apply([(), ("b",)]) == [["U"], ["U"]]

@@ -1,7 +1,7 @@
 """Chunks of labelled sequences, and how many of them were found, counted as by conlleval of the CoNLL shared tasks."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 __all__ = ["ChunkCounts", "ChunkScores", "chunk_scores", "find_chunks"]
@@ -86,6 +86,9 @@ def chunk_scores(y_true: Sequence[Sequence[str]], y_pred: Sequence[Sequence[str]
     VP       0.00%    0.00%    0.00%       1
     accuracy of 4 positions: 50.00%
     """
+    for name, sequences in (("y_true", y_true), ("y_pred", y_pred)):
+        if isinstance(sequences, str) or not isinstance(sequences, Collection):
+            raise TypeError(f"{name} is {sequences!r}; pass a list of label sequences, such as [['B-NP', 'O']]")
     if len(y_true) != len(y_pred):
         raise ValueError(f"y_true has {len(y_true)} sequences and y_pred {len(y_pred)}; pass as many of both")
     n_true: Counter[str] = Counter()
@@ -93,6 +96,9 @@ def chunk_scores(y_true: Sequence[Sequence[str]], y_pred: Sequence[Sequence[str]
     n_correct: Counter[str] = Counter()
     n_positions = n_correct_positions = 0
     for number, (truth, predicted) in enumerate(zip(y_true, y_pred, strict=True)):
+        for labels in (truth, predicted):
+            if isinstance(labels, str) or not isinstance(labels, Collection):
+                raise TypeError(f"sequence {number} is {labels!r}; pass a list of labels, such as ['B-NP', 'O']")
         if len(truth) != len(predicted):
             raise ValueError(
                 f"sequence {number} has {len(truth)} labels in y_true and {len(predicted)} in y_pred; pass one for "
@@ -134,6 +140,8 @@ def find_chunks(labels: Sequence[str]) -> list[Chunk]:
 def _chunks(labels: Sequence[str]) -> Iterator[Chunk]:
     start, inside = 0, None  # inside: the type of the chunk that goes on, if any
     for k, label in enumerate(labels):
+        if not isinstance(label, str):
+            raise ValueError(f"position {k}: label {label!r} is no string; labels are O, B-type and I-type")
         tag, _, kind = label.partition("-")
         if tag == "I" and kind == inside:
             continue

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -219,7 +220,7 @@ def take_labels(y: Any, sequences: Sequences) -> list[Any]:
 
 def encode_labels(labels: list[Any]) -> Labels:
     """The different labels in order, and which one each position has."""
-    kinds = {type(label) for label in labels}
+    kinds = set(map(type, labels))
     texts = {kind for kind in kinds if issubclass(kind, str)}
     whole = {kind for kind in kinds if issubclass(kind, int | np.integer | np.bool_)}
     if kinds not in (texts, whole):
@@ -242,4 +243,4 @@ def encode_labels(labels: list[Any]) -> Labels:
 def number_labels(labels: list[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
     """Which of the classes each label is; -1 where it is none."""
     numbers = {label: number for number, label in enumerate(classes.tolist())}
-    return np.array([numbers.get(label, -1) for label in labels], dtype=np.int64)
+    return np.fromiter(map(numbers.get, labels, repeat(-1)), dtype=np.int64, count=len(labels))

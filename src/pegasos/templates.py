@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -161,7 +161,11 @@ class Template(TransformerMixin, BaseEstimator):
         after = [f"_B+{distance}" for distance in range(1, max(rows) + 1)]
         groups = _group(patterns)
         result: list[list[list[str]]] = []
+        if not isinstance(sentences, Iterable):
+            raise TypeError(f"sentences is {sentences!r}; pass a list of sentences, each a list of tuples of columns")
         for number, sentence in enumerate(sentences):
+            if not isinstance(sentence, Collection):
+                raise TypeError(f"sentence {number} is {sentence!r}; pass a list of tuples of columns")
             length = len(sentence)
             columns = [[*before, *column, *after] for column in _transpose(sentence, number, n_columns)]
             features: list[Sequence[str]] = [()] * len(patterns)
@@ -233,6 +237,8 @@ def _group(patterns: Sequence[_Pattern]) -> list[_Group]:
 
 
 def _compile(text: str | Sequence[str]) -> list[_Pattern]:
+    if not isinstance(text, str | Sequence):
+        raise TypeError(f"text={text!r}: must be the template's text, or its lines")
     lines = text.split("\n") if isinstance(text, str) else text
     patterns = []
     for number, line in enumerate(lines, 1):
@@ -295,6 +301,8 @@ def _transpose(sentence: Sentence, number: int, n_columns: int) -> list[tuple[st
             raise ValueError(
                 f"sentence {number}, position {k} is the string {position!r}; pass a tuple of columns, ({position!r},)"
             )
+        if not isinstance(position, Collection):
+            raise ValueError(f"sentence {number}, position {k} is {position!r}; pass a tuple of columns")
         if len(position) < n_columns:
             raise ValueError(
                 f"sentence {number}, position {k} has {len(position)} columns, but the template uses {n_columns}; add "
