@@ -129,6 +129,13 @@ class TestSbp:
             SVC(solver="sbp", tol=0, max_iter=5).fit(X, y, sample_weight=y)
         assert SVC(solver="sbp", tol=0, max_iter=5, fit_intercept=False).fit(X, y, sample_weight=y).n_iter_ == 5
 
+    @pytest.mark.parametrize("C", [0.5, 1.0, 10.0])
+    def test_one_example_of_each_class(self, C):
+        clf = SVC(C=C, gamma=1.0, solver="sbp", tol=0.02, max_iter=20_000, random_state=0).fit([[0.0], [1.0]], [0, 1])
+        assert clf.certificate_.gap <= 0.02
+        best = min(C, 1 / (1 - np.exp(-1.0)))  # both coefficients, of a problem solved by hand
+        np.testing.assert_allclose(clf.dual_coef_[0], [-best, best], rtol=0.1)
+
 
 class TestSmo:
     @pytest.mark.parametrize("case", [*CASES.values(), REGRESSION], ids=[*CASES, "regression"])

@@ -250,15 +250,17 @@ private:
         return over;
     }
 
-    /// The nu at whose level C gamma sum_{under} s_i (c_i + y_i b) = 1: the left side grows with nu.
+    /// The nu at whose level C gamma sum_{under} s_i c_i = 1: the left side grows with nu. Both classes weigh
+    /// the same under the level, those at it by their share, so that the intercept does not count.
     double matching_nu(const std::vector<double>& f, WaterLevel& own) {
         double low = 0, high = 1;
         const auto product = [&](double nu) {
             const WaterLevel::Level level = own.find(f.data(), nu * total_);
             double sum = 0;
             for (std::size_t i = 0; i < n_; ++i) {
+                const std::size_t k = own.basin(i);
                 const double c = labels_[i] * f[i];
-                if (c < level.at[level_.basin(i)]) sum += weights_[i] * (c + labels_[i] * level.b);
+                sum += weights_[i] * c * (c < level.at[k] ? 1 : c == level.at[k] ? level.share[k] : 0);
             }
             return level.gamma > 0 ? level.gamma * sum * options_.C : 0.0;
         };
