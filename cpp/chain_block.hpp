@@ -104,8 +104,11 @@ public:
         if (!keeps_all_) std::fill_n(known_here_, length_, false);
     }
 
-    /// Whether there is room for the products of this sequence.
-    bool keeps() const { return keeps_all_ || length_ <= longest_kept; }
+    /// Whether they are worth computing now: there is room for them, and either later visits use them again,
+    /// or no more of them are unknown than sums that would have to be computed in their place.
+    bool worth_computing(std::size_t unknown, std::size_t sums) const {
+        return keeps_all_ || (length_ <= longest_kept && unknown <= sums);
+    }
     /// Whether those of row t with all rows are known.
     bool knows(std::size_t t) const { return known_here_[t]; }
     /// These; computed where they are not.
@@ -337,9 +340,11 @@ private:
     }
 
     /// The same, with the effect of each label's terms on all positions: by the products of each row, which
-    /// later steps use again, or label by label, where there is no room for them.
+    /// later steps use again, or label by label.
     double square_with_effects(std::size_t length) {
-        const bool by_rows = rows_.keeps();
+        std::size_t unknown = 0;
+        for (const Term& term : terms_) unknown += term.sign > 0 && !rows_.knows(term.t);
+        const bool by_rows = rows_.worth_computing(unknown, groups_.size());
         effects_.assign(groups_.size() * length, 0.0);
         double square = 0;
         for (std::size_t g = 0; g < groups_.size(); ++g) {
