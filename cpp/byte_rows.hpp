@@ -148,13 +148,8 @@ class ByteTable {
 public:
     static constexpr std::size_t lane = 64 / sizeof(float), block = lines * lane, width = blocks * block;
 
-    ByteTable(const ByteRows& few, std::size_t n_features)
-        : few_(few),
-          depth_(few.stride / ByteRows::together),
-          values_(few.stride * width),
-          sums_(width),
-          squares_(width),
-          n_features_(n_features) {}
+    explicit ByteTable(const ByteRows& few)
+        : few_(few), values_(few.stride * width), sums_(width), squares_(width) {}
 
     /// At most `width` of the few.
     void fill(const Points<float>& points, std::span<const RowNumber> rows) {
@@ -163,7 +158,7 @@ public:
             const std::int8_t* row = few_.row(rows[k]);
             std::uint8_t* out = &values_[k / block * few_.stride * block + k % block * ByteRows::together];
             std::int32_t sum = 0;
-            for (std::size_t j = 0; j < n_features_; ++j) {
+            for (std::size_t j = 0; j < few_.stride; ++j) {
                 const int value = row[j] + 128;
                 out[j / ByteRows::together * block * ByteRows::together + j % ByteRows::together] =
                     static_cast<std::uint8_t>(value);
@@ -219,7 +214,7 @@ private:
     [[gnu::noinline]] void dots(const std::int8_t* const* x, std::size_t b, std::int32_t* out) const {
         const Line* row = reinterpret_cast<const Line*>(&values_[b * few_.stride * block]);
         Line sums[tall][lines] = {};
-        for (std::size_t j = 0; j < depth_; ++j, row += lines) {
+        for (std::size_t j = 0; j < few_.stride / ByteRows::together; ++j, row += lines) {
             Line across[lines];
 #pragma GCC unroll 4
             for (std::size_t v = 0; v < lines; ++v) across[v] = row[v];
@@ -246,11 +241,9 @@ private:
     }
 
     const ByteRows& few_;
-    const std::size_t depth_;
     std::vector<std::uint8_t, AtLine<std::uint8_t>> values_;
     std::vector<std::int32_t> sums_;
     std::vector<float, AtLine<float>> squares_;
-    const std::size_t n_features_;
 };
 
 }  // namespace pegasos

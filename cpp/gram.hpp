@@ -152,8 +152,6 @@ private:
         }
     }
 
-    static constexpr std::size_t stretch = 96;  // of points: whole groups of `tall`, whole squares
-
     const ByteRows bytes_;
     Points<Real> points_;
     const Kernel kernel_;

@@ -148,6 +148,9 @@ void transpose_square(const Real* in, std::size_t stride, Real* const* out, std:
     for (std::size_t r = 0; r < lane; ++r) *reinterpret_cast<Anywhere*>(out[r] + offset) = rows[r];
 }
 
+/// Points that a thread takes at a time: whole groups of `tall`, whole squares.
+inline constexpr std::size_t stretch = 96;
+
 /// f(table): a table for `count` of the few, as wide as these fill and as leaves it in the second-level
 /// cache.
 template <class Real, class F>
@@ -157,9 +160,9 @@ void with_table(const Points<Real>& few, const Points<Real>& many, std::size_t c
     const auto call = [&](auto table) { f(table); };
     if constexpr (sizeof(Real) == sizeof(float)) {
         if (few.bytes && many.bytes) {
-            if (one_line) return call(ByteTable<1, 1>(*few.bytes, d));
-            if (count <= 64) return call(ByteTable<4, 1>(*few.bytes, d));
-            return call(ByteTable<4, 2>(*few.bytes, d));
+            if (one_line) return call(ByteTable<1, 1>(*few.bytes));
+            if (count <= 64) return call(ByteTable<4, 1>(*few.bytes));
+            return call(ByteTable<4, 2>(*few.bytes));
         }
     }
     if (!one_line && !many.sparse()) return call(Table<Real, dense_lines>(d));

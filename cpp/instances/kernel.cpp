@@ -63,7 +63,7 @@ void add_decisions(const Kernel& kernel, Points<Real> few, std::span<const doubl
             for (std::size_t r = 0; r < count; ++r)
                 for (std::size_t k = 0; k < n_out; ++k)
                     weights[k * T::width + r] = static_cast<Real>(coef[(j + r) * n_out + k]);
-            in_stretches(many.n, 96, T::width * n_out, context.team, context.monitor,
+            in_stretches(many.n, stretch, T::width * n_out, context.team, context.monitor,
                          [&](std::size_t first, std::size_t last) {
                              table.against(kernel, many, squares.data(), first, last,
                                            [&](std::size_t i, const Real* values) {
