@@ -18,7 +18,8 @@ figure
 
 wall-clock
     LIBSVM (scikit-learn's SVC, default tolerance, dense examples, with which it is fastest) with bias, and S4's
-    parameters; then SBP for a quarter of its time, with S4's nu and with one found for C.
+    parameters; then SBP for a quarter of its time, with S4's nu and with one found for C, from each seed: the mean
+    error, and each.
 
 anchors
     nu, the mean loss over the norm of w, at certified optima, beside the published values of Table 2.
@@ -301,7 +302,7 @@ def mean_points(points: Sequence[Point]) -> list[Point]:
 def race(cases: Sequence[tuple[Case, float]], arguments: argparse.Namespace, folder: Path) -> None:
     """The wall-clock claim: SBP with S4's nu, and one that finds a nu for C as it goes."""
     rows = [
-        "| problem | LIBSVM, s | its error | SBP | s | error | difference, points | ratio of times | published |",
+        "| problem | LIBSVM, s | its error | SBP | s | error, each | difference, points | ratio of times | published |",
         "|" + 9 * "---|",
     ]
     for case, known in cases:
@@ -312,23 +313,27 @@ def race(cases: Sequence[tuple[Case, float]], arguments: argparse.Namespace, fol
         their_error = 100 * (1 - peer.score(X_test, case.y_test))
         published = " and ".join(f"{error:g}%" for error in WALL_CLOCK.get(case.name, ()))
         for nu in (None,) if math.isnan(known) else (known, None):
-            model = SVC(
-                C=case.C,
-                gamma=case.gamma,
-                solver=SBP(nu=nu),
-                tol=0,
-                max_iter=10**6,
-                max_time=theirs / 4,
-                cache_size=arguments.cache_size,
-                random_state=0,
-            )
-            started = time.perf_counter()
-            model.fit(case.X, case.y)
-            ours = time.perf_counter() - started
-            error = 100 * (1 - model.score(case.X_test, case.y_test))
+            errors, times = [], []
+            for seed in range(arguments.seeds):
+                model = SVC(
+                    C=case.C,
+                    gamma=case.gamma,
+                    solver=SBP(nu=nu),
+                    tol=0,
+                    max_iter=10**6,
+                    max_time=theirs / 4,
+                    cache_size=arguments.cache_size,
+                    random_state=seed,
+                )
+                started = time.perf_counter()
+                model.fit(case.X, case.y)
+                times.append(time.perf_counter() - started)
+                errors.append(100 * (1 - model.score(case.X_test, case.y_test)))
+            error, ours = statistics.mean(errors), max(times)
+            each = ", ".join(f"{one:.2f}" for one in errors)
             rows.append(
                 f"| {case} | {theirs:.2f} | {their_error:.2f}% | {f'nu = {nu:g}' if nu else 'nu for C'} | {ours:.2f} "
-                f"| {error:.2f}% | {error - their_error:+.2f} | {ours / theirs:.2f} | {published} |"
+                f"| {error:.2f}% ({each}) | {error - their_error:+.2f} | {ours / theirs:.2f} | {published} |"
             )
             print(rows[-1], flush=True)
     write(rows, "SBP in a quarter of LIBSVM's time", folder / "reproduce_s4_wall_clock.md")

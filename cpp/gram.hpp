@@ -302,6 +302,7 @@ public:
     std::size_t most() const { return most_; }
     double diagonal(std::size_t i) const { return diagonal_[i]; }
     bool has(std::size_t i) const { return places_[i] != nullptr; }
+    bool is_full() const { return used_.size() == most_; }
     KernelSource<Real>& source() const { return source_; }
     /// Of the kernel; rows that were kept cost none.
     double evaluations() const { return evaluations_; }

@@ -246,6 +246,9 @@ class TestPrecision:
             ({}, 2001, np.float32),
             ({}, 2000, np.float64),
             ({"tol": 1e-6}, 2001, np.float64),
+            ({"tol": 0, "solver": "smo"}, 2001, np.float64),
+            ({"tol": 0, "solver": "sbp"}, 2001, np.float32),
+            ({"tol": 0, "solver": "pegasos", "fit_intercept": False}, 2001, np.float32),
             ({"gamma": 1e4}, 2001, np.float64),
             ({"kernel": "poly", "degree": 3, "gamma": 100.0}, 2001, np.float64),
             ({"kernel": "linear"}, 2001, np.float32),
@@ -254,12 +257,13 @@ class TestPrecision:
     )
     def test_choice(self, options, n, precision):
         Z = np.random.default_rng(0).normal(size=(n, 3))
-        assert kernels.make_kernel(SVC(**options), Z, None).precision is precision
+        clf = SVC(**options)
+        assert kernels.make_kernel(clf, clf.check_parameters(), Z, None).precision is precision
 
     @pytest.mark.parametrize("precision", [np.float32, np.float64])
     def test_matrix_is_taken_as_given(self, precision):
         K = (X @ X.T).astype(precision)
-        kernel = kernels.make_kernel(SVC(kernel="precomputed"), K, None)
+        kernel = kernels.make_kernel(SVC(kernel="precomputed"), SMO(), K, None)
         assert kernel.precision is precision
         assert kernel.K is K
 

@@ -238,6 +238,11 @@ def responses(n, kind, seed=0):
     return g, y, s
 
 
+def water_levels(g, y, s, two, volumes):
+    """Of the same responses, for several volumes in turn."""
+    return native.water_levels(np.tile(g, (len(volumes), 1)), y, s, two, volumes)
+
+
 class TestWaterLevel:
     @pytest.mark.parametrize("n", [2, 3, 64, 65, 1000])
     @pytest.mark.parametrize("kind", ["random", "tied", "equal", "far apart"])
@@ -247,7 +252,7 @@ class TestWaterLevel:
         g, y, s = responses(n, kind, seed)
         c, total = y * g, s.sum()
         volumes = [v * total for v in (0, 1e-12, 1e-3, 0.1, 0.3, 0.1, 2, 0.0, 50, 1e6, 1e-9, 0)]
-        for volume, found in zip(volumes, native.water_levels(g, y, s, two, volumes), strict=True):
+        for volume, found in zip(volumes, water_levels(g, y, s, two, volumes), strict=True):
             gamma, b, x, z, *shares = found
             scale = max(np.abs(c).max(), volume / total)
             expected = s4.water_level_with_bias(c, y, volume, s)[0] if two else s4.water_level(c, volume, s)
@@ -276,7 +281,7 @@ class TestWaterLevel:
         for seed in range(4):
             g, y, s = responses(n, kind, seed)
             c = y * g
-            [[gamma, b, *_]] = native.water_levels(g, y, s, True, [volume])
+            [[gamma, b, *_]] = water_levels(g, y, s, True, [volume])
             far = 10 + volume / s[s > 0].min()
             best = minimize_scalar(
                 lambda b, c=c, y=y, s=s: -s4.water_level(c + y * b, volume, s),
@@ -293,6 +298,45 @@ class TestWaterLevel:
         g, y, s = responses(5000, "random", 1)
         volumes = list(10 ** np.random.default_rng(0).uniform(-4, 6, size=60))
         for two in (False, True):
-            together = native.water_levels(g, y, s, two, volumes)
-            alone = [native.water_levels(g, y, s, two, [volume])[0] for volume in volumes]
+            together = water_levels(g, y, s, two, volumes)
+            alone = [water_levels(g, y, s, two, [volume])[0] for volume in volumes]
             np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-9)
+
+    @pytest.mark.parametrize("n", [70, 3000])
+    @pytest.mark.parametrize("slack", [0.0, 1e-12, 1e-3, 0.3])
+    @pytest.mark.parametrize("jumps", [0.0, 0.1])
+    @pytest.mark.parametrize("two", [False, True])
+    def test_of_responses_that_move(self, n, slack, jumps, two):
+        """As in the solver: rows of a kernel matrix are added, now and then all is other than expected."""
+        random = np.random.default_rng(0)
+        _, y, s = responses(n, "random", 1)
+        points, rows, volumes = random.normal(size=(n, 3)), [], []
+        g = np.zeros(n)
+        for t in range(60):
+            j = random.integers(n)
+            g = g + y[j] * np.exp(-((points - points[j]) ** 2).sum(axis=1)) / np.sqrt(t + 1)
+            if random.random() < jumps:
+                g = g * 10.0 ** random.integers(-8, 9) + random.normal()
+            rows.append(g)
+            volumes.append(slack * s.sum() * random.choice([1, 1, 1, 100]))
+        for g, volume, (gamma, _, *levels) in zip(
+            rows, volumes, native.water_levels(np.array(rows), y, s, two, volumes), strict=True
+        ):
+            c = y * g
+            expected = s4.water_level_with_bias(c, y, volume, s)[0] if two else s4.water_level(c, volume, s)
+            assert gamma == pytest.approx(expected, abs=1e-11 * max(np.abs(c).max(), volume / s.sum()))
+            if two:
+                self.assert_balanced(c, y, s, levels[:2], levels[2:])
+
+    @pytest.mark.parametrize("tiny", [1e-300, 5e-324])
+    def test_weights_that_overflow(self, tiny):
+        """An estimate of a level may be infinite; what is found may not depend on it."""
+        g, y, s = responses(200, "random", 1)
+        s = np.where(y > 0, tiny, s)
+        volumes = [0.0, 1.0, 1e-200, 0.0]
+        for two in (False, True):
+            together = water_levels(g, y, s, two, volumes)
+            alone = [water_levels(g, y, s, two, [volume])[0] for volume in volumes]
+            np.testing.assert_array_equal(np.isfinite(together), np.isfinite(alone))
+            finite = np.isfinite(alone)
+            np.testing.assert_allclose(np.array(together)[finite], np.array(alone)[finite], rtol=1e-9, atol=1e-9)

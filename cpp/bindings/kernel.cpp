@@ -229,15 +229,17 @@ KernelSolution sbp(const BoundSource& source, const KernelProblem& problem, cons
                         [&](const auto& task) { return solve_sbp(task, options, examples, given, others); });
 }
 
-/// For tests: gamma, b, the levels and shares of both basins over y_i g_i, for several volumes in turn.
-std::vector<std::vector<double>> water_levels(const Vector<double>& g, const Vector<double>& labels,
+/// For tests: gamma, b, the levels and shares of both basins over y_i g_i, for rows of g and volumes in turn.
+std::vector<std::vector<double>> water_levels(const Matrix<double>& g, const Vector<double>& labels,
                                               const Vector<double>& weights, bool two,
                                               const std::vector<double>& volumes) {
-    const std::vector<double> y = to_vector(labels, g.shape(0)), s = to_vector(weights, g.shape(0));
+    const std::size_t n = g.shape(1);
+    const std::vector<double> y = to_vector(labels, n), s = to_vector(weights, n);
+    if (g.shape(0) != volumes.size()) throw std::invalid_argument("a volume for each row of g");
     WaterLevel water(y, s, two);
     std::vector<std::vector<double>> found;
-    for (const double volume : volumes) {
-        const WaterLevel::Level level = water.find(g.data(), volume);
+    for (std::size_t k = 0; k < volumes.size(); ++k) {
+        const WaterLevel::Level level = water.find(g.data() + k * n, volumes[k]);
         found.push_back({level.gamma, level.b, level.at[0], level.at[1], level.share[0], level.share[1]});
     }
     return found;

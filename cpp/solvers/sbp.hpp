@@ -18,7 +18,8 @@
 // factor.
 //
 // A draw from p is made by rejection from examples drawn uniformly. As those do not depend on w, the next
-// ones are known, and the kernel rows of those under the level now are fetched together.
+// ones are known: when a kernel row is missing, those of the next that would be taken now come with it, as
+// rows cost far less in blocks.
 #pragma once
 
 #include <cmath>
@@ -98,7 +99,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t ahead = 32, looks = 16;
+    static constexpr std::size_t ahead = 64, looks = 16;
 
     double response(std::size_t i) const { return labels_[i] * scale_ * g_[i]; }
 
@@ -115,6 +116,7 @@ private:
         const WaterLevel::Level level = level_.find(g_.data(), nu_ * total_ / scale_);
         if (options_.nu < 0 && t_ % looks == 0) note_under(level);
         const RowNumber j = draw(level);
+        if (!gram_.has(j)) fetch(j, level);
         const double eta = 1 / std::sqrt(static_cast<double>(t_)), y = labels_[j];
         squared_norm_ += eta * (2 * response(j) + eta * gram_.diagonal(j));
         add(j, eta * y / scale_);
@@ -151,41 +153,51 @@ private:
     }
 
     RowNumber draw(const WaterLevel::Level& level) {
-        if (fetched_ == 0) fetch(level);
-        --fetched_;
         for (int tries = 0; tries < 256; ++tries) {
             const Proposal proposal = next_proposal(0);
             proposals_.pop_front();
             if (proposal.uniform < acceptance(proposal.row, level)) return proposal.row;
         }
         // Few are under the level: choose among these.
+        const std::vector<RowNumber> few = level_.rows_under(g_.data(), level);
         double sum = 0;
-        for (std::size_t i = 0; i < n_; ++i) sum += acceptance(i, level);
+        for (const RowNumber i : few) sum += acceptance(i, level);
         double rest = next_proposal(0).uniform * sum;
         proposals_.pop_front();
         RowNumber chosen = 0;
-        for (std::size_t i = 0; i < n_; ++i) {
+        for (const RowNumber i : few) {
             const double own = acceptance(i, level);
             if (own == 0) continue;
-            chosen = static_cast<RowNumber>(i);
+            chosen = i;
             rest -= own;
             if (rest < 0) break;
         }
         return chosen;
     }
 
-    /// Kernel rows of the proposals that would be taken now.
-    void fetch(const WaterLevel::Level& level) {
-        std::vector<RowNumber> wanted;
+    /// The kernel row of j, and with it those of the next proposals that would be taken now; where there are
+    /// too few of these, of the examples lowest above the level, which may be under it soon.
+    void fetch(RowNumber j, const WaterLevel::Level& level) {
+        std::vector<RowNumber> wanted = {j};
+        const auto want = [&](RowNumber i) {
+            if (wanted.size() < ahead && !gram_.has(i) &&
+                std::find(wanted.begin(), wanted.end(), i) == wanted.end())
+                wanted.push_back(i);
+        };
         for (std::size_t k = 0; k < 64 * ahead && wanted.size() < ahead; ++k) {
             const Proposal proposal = next_proposal(k);
-            if (proposal.uniform < acceptance(proposal.row, level) &&
-                std::find(wanted.begin(), wanted.end(), proposal.row) == wanted.end())
-                wanted.push_back(proposal.row);
+            if (proposal.uniform < acceptance(proposal.row, level)) want(proposal.row);
+        }
+        if (wanted.size() < ahead && !gram_.is_full()) {
+            std::vector<std::pair<double, RowNumber>> soon;
+            for (std::size_t k = 0; k < 2; ++k)
+                for (const WaterLevel::Near& one : level_.near(k))
+                    soon.emplace_back(one.at - level.at[k], one.row);
+            std::sort(soon.begin(), soon.end());
+            for (const auto& [height, i] : soon) want(i);
         }
         std::vector<const Real*> found(wanted.size());
-        if (!wanted.empty()) gram_.rows(wanted, found);
-        fetched_ = ahead;
+        gram_.rows(wanted, found);
     }
 
     void add(RowNumber j, double step) {
@@ -321,7 +333,6 @@ private:
     std::vector<std::uint32_t> under_;  // how often an example was under the level, of so many looks
     std::size_t noted_ = 0;
     std::deque<Proposal> proposals_;
-    std::size_t fetched_ = 0;
 };
 
 }  // namespace pegasos

@@ -117,7 +117,7 @@ class KernelMachine(Machine):
 
     def _fit(self, data: Data, solver: Solver, seed: int, last: Floats | None, started: float) -> Self:
         s = self._weights(data)
-        kernel = make_kernel(self, data.X, data.sample_weight)
+        kernel = make_kernel(self, solver, data.X, data.sample_weight)
         indefinite = is_indefinite(kernel, seed)
         C = float(self.C if self.alpha is None else 1 / (self.alpha * s.sum()))
         parts = self._parts(data)

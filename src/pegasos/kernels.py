@@ -16,6 +16,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.problem import check_rows
+from pegasos.solvers.base import Solver
 
 __all__ = [
     "KERNELS",
@@ -224,8 +225,8 @@ class CalledKernel:
         return K.astype(np.float64, copy=False)
 
 
-def make_kernel(machine: Any, X: Any, sample_weight: Floats | None) -> Kernel:
-    """The kernel that a machine's parameters ask for, of the validated examples X."""
+def make_kernel(machine: Any, solver: Solver, X: Any, sample_weight: Floats | None) -> Kernel:
+    """The kernel that a machine's parameters ask for, of the validated examples X, as precise as its solver needs."""
     if isinstance(machine.kernel, str) and machine.kernel == "precomputed":
         return GivenKernel(_check_matrix(X), np.float32 if X.dtype == np.float32 else np.float64)
     X, report = check_points(X, machine._threads() or 1)
@@ -236,7 +237,8 @@ def make_kernel(machine: Any, X: Any, sample_weight: Floats | None) -> Kernel:
     X = _without_zeros(X, machine._threads() or usable_threads())
     if not sp.issparse(X) and machine.kernel == "rbf":
         shift, largest = _centre(X, gamma, largest)
-    exact = machine.tol < EXACT or X.shape[0] <= SMALL or not _is_tame(machine, gamma, largest)
+    felt = machine.tol < EXACT and solver.kernel_exact
+    exact = felt or X.shape[0] <= SMALL or not _is_tame(machine, gamma, largest)
     precision: Precision = np.float64 if exact else np.float32
     coef0, degree = float(machine.coef0), int(machine.degree)
     kernel = PointKernel(machine.kernel, gamma, coef0, degree, precision, shift, _convert(X, precision, shift))

@@ -65,6 +65,8 @@ class Solver(BaseEstimator):
     kernel_losses: ClassVar[tuple[str, ...]] = ()
     kernel_intercept: ClassVar[bool] = False
     kernel_early_stopping: ClassVar[bool] = False
+    #: Whether it gets so close to the optimum that single precision of the kernel matrix would be felt.
+    kernel_exact: ClassVar[bool] = True
 
     def check(self) -> None:
         """Raise a ValueError where an option has a value it cannot have."""

@@ -101,6 +101,7 @@ class Pegasos(SubgradientSolver):
     intercepts = ("penalized", "free")
     kernel_losses = ("hinge",)
     kernel_early_stopping = True
+    kernel_exact = False
     options: ClassVar[Mapping[str, Option]] = {
         **SHARED_OPTIONS,
         "project": Flag(help="project onto the ball of radius 1/sqrt(alpha) after each step"),

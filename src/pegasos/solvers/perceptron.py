@@ -55,6 +55,7 @@ class Perceptron(SubgradientSolver):
     batch_size = 1
     kernel_losses = ("hinge",)
     kernel_early_stopping = True
+    kernel_exact = False
 
     def __init__(self, *, sampling: str = "permute", average: bool | str = False, max_steps: int | None = None) -> None:
         self.sampling = sampling

@@ -47,6 +47,7 @@ class SBP(Solver):
     kernel_losses = ("hinge",)
     kernel_intercept = True
     kernel_early_stopping = True
+    kernel_exact = False
     options: ClassVar[Mapping[str, Option]] = {
         "nu": Number(low=0, optional=True, help="slack that is allowed, in place of C"),
         "max_steps": Integer(low=1, optional=True, help="budget in steps, in place of max_iter epochs"),
