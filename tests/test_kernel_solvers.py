@@ -189,6 +189,13 @@ class TestSmo:
         assert found.reason == "tol"
         assert native.relative_gap(found.bounds.primal, found.bounds.dual) <= 1e-4
 
+    @pytest.mark.parametrize("seed", range(4))
+    def test_pairs_among_many(self, seed):
+        """A pair is little of the gap, and pairs chosen at random often have nothing to gain."""
+        case = make_case(n=1000, seed=15, C=10.0)
+        found = run_smo(case, free=True, tol=0.01, working_set=2, block=2, seed=seed)
+        assert found.reason == "tol"
+
     @either
     def test_few_rows_kept_for_the_others(self, free):
         """A row that is no longer kept is computed again: nothing else changes."""

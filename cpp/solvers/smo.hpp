@@ -105,8 +105,9 @@ public:
                                     ? options_.goal
                                     : std::max(options_.tol, 1e-15) * std::max(now.bounds.dual, 0.0);
             if (in_parts_ && improve_part(gap, goal)) continue;
-            idle = improve(gap, goal, slow) ? 0 : idle + 1;
-            if (idle > 5 && next_ >= problem_.size()) {
+            const bool at_random = next_ < problem_.size();  // where there may be nothing to gain
+            idle = improve(gap, goal, slow) || at_random ? 0 : idle + 1;
+            if (idle > 5) {
                 solution.reason = "precision";
                 break;
             }
@@ -372,8 +373,8 @@ private:
         const double before = local_gap(local_intercept());
         // As far as the rest, which does not move, makes it worth while.
         double target = whole ? 0.5 * goal : std::max(0.3 * goal, 0.1 * std::min(before, gap));
-        target = std::min(target, 0.5 * before);
         if (goal == 0) target = 0.01 * gap;  // the first time, nothing is known of the optimum
+        target = std::min(target, 0.5 * before);
         if (slow > 2) target *= 0.1;
         double least = std::numeric_limits<double>::infinity();
         for (int idle = 0; steps_ < limit && idle < 10;) {
