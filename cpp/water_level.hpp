@@ -83,6 +83,48 @@ public:
         return rows;
     }
 
+    /// Moves the intercept to the middle of those that have the same gamma: where as much weight is under the
+    /// one level as under the other, the one may rise as far as the other sinks, up to the next response.
+    void centre(const double* g, Level& level) const {
+        if (basins_ == 1) return;
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        double below[2] = {0, 0}, here[2] = {0, 0};
+        double floor[2] = {-infinity, -infinity}, ceiling[2] = {infinity, infinity};
+        for (std::size_t i = 0; i < signed_.size(); ++i) {
+            if (signed_[i] == 0) continue;
+            const std::size_t k = basin(i);
+            const double c = response(g, i), weight = std::abs(signed_[i]);
+            if (c < level.at[k]) {
+                below[k] += weight;
+                floor[k] = std::max(floor[k], c);
+            } else if (c == level.at[k]) {
+                here[k] += weight;
+            } else {
+                ceiling[k] = std::min(ceiling[k], c);
+            }
+        }
+        const double sum = level.at[0] + level.at[1];
+        double low = level.at[0], high = level.at[0];
+        const auto weight_of = [&](std::size_t k, bool upper) { return below[k] + (upper ? here[k] : 0); };
+        const auto begin_of = [&](std::size_t k, bool upper) { return upper ? level.at[k] : floor[k]; };
+        const auto end_of = [&](std::size_t k, bool upper) {
+            return upper || here[k] == 0 ? ceiling[k] : level.at[k];
+        };
+        for (const bool a : {false, true})  // just under the level, just over it
+            for (const bool b : {false, true}) {
+                const double weight = weight_of(0, a);
+                if (std::abs(weight - weight_of(1, b)) > 1e-12 * weight) continue;
+                const double first = std::max(begin_of(0, a), sum - end_of(1, b));
+                const double last = std::min(end_of(0, a), sum - begin_of(1, b));
+                if (first > last) continue;
+                low = std::min(low, first);
+                high = std::max(high, last);
+            }
+        level.at[0] = low + (high - low) / 2;
+        level.at[1] = sum - level.at[0];
+        level.b = (level.at[1] - level.at[0]) / 2;
+    }
+
 private:
     /// What lies under two heights: weight by basin, and volume.
     struct Deep {

@@ -347,3 +347,9 @@ class TestUse:
     def test_reports(self, capfd):
         SVC(verbose=1).fit(IRIS, SPECIES)
         assert "0 against 2: epoch" in capfd.readouterr().err
+
+
+def test_strings_of_numpy():
+    """As parameter searches draw them from arrays."""
+    clf = SVC(kernel=np.str_("rbf"), gamma=np.str_("scale"), solver=np.str_("smo")).fit(X, Y)
+    np.testing.assert_array_equal(clf.predict(X), SVC(solver="smo").fit(X, Y).predict(X))

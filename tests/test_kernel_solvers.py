@@ -134,7 +134,7 @@ class TestSbp:
         clf = SVC(C=C, gamma=1.0, solver="sbp", tol=0.02, max_iter=20_000, random_state=0).fit([[0.0], [1.0]], [0, 1])
         assert clf.certificate_.gap <= 0.02
         best = min(C, 1 / (1 - np.exp(-1.0)))  # both coefficients, of a problem solved by hand
-        np.testing.assert_allclose(clf.dual_coef_[0], [-best, best], rtol=0.1)
+        np.testing.assert_allclose(clf.dual_coef_[0], [-best, best], rtol=0.2)  # the root of the gap, about
 
 
 class TestSmo:
@@ -342,3 +342,59 @@ def test_memory(solver, record_property):
     print(f"{solver}: {used:.0f} MB")
     record_property("MB", used)
     assert used < 50 + 4 + 256
+
+
+class TestSbpMachine:
+    """What SVC makes of SBP where there is little to go by."""
+
+    @pytest.mark.parametrize("options", [{"C": 1e-6}, {"C": 1e-3}, {"solver": SBP(nu=1.0)}, {"solver": SBP(nu=1e6)}])
+    @pytest.mark.parametrize("weight", [None, "balanced"])
+    def test_the_intercept_is_in_the_middle(self, options, weight):
+        """With as many examples of either class under the level, any of a range of intercepts is as good."""
+        X, y = make_moons(200, noise=0.2, random_state=0)
+        X, y = (X, y) if weight is None else (X[y.argsort()][40:], np.sort(y)[40:])
+        clf = SVC(**({"solver": "sbp"} | options), class_weight=weight, tol=0, max_iter=50, random_state=0).fit(X, y)
+        assert clf.score(X, y) > 0.8
+
+    @pytest.mark.parametrize("n", [2, 50])
+    def test_rows_that_tell_nothing(self, n):
+        clf = SVC(solver="sbp", random_state=0).fit(np.ones((n, 1)), np.arange(n) % 2)
+        assert clf.certificate_.converged
+        assert clf.certificate_.primal == pytest.approx(n)
+
+    @pytest.mark.parametrize("scale", [1e-4, 1e4])
+    def test_the_scale_of_the_kernel_is_all_the_same(self, scale):
+        X, y = make_moons(200, noise=0.2, random_state=0)
+        X = X - X.mean(axis=0)
+        options = {"kernel": "linear", "solver": "sbp", "tol": 0, "max_iter": 5, "random_state": 0}
+        plain, scaled = (SVC(C=1 / c**2, **options).fit(c * X, y) for c in (1.0, scale))
+        assert scaled.certificate_.primal == pytest.approx(plain.certificate_.primal / scale**2, rel=1e-6)
+        np.testing.assert_allclose(
+            scaled.decision_function(scale * X), plain.decision_function(X), rtol=1e-5, atol=1e-8
+        )
+
+    def test_a_small_C_has_a_large_nu(self):
+        X, y = make_moons(200, noise=0.2, random_state=0)
+        clf = SVC(C=1e-14, solver="sbp", fit_intercept=False, random_state=0).fit(X, y)
+        assert clf.certificate_.converged
+
+    def test_the_warning_speaks_of_the_margin(self):
+        X, y = make_moons(200, noise=0.2, random_state=0)
+        with pytest.warns(ConvergenceWarning, match=r"The margin is .*, and the largest at most") as caught:
+            clf = SVC(solver=SBP(nu=0.01), max_iter=5, random_state=0).fit(X, y)
+        assert f"is {clf.certificate_.dual:.6g}, and the largest at most {clf.certificate_.primal:.6g}" in str(
+            caught[0].message
+        )
+
+    @pytest.mark.parametrize("tol", [0, 1e-3])
+    def test_no_machine(self, tol):
+        X, y = make_moons(200, noise=0.2, random_state=0)
+        with pytest.warns(ConvergenceWarning, match=r"no machine yet: SBP\(nu=0\) found no margin above zero"):
+            clf = SVC(kernel="linear", solver=SBP(nu=0), tol=tol, max_iter=2, random_state=0).fit(X, y)
+        assert len(clf.support_) == 0
+
+    def test_indefinite(self):
+        A = np.random.default_rng(0).normal(size=(200, 200))
+        with pytest.warns(ConvergenceWarning, match="ended when the budget of max_iter epochs was used up"):
+            clf = SVC(kernel="precomputed", solver=SBP(nu=0.02), max_iter=2).fit(A + A.T, np.arange(200) % 2)
+        assert clf.certificate_.dual == -np.inf

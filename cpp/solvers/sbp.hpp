@@ -4,8 +4,9 @@
 //     <= nu sum(s),
 //
 // whose value at w is a water level (water_level.hpp), and whose super-gradient is sum_i p_i y_i phi_i with
-// the minimax distribution p, uniform under the level. Step t: draw j from p, w <- w + y_j phi_j / sqrt(t),
-// and back to the unit ball. The mean w_bar of the iterates, divided by its own level, is the machine.
+// the minimax distribution p, uniform under the level. Step t: draw j from p, w <- w + y_j phi_j / (R
+// sqrt(t)), R the largest ||phi_i||, and back to the unit ball. The mean w_bar of the iterates, divided by
+// its own level, is the machine.
 //
 // Bounds, for a given nu: any distribution p has f* <= ||sum_i p_i y_i phi_i|| + nu sum(s) max_i p_i / s_i,
 // with an intercept provided that sum_i p_i y_i = 0; p is taken in proportion to the coefficients of w_bar.
@@ -60,7 +61,8 @@ public:
           random_(options.seed),
           total_(std::accumulate(weights.begin(), weights.end(), 0.0)),
           heaviest_(*std::max_element(weights.begin(), weights.end())),
-          nu_(options.nu < 0 ? 0.1 : options.nu),
+          radius_(largest_norm(gram, labels.size())),
+          nu_(options.nu < 0 ? 0.1 * radius_ : options.nu),
           level_(labels, weights, problem.free_intercept),
           c_(gram.size()),
           g_(gram.size()),
@@ -101,14 +103,24 @@ public:
 private:
     static constexpr std::size_t ahead = 64, looks = 16;
 
+    static double largest_norm(const Gram<Real>& gram, std::size_t n) {
+        double largest = 0;
+        for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, gram.diagonal(i));
+        return largest > 0 ? std::sqrt(largest) : 1;
+    }
+
     double response(std::size_t i) const { return labels_[i] * scale_ * g_[i]; }
+
+    /// How much of an example is under the level: one at it counts by the level's share.
+    double share_under(std::size_t i, const WaterLevel::Level& level) const {
+        const std::size_t k = level_.basin(i);
+        const double c = labels_[i] * g_[i];
+        return c < level.at[k] ? 1 : c == level.at[k] ? level.share[k] : 0;
+    }
 
     /// The probability with which a proposal is taken.
     double acceptance(std::size_t i, const WaterLevel::Level& level) const {
-        const std::size_t k = level_.basin(i);
-        const double c = labels_[i] * g_[i];
-        const double share = c < level.at[k] ? 1 : c == level.at[k] ? level.share[k] : 0;
-        return share * weights_[i] / heaviest_;
+        return share_under(i, level) * weights_[i] / heaviest_;
     }
 
     void step() {
@@ -117,7 +129,7 @@ private:
         if (options_.nu < 0 && t_ % looks == 0) note_under(level);
         const RowNumber j = draw(level);
         if (!gram_.has(j)) fetch(j, level);
-        const double eta = 1 / std::sqrt(static_cast<double>(t_)), y = labels_[j];
+        const double eta = 1 / (radius_ * std::sqrt(static_cast<double>(t_))), y = labels_[j];
         squared_norm_ += eta * (2 * response(j) + eta * gram_.diagonal(j));
         add(j, eta * y / scale_);
         if (squared_norm_ > 1) {
@@ -131,7 +143,7 @@ private:
 
     void note_under(const WaterLevel::Level& level) {
         ++noted_;
-        for (std::size_t i = 0; i < n_; ++i) under_[i] += labels_[i] * g_[i] < level.at[level_.basin(i)];
+        for (std::size_t i = 0; i < n_; ++i) under_[i] += share_under(i, level);
     }
 
     /// What the examples under the level say about the dual; their kernel rows cost too much at first.
@@ -142,7 +154,7 @@ private:
                 beta[i] = options_.C * weights_[i] * labels_[i] * under_[i] / static_cast<double>(noted_);
             checks_.offer(beta);
         }
-        std::fill(under_.begin(), under_.end(), 0u);
+        std::fill(under_.begin(), under_.end(), 0.0);
         noted_ = 0;
     }
 
@@ -243,7 +255,8 @@ private:
             nu_ = matching_nu(f, own);
             offer_dual();
         }
-        const WaterLevel::Level level = own.find(f.data(), nu_ * total_);
+        WaterLevel::Level level = own.find(f.data(), nu_ * total_);
+        own.centre(f.data(), level);
         if (options_.nu >= 0) bound_margin(beta, f, level.gamma, solution);
         solution.nu = nu_;
         // A level of zero or less has no machine yet.
@@ -265,7 +278,7 @@ private:
     /// The nu at whose level C gamma sum_{under} s_i c_i = 1: the left side grows with nu. Both classes weigh
     /// the same under the level, those at it by their share, so that the intercept does not count.
     double matching_nu(const std::vector<double>& f, WaterLevel& own) {
-        double low = 0, high = 1;
+        double low = 0, high = radius_;
         const auto product = [&](double nu) {
             const WaterLevel::Level level = own.find(f.data(), nu * total_);
             double sum = 0;
@@ -276,7 +289,7 @@ private:
             }
             return level.gamma > 0 ? level.gamma * sum * options_.C : 0.0;
         };
-        while (high < 1e6 && product(high) < 1) low = high, high *= 4;
+        while (high < 1e100 && product(high) < 1) low = high, high *= 256;
         for (int k = 0; k < 50 && high - low > 1e-9 * high; ++k) {
             const double middle = low > 0 ? std::sqrt(low * high) : high / 16;
             if (middle < 1e-300) break;
@@ -324,13 +337,14 @@ private:
     KernelChecks<Real> checks_;
     Random random_;
     const double total_, heaviest_;
+    const double radius_;  // the largest norm of an example
     double nu_;
     WaterLevel level_;
     std::vector<double> c_, g_;  // w = scale sum_j c_j phi_j
     std::vector<double> earlier_c_, earlier_g_, sum_c_, sum_g_, last_c_, last_g_;
     double scale_ = 1, squared_norm_ = 0, mass_ = 0;
     std::uint64_t t_ = 0, iterates_ = 0, last_iterates_ = 0;
-    std::vector<std::uint32_t> under_;  // how often an example was under the level, of so many looks
+    std::vector<double> under_;  // how often an example was under the level, of so many looks
     std::size_t noted_ = 0;
     std::deque<Proposal> proposals_;
 };

@@ -144,7 +144,12 @@ class KernelMachine(Machine):
         self.certificate_ = join_parts(certificates, time.perf_counter() - started) if several else certificates[0]
         self.history_ = histories if several else histories[0]
         self.n_iter_ = self.certificate_.n_iter
-        text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, indefinite), "problems")
+        text = shortfall(self.certificate_, lambda worst: self._advice(worst, solver, C, indefinite), "problems")
+        if solver.kernel_margin and not indefinite and min(certificate.dual for certificate in certificates) <= 0:
+            text = (
+                f"{type(self).__name__} has no machine yet: {solver.describe()} found no margin above zero. There "
+                "are no support vectors, and one class is predicted. Raise nu, max_iter or max_steps."
+            )
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return self
@@ -218,15 +223,18 @@ class KernelMachine(Machine):
         found = certificate_of(solution, self.tol)
         return replace(found, gap=math.inf, converged=False) if indefinite else found
 
-    def _advice(self, found: Certificate, C: float, indefinite: bool) -> str:
+    def _advice(self, found: Certificate, solver: Solver, C: float, indefinite: bool) -> str:
         """Why a fit fell short of `tol`, and what to do about it."""
         if indefinite:
+            where = "where no step helped" if found.reason == "indefinite" else f"when {REASONS[found.reason]}"
             return (
-                f"{type(self).__name__}: {REASONS['indefinite']} on the optimum. The fit ended where no step helped, "
-                f"at the objective {found.primal:.6g}; use another kernel, or other parameters, for a certificate."
+                f"{type(self).__name__}: {REASONS['indefinite']} on the optimum. The fit ended {where}; use another "
+                "kernel, or other parameters, for a certificate."
             )
         sentences = self._bounds_reached(found)
-        if C > 100:
+        if solver.kernel_margin:
+            sentences[1] = f"The margin is {found.dual:.6g}, and the largest at most {found.primal:.6g}."
+        elif C > 100:
             sentences.append(f"C={C:.3g} is large, a hard problem: try a smaller C, and scale the features.")
         return " ".join([*sentences, self._raise_what(found, bool(sentences[2:]))])
 

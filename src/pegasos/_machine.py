@@ -41,7 +41,7 @@ HABITS = {
     "eta0": "step sizes belong to the solver: solver=ConstantStep(eta=...)",
     "probability": "there are no probabilities; wrap it in sklearn.calibration.CalibratedClassifierCV",
     "shrinking": "which variables to leave out for a while is the solver's business; leave it out",
-    "nu": "errors are weighed by C, or alpha; choose it by cross-validation",
+    "nu": "errors are weighed by C, or alpha; SVC takes a slack instead with solver=SBP(nu=...)",
     "learning_rate": "step sizes belong to the solver: solver=Pegasos(), Norma() or ConstantStep()",
 }
 

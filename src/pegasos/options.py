@@ -112,7 +112,8 @@ class Choice(Option):
         super().check(name, value)
 
     def accepts(self, value: Any) -> bool:
-        return any(type(value) is type(allowed) and value == allowed for allowed in self.values.values())
+        kind = str if isinstance(value, str) else type(value)  # of a string of NumPy's, too
+        return any(kind is type(allowed) and value == allowed for allowed in self.values.values())
 
     def wanted(self) -> str:
         *most, last = [repr(value) for value in self.values.values()]

@@ -163,7 +163,9 @@ def given_parameters(
     for name in given:
         owners = _tasks_with(name)
         if owners and name not in known:
-            raise click.UsageError(f"--{name.replace('_', '-')} is for --task {' or '.join(owners)}; leave it out")
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} is for --task {' or '.join(owners)}; leave it out, or name that task"
+            )
     parameters = {name: given.pop(name) for name in [*estimator.options, "random_state"] if name in given}
     for name, option in estimator.options.items():
         if name in parameters and isinstance(option, Choice):

@@ -184,7 +184,7 @@ def class_levels(c: Floats, y: Floats, volume: float, s: Floats) -> tuple[float,
 
 
 def water_level_with_bias(c: Floats, y: Floats, volume: float, s: Floats | None = None) -> tuple[float, float]:
-    """The largest water level over the ``c_i + y_i b``, and a b that has it (section 3.6).
+    """The largest water level over the ``c_i + y_i b``, and the middle one of the b that have it (section 3.6).
 
     Examples
     --------
@@ -192,8 +192,16 @@ def water_level_with_bias(c: Floats, y: Floats, volume: float, s: Floats | None 
     >>> water_level_with_bias(np.array([-1.0, 0.0, 3.0]), np.array([1.0, 1.0, -1.0]), 0.0)
     (1.0, 2.0)
     """
-    x, z = class_levels(c, y, volume, np.ones(len(c)) if s is None else s)
-    return (x + z) / 2, (z - x) / 2
+    s = np.ones(len(c)) if s is None else s
+    x, z = class_levels(c, y, volume, s)
+    # What the one level rises and the other sinks, from response to response, where that takes no more water.
+    there = s > 0
+    shifts = np.append(np.where(y > 0, c - x, z - c)[there], 0.0)
+    depths = np.where(y > 0, x + shifts[:, None], z - shifts[:, None]) - c
+    needed = np.maximum(depths[:, there], 0) @ s[there]
+    free = shifts[needed <= volume + 1e-12 * (volume + np.abs(c[there]).max() * s.sum())]
+    shift = (free.min() + free.max()) / 2
+    return (x + z) / 2, (z - x) / 2 - float(shift)
 
 
 def acceptances(c: Floats, y: Floats, volume: float, s: Floats, bias: bool) -> Floats:
@@ -235,8 +243,9 @@ def sbp(
 ) -> Iterator[Floats]:
     """The Stochastic Batch Perceptron (Algorithm 1): ascent on the margin that w has with slack nu, ||w|| <= 1.
 
-    Step t draws j from the minimax distribution, by rejection, and makes ``w <- w + y_j phi(x_j) / sqrt(t)``, then goes
-    back to the unit ball. What it returns is the mean of w^(1), ..., w^(T), divided by its own water level.
+    Step t draws j from the minimax distribution, by rejection, and makes ``w <- w + y_j phi(x_j) / (R sqrt(t))``, R the
+    largest norm of a phi(x_i), which S4 takes to be 1, then goes back to the unit ball. What it returns is the mean
+    of w^(1), ..., w^(T), divided by its own water level.
 
     Parameters
     ----------
@@ -270,11 +279,11 @@ def sbp(
     """
     s = np.ones(len(y)) if s is None else s
     draws = zip(map(int, proposals), map(float, uniforms), strict=True)
-    beta, t = np.zeros(len(y)), 0
+    beta, t, R = np.zeros(len(y)), 0, float(np.sqrt(K.diagonal().max()))
     yield beta
     while (j := draw(draws, acceptances(y * (K @ beta), y, nu * s.sum(), s, bias))) is not None:
         t += 1
         beta = beta.copy()
-        beta[j] += y[j] / np.sqrt(t)
+        beta[j] += y[j] / (R * np.sqrt(t))
         beta /= max(1.0, float(np.sqrt(beta @ K @ beta)))
         yield beta

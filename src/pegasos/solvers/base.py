@@ -68,6 +68,11 @@ class Solver(BaseEstimator):
     #: Whether it gets so close to the optimum that single precision of the kernel matrix would be felt.
     kernel_exact: ClassVar[bool] = True
 
+    @property
+    def kernel_margin(self) -> bool:
+        """Whether it makes the margin of a kernel machine large rather than the objective small: its bounds are so."""
+        return False
+
     def check(self) -> None:
         """Raise a ValueError where an option has a value it cannot have."""
         check_options(self, self.options)

@@ -57,6 +57,10 @@ class SBP(Solver):
         self.nu = nu
         self.max_steps = max_steps
 
+    @property
+    def kernel_margin(self) -> bool:
+        return self.nu is not None
+
     def solve_kernel(
         self,
         problem: KernelProblem,
