@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+import sklearn.metrics
 import sklearn.svm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -18,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pegasos import SVC, SVR, kernels
-from pegasos.solvers import SDCA, SMO
+from pegasos.solvers import SBP, SDCA, SMO
 
 X, Y = make_moons(120, noise=0.3, random_state=0)
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -248,6 +249,11 @@ class TestPrecision:
             ({"tol": 1e-6}, 2001, np.float64),
             ({"tol": 0, "solver": "smo"}, 2001, np.float64),
             ({"tol": 0, "solver": "sbp"}, 2001, np.float32),
+            ({"C": 1e3}, 2001, np.float64),
+            ({"C": 30, "tol": 1e-4}, 2001, np.float64),
+            ({"C": 100}, 2001, np.float32),
+            ({"C": 1e3, "solver": "sbp"}, 2001, np.float32),
+            ({"C": 1e9, "solver": SBP(nu=0.1)}, 2001, np.float32),
             ({"tol": 0, "solver": "pegasos", "fit_intercept": False}, 2001, np.float32),
             ({"gamma": 1e4}, 2001, np.float64),
             ({"kernel": "poly", "degree": 3, "gamma": 100.0}, 2001, np.float64),
@@ -258,7 +264,20 @@ class TestPrecision:
     def test_choice(self, options, n, precision):
         Z = np.random.default_rng(0).normal(size=(n, 3))
         clf = SVC(**options)
-        assert kernels.make_kernel(clf, clf.check_parameters(), Z, None).precision is precision
+        assert kernels.make_kernel(clf, clf.check_parameters(), Z, None, clf.C).precision is precision
+
+    @pytest.mark.parametrize("C", [100.0, 1e4])
+    @pytest.mark.parametrize("gamma", [0.05, 1.0])
+    def test_certificates_hold_in_double_precision(self, C, gamma):
+        Z, y = make_moons(2500, noise=0.25, random_state=0)
+        clf = SVC(C=C, gamma=gamma, random_state=0).fit(Z, y)
+        beta = np.zeros(len(y))
+        beta[clf.support_] = clf.dual_coef_[0]
+        f = sklearn.metrics.pairwise.rbf_kernel(Z, gamma=gamma) @ beta
+        primal = beta @ f / 2 + C * np.maximum(0, 1 - (2 * y - 1) * (f + clf.intercept_[0])).sum()
+        dual = np.abs(beta).sum() - beta @ f / 2
+        assert clf.certificate_.primal == pytest.approx(primal, rel=1e-4)
+        assert clf.certificate_.dual == pytest.approx(dual, rel=1e-4)
 
     @pytest.mark.parametrize("precision", [np.float32, np.float64])
     def test_matrix_is_taken_as_given(self, precision):

@@ -189,6 +189,19 @@ class TestSmo:
         assert found.reason == "tol"
         assert native.relative_gap(found.bounds.primal, found.bounds.dual) <= 1e-4
 
+    @any_precision
+    @either
+    @pytest.mark.parametrize("C", [1e4, 1e6])
+    def test_a_large_C(self, C, free, precision):
+        """Single steps undo one another here, and all between their bounds are solved for together."""
+        case = make_case(n=150, seed=15, C=C)
+        tol = 1e-6 if precision is np.float64 else 1e-3
+        found = run_smo(case, free=free, precision=precision, tol=tol, max_epochs=10_000)
+        assert found.reason == "tol"
+        assert case.primal(found.beta, found.b) == pytest.approx(found.bounds.primal, rel=1e-6)
+        assert case.y @ found.beta - found.beta @ case.K @ found.beta / 2 == pytest.approx(found.bounds.dual, rel=1e-6)
+        assert not free or abs(found.beta.sum()) < 1e-6 * np.abs(found.beta).sum()
+
     @pytest.mark.parametrize("seed", range(4))
     def test_pairs_among_many(self, seed):
         """A pair is little of the gap, and pairs chosen at random often have nothing to gain."""

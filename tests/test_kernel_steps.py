@@ -163,6 +163,41 @@ class TestSmo:
         assert compared >= 8
 
 
+class TestJointSteps:
+    """Newton's steps of all variables between their bounds."""
+
+    @pytest.mark.parametrize("free", [False, True])
+    @pytest.mark.parametrize("seed", range(6))
+    def test_every_step_is_the_twins(self, free, seed):
+        random = np.random.default_rng(seed)
+        n = 40
+        A = random.normal(size=(n, n))
+        K, t = A @ A.T + 5 * np.eye(n), random.normal(size=n) * 30
+        lo, hi = -random.random(n), random.random(n)
+        beta = np.where(random.random(n) < 0.2, lo, 0.0)
+        beta[-1] -= beta.sum()  # between its bounds or not
+        lo[-1], hi[-1] = -20, 20
+        expected, run = beta, native.Run()
+        for steps in range(1, 8):
+            expected = smo.joint_step(K, t, lo, hi, expected, pairs=free)
+            found = native.joint_steps(K, t, lo, hi, beta, free, steps, run)
+            assert_same(found, expected, 1e-9)
+            if free:
+                assert abs(found.sum()) < 1e-13
+        assert t @ found - found @ K @ found / 2 > t @ beta - beta @ K @ beta / 2
+
+    @pytest.mark.parametrize("free", [False, True])
+    def test_a_matrix_of_low_rank(self, free):
+        """There is no one direction; whatever is done, the objective does not fall, and no bound is passed."""
+        random = np.random.default_rng(0)
+        A = random.normal(size=(30, 3))
+        K, t, hi = A @ A.T, random.normal(size=30), np.ones(30)
+        found = native.joint_steps(K, t, -hi, hi, np.zeros(30), free, 20, native.Run())
+        assert (np.abs(found) <= 1).all()
+        assert t @ found - found @ K @ found / 2 >= 0
+        assert not free or abs(found.sum()) < 1e-13
+
+
 class TestSbp:
     @any_case
     @any_precision

@@ -12,6 +12,7 @@
 #include "arrays.hpp"
 #include "kernel_dispatch.hpp"
 #include "run.hpp"
+#include "solvers/joint_steps.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -245,6 +246,28 @@ std::vector<std::vector<double>> water_levels(const Matrix<double>& g, const Vec
     return found;
 }
 
+/// For tests: beta after so many joint steps of a problem with the targets t.
+nb::ndarray<nb::numpy, double, nb::ndim<1>> joint_steps(const Matrix<double>& K, const Vector<double>& t,
+                                                        const Vector<double>& lo, const Vector<double>& hi,
+                                                        const Vector<double>& beta, bool intercept,
+                                                        std::size_t steps, const Run& run) {
+    const std::size_t n = K.shape(0);
+    for (const Vector<double>& own : {t, lo, hi, beta})
+        if (own.shape(0) != n || K.shape(1) != n) throw std::invalid_argument("lengths differ");
+    DenseProblem<double> p;
+    p.resize(n);
+    for (std::size_t i = 0; i < n; ++i) std::copy_n(K.data() + i * n, n, p.row(i));
+    for (std::size_t i = 0; i < n; ++i) {
+        double slope = t.data()[i];
+        for (std::size_t j = 0; j < n; ++j) slope -= p.row(i)[j] * beta.data()[j];
+        p.set(i, beta.data()[i], lo.data()[i], hi.data()[i], slope);
+    }
+    with_context(run, [&](Context& context) {
+        return JointSteps<double>(intercept, context.team, context.monitor).run(p, steps);
+    });
+    return to_numpy(p.beta);
+}
+
 nb::ndarray<nb::numpy, double, nb::ndim<1>> kernel_decisions(const Kernel& kernel, const BoundPoints& few,
                                                              const Vector<double>& coef, std::size_t n_out,
                                                              const BoundPoints& many, const Run& run) {
@@ -333,6 +356,8 @@ void bind_kernel(nb::module_& m) {
     m.def("sbp", &sbp, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "labels"_a,
           "weights"_a, "nu"_a, "C"_a, "tol"_a, "max_steps"_a, "seed"_a, "proposals"_a.none(),
           "uniforms"_a.none(), "held_out"_a.none(), "patience"_a);
+    m.def("joint_steps", &joint_steps, "K"_a, "t"_a, "lo"_a, "hi"_a, "beta"_a, "intercept"_a, "steps"_a,
+          "run"_a);
     m.def("water_levels", &water_levels, "g"_a, "labels"_a, "weights"_a, "two"_a, "volumes"_a);
     m.def("kernel_decisions", &kernel_decisions, "kernel"_a, "few"_a, "coef"_a, "n_out"_a, "many"_a, "run"_a);
 }

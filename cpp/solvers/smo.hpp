@@ -10,7 +10,8 @@
 // 2. Within these, blocks of a few hundred are chosen in the same way, but with all that are between their
 // bounds,
 //    as these hang together,
-// 3. and solved by steps of one pair or one variable (dense_smo.hpp).
+// 3. and solved by steps of one pair or one variable (dense_smo.hpp), where these take long by steps of all
+//    that are between their bounds (joint_steps.hpp).
 // 4. When the chosen ones are solved well enough, the responses of all examples are brought up to date by the
 // kernel
 //    rows of those that changed. The bounds are then known, for all examples.
@@ -34,6 +35,7 @@
 
 #include "dense_smo.hpp"
 #include "gram.hpp"
+#include "joint_steps.hpp"
 #include "kernel_certificate.hpp"
 #include "kernel_problem.hpp"
 #include "random.hpp"
@@ -64,6 +66,7 @@ public:
           beta_(problem.size()),
           f_(problem.n_rows),
           smo_(problem.free_intercept),
+          joint_steps_(problem.free_intercept, context.team, context.monitor),
           in_parts_(options.goal == 0 && problem.n_rows >= options.part_from &&
                     options.working_set < problem.size() && gram.source().accumulates()) {
         if (options.goal > 0) next_ = problem.size();  // the slopes are known
@@ -424,7 +427,8 @@ private:
             block_.down[a] = local_.down[k];
             block_.diagonal[a] = local_.diagonal[k];
         }
-        return smo_.run(block_, 0.1, std::min<std::uint64_t>(budget, 20 * q));
+        const std::uint64_t enough = 20 * q, made = smo_.run(block_, 0.1, std::min(budget, enough));
+        return made < enough ? made : made + joint_steps_.run(block_);
     }
 
     /// Slopes of all chosen ones after the block's steps.
@@ -470,6 +474,7 @@ private:
     std::size_t next_ = 0;
     DenseProblem<Real> local_, block_;
     DenseSmo<Real> smo_;
+    JointSteps<Real> joint_steps_;
     bool in_parts_;  // whether parts are solved on their own, still
     double last_part_gap_ = std::numeric_limits<double>::infinity();
     double part_evaluations_ = 0;

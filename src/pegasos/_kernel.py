@@ -117,9 +117,9 @@ class KernelMachine(Machine):
 
     def _fit(self, data: Data, solver: Solver, seed: int, last: Floats | None, started: float) -> Self:
         s = self._weights(data)
-        kernel = make_kernel(self, solver, data.X, data.sample_weight)
-        indefinite = is_indefinite(kernel, seed)
         C = float(self.C if self.alpha is None else 1 / (self.alpha * s.sum()))
+        kernel = make_kernel(self, solver, data.X, data.sample_weight, C * float(s.max()))
+        indefinite = is_indefinite(kernel, seed)
         parts = self._parts(data)
         if last is not None and last.shape != (len(parts), len(s)):
             last = None

@@ -39,6 +39,10 @@ SMALL = 2000
 SAMPLE = 500
 #: The tolerance below which single precision would be felt.
 EXACT = 1e-5
+#: The relative error of the bounds in single precision, over C times the kernel's values and the root of the rows.
+ERROR = 1e-8
+#: The gap that stochastic solvers may get to.
+COARSE = 0.05
 #: gamma ||x||^2 beyond which single precision does not tell distances well enough.
 LONG = 1e3
 #: The relative difference of two numbers of a kernel matrix that should be equal.
@@ -225,8 +229,11 @@ class CalledKernel:
         return K.astype(np.float64, copy=False)
 
 
-def make_kernel(machine: Any, solver: Solver, X: Any, sample_weight: Floats | None) -> Kernel:
-    """The kernel that a machine's parameters ask for, of the validated examples X, as precise as its solver needs."""
+def make_kernel(machine: Any, solver: Solver, X: Any, sample_weight: Floats | None, most: float = 1.0) -> Kernel:
+    """The kernel that a machine's parameters ask for, of the validated examples X, as precise as its solver needs.
+
+    `most` is the largest that a coefficient may be, C times a weight.
+    """
     if isinstance(machine.kernel, str) and machine.kernel == "precomputed":
         return GivenKernel(_check_matrix(X), np.float32 if X.dtype == np.float32 else np.float64)
     X, report = check_points(X, machine._threads() or 1)
@@ -237,8 +244,11 @@ def make_kernel(machine: Any, solver: Solver, X: Any, sample_weight: Floats | No
     X = _without_zeros(X, machine._threads() or usable_threads())
     if not sp.issparse(X) and machine.kernel == "rbf":
         shift, largest = _centre(X, gamma, largest)
-    felt = machine.tol < EXACT and solver.kernel_exact
-    exact = felt or X.shape[0] <= SMALL or not _is_tame(machine, gamma, largest)
+    tol = machine.tol if solver.kernel_exact else max(machine.tol, COARSE)
+    value = _largest_value(machine, gamma, largest)
+    error = 0.0 if solver.kernel_margin else ERROR * most * value * np.sqrt(X.shape[0])
+    tame = gamma * largest <= LONG and largest <= 1e30 if machine.kernel == "rbf" else value <= LARGE[np.float32]
+    exact = X.shape[0] <= SMALL or tol < EXACT or error > 0.1 * tol or not tame
     precision: Precision = np.float64 if exact else np.float32
     coef0, degree = float(machine.coef0), int(machine.degree)
     kernel = PointKernel(machine.kernel, gamma, coef0, degree, precision, shift, _convert(X, precision, shift))
@@ -336,14 +346,14 @@ def _centre(X: Any, gamma: float, largest: float) -> tuple[Floats | None, float]
     return (mean, without) if without < 0.5 * largest else (None, largest)
 
 
-def _is_tame(machine: Any, gamma: float, largest: float) -> bool:
-    """Whether single precision does for the numbers that come up."""
+def _largest_value(machine: Any, gamma: float, largest: float) -> float:
+    """The largest number that comes up in a kernel, where the largest squared norm of an example is given."""
     if machine.kernel == "rbf":
-        return gamma * largest <= LONG and largest <= 1e30
+        return 1.0
     base = abs(gamma) * largest + abs(machine.coef0) if machine.kernel != "linear" else largest
     with np.errstate(over="ignore"):
-        power = np.float64(base) ** machine.degree if machine.kernel == "poly" else base
-    return bool(max(power, largest) <= LARGE[np.float32])
+        power = float(np.float64(base) ** machine.degree) if machine.kernel == "poly" else base
+    return max(power, largest)
 
 
 def _convert(X: Any, precision: Precision, shift: Floats | None) -> Any:

@@ -78,3 +78,31 @@ def best_single(Q: Floats, u: Floats, lo: Floats, hi: Floats, beta: Floats) -> l
     gain = delta * (u - curvature * delta / 2)
     i = int(np.argmax(gain))
     return [(i, float(delta[i]))] if gain[i] > 0 else None
+
+
+def joint_step(K: Floats, t: Floats, lo: Floats, hi: Floats, beta: Floats, pairs: bool) -> Floats:
+    """beta after Newton's step of all variables between their bounds, as far as the first bound.
+
+    ``K_FF d = u_F``, with an intercept (`pairs`) ``K_FF d = u_F - b`` with the b for which the d sum to zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> K, t, beta = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1.0, 2.0]), np.array([0.1, 0.1])
+    >>> joint_step(K, t, np.zeros(2), np.full(2, 3.0), beta, pairs=False)
+    array([0., 1.])
+    """
+    free = np.flatnonzero((beta > lo) & (beta < hi))
+    u, K_FF = (t - K @ beta)[free], K[np.ix_(free, free)]
+    d = np.linalg.solve(K_FF, u)
+    if pairs:
+        y = np.linalg.solve(K_FF, np.ones(len(free)))
+        d = d - d.sum() / y.sum() * y
+    room = np.where(d > 0, hi[free] - beta[free], beta[free] - lo[free])
+    first = int(np.argmin(room / np.abs(d)))
+    length = min(1.0, float(room[first] / abs(d[first])))
+    beta = beta.copy()
+    beta[free] += length * d
+    if length < 1:
+        beta[free[first]] = hi[free[first]] if d[first] > 0 else lo[free[first]]
+    return beta

@@ -1,0 +1,115 @@
+// Newton's steps on a small problem whose kernel matrix is at hand.
+//
+// Where examples are much alike and C is large, steps of single variables or pairs undo one another. The
+// variables between their bounds are then solved for together, K_FF d = u_F, with an intercept
+// K_FF d = u_F - b and sum d = 0, and moved by d, or as far along it as the first bound; whichever gets there
+// is left out of the next step. d points upwards, and the objective grows along it up to its end, so that
+// nothing is lost by trying.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "dense_smo.hpp"
+#include "monitor.hpp"
+#include "symmetric.hpp"
+#include "threads.hpp"
+
+namespace pegasos {
+
+template <class Real>
+class JointSteps {
+public:
+    JointSteps(bool intercept, Team& team, Monitor& monitor)
+        : intercept_(intercept), team_(team), monitor_(monitor) {}
+
+    /// Returns how many coefficients changed, each change of one counted.
+    std::uint64_t run(DenseProblem<Real>& p, std::size_t most_steps = 16) {
+        constexpr std::size_t most = 1024;  // variables; a step takes a third of the cube of these
+        std::uint64_t changes = 0;
+        for (std::size_t step = 0; step < most_steps; ++step) {
+            free_.clear();
+            for (std::size_t k = 0; k < p.size(); ++k)
+                if (p.inside(k)) free_.push_back(k);
+            const std::size_t m = free_.size();
+            if (m < 2 || m > most || !find_direction(p)) break;
+            const bool whole = cut_at_bounds(p);
+            for (std::size_t a = 0; a < m; ++a) move(p, free_[a], d_[a]);
+            changes += m;
+            if (whole || monitor_.worked(m * m)) break;
+        }
+        return changes;
+    }
+
+private:
+    /// d_, from where the free variables are to their best; false where rounding leaves none.
+    bool find_direction(const DenseProblem<Real>& p) {
+        const std::size_t m = free_.size();
+        SymmetricSolver solver(m, team_, monitor_);
+        std::vector<double> slope(m);
+        d_.resize(m);
+        for (std::size_t a = 0; a < m; ++a) {
+            slope[a] = static_cast<double>(p.u[free_[a]]);
+            for (std::size_t c = a; c < m; ++c)
+                solver.matrix()[a * solver.stride() + c] = static_cast<double>(p.row(free_[a])[free_[c]]);
+        }
+        solver.factor();
+        solver.solve(slope, d_);
+        if (intercept_) {
+            std::vector<double> ones(m, 1.0), y(m);
+            solver.solve(ones, y);
+            const double b =
+                std::accumulate(d_.begin(), d_.end(), 0.0) / std::accumulate(y.begin(), y.end(), 0.0);
+            for (std::size_t a = 0; a < m; ++a) d_[a] -= b * y[a];
+        }
+        double upwards = 0;
+        for (std::size_t a = 0; a < m; ++a) upwards += slope[a] * d_[a];
+        return upwards > 0 && std::isfinite(upwards);
+    }
+
+    /// Shortens d_ to the first bound, which it then meets; true where it meets none.
+    bool cut_at_bounds(const DenseProblem<Real>& p) {
+        const std::size_t m = free_.size();
+        const auto room = [&](std::size_t a) {
+            return static_cast<double>(d_[a] > 0 ? p.up[free_[a]] : p.down[free_[a]]);
+        };
+        double length = 1;
+        std::size_t first = m, roomiest = 0;
+        for (std::size_t a = 0; a < m; ++a) {
+            if (length * std::abs(d_[a]) < room(a)) continue;
+            length = room(a) / std::abs(d_[a]);
+            first = a;
+        }
+        for (std::size_t a = 0; a < m; ++a) {
+            const double size = a == first ? room(a) : std::min(length * std::abs(d_[a]), room(a));
+            d_[a] = std::copysign(size, d_[a]);
+            const auto least = [&](std::size_t c) { return std::min(p.up[free_[c]], p.down[free_[c]]); };
+            if (a != first && (roomiest == first || least(a) > least(roomiest))) roomiest = a;
+        }
+        // What rounding leaves of their sum.
+        if (intercept_) d_[roomiest] -= std::accumulate(d_.begin(), d_.end(), 0.0);
+        return first == m;
+    }
+
+    static void move(DenseProblem<Real>& p, std::size_t k, double by) {
+        const Real change = static_cast<Real>(by), *row = p.row(k);
+        p.beta[k] += by;
+        p.up[k] = change >= p.up[k] ? Real{0} : p.up[k] - change;
+        p.down[k] = -change >= p.down[k] ? Real{0} : p.down[k] + change;
+        Real* __restrict u = p.u.data();
+#pragma omp simd
+        for (std::size_t i = 0; i < p.padded(); ++i) u[i] -= change * row[i];
+    }
+
+    const bool intercept_;
+    Team& team_;
+    Monitor& monitor_;
+    std::vector<std::size_t> free_;
+    std::vector<double> d_;
+};
+
+}  // namespace pegasos
