@@ -53,6 +53,13 @@ public:
         diagonal[k] = row(k)[k];
     }
     bool inside(std::size_t k) const { return up[k] > 0 && down[k] > 0; }
+    /// Changes a variable, to its bound exactly where it gets there; slopes are left as they are.
+    void move(std::size_t k, double by) {
+        const Real change = static_cast<Real>(by);
+        beta[k] += by;
+        up[k] = change >= up[k] ? Real{0} : up[k] - change;
+        down[k] = -change >= down[k] ? Real{0} : down[k] + change;
+    }
 
     std::vector<double> beta;
     Reals u, up, down;  // slopes, and how far a variable is from its bounds
@@ -100,8 +107,8 @@ private:
             const Real delta = static_cast<Real>(std::min(
                 {static_cast<double>(p.u[i] - p.u[j]) / curvature, double{p.up[i]}, double{p.down[j]}}));
             if (!(delta > 0)) break;
-            move(p, i, delta);
-            move(p, j, -delta);
+            p.move(i, delta);
+            p.move(j, -delta);
             add(p, delta, a, c);
         }
         return steps;
@@ -118,17 +125,10 @@ private:
             if (steps > 0 && !(violation > goal)) break;
             const Real delta = step_of(p, i);
             if (delta == 0) break;
-            move(p, i, delta);
+            p.move(i, delta);
             add(p, delta, p.row(i), nullptr);
         }
         return steps;
-    }
-
-    /// A variable changes, to its bound exactly where it gets there.
-    static void move(DenseProblem<Real>& p, std::size_t i, Real delta) {
-        p.beta[i] += delta;
-        p.up[i] = delta >= p.up[i] ? Real{0} : p.up[i] - delta;
-        p.down[i] = -delta >= p.down[i] ? Real{0} : p.down[i] + delta;
     }
 
     static Real step_of(const DenseProblem<Real>& p, std::size_t k) {

@@ -96,10 +96,8 @@ private:
     }
 
     static void move(DenseProblem<Real>& p, std::size_t k, double by) {
+        p.move(k, by);
         const Real change = static_cast<Real>(by), *row = p.row(k);
-        p.beta[k] += by;
-        p.up[k] = change >= p.up[k] ? Real{0} : p.up[k] - change;
-        p.down[k] = -change >= p.down[k] ? Real{0} : p.down[k] + change;
         Real* __restrict u = p.u.data();
 #pragma omp simd
         for (std::size_t i = 0; i < p.padded(); ++i) u[i] -= change * row[i];
