@@ -116,11 +116,17 @@ private:
     }
 };
 
+/// An upper and a lower bound on the optimum. Both allow for the rounding of the pass that computed them:
+/// `above` is what that added to the primal value, `below` what it took off the dual one.
 struct Bounds {
     double primal;
     double dual;
+    double above = 0, below = 0;
 
     double gap() const { return relative_gap(primal, dual); }
+    double rounding() const { return above + below; }
+    /// Whether what is left between the bounds is rounding for the most part, so that no more steps can help.
+    bool mostly_rounding() const { return rounding() > 0 && primal - dual <= 2 * rounding(); }
 };
 
 /// What brings sum y alpha to zero, as a free intercept asks: factors for the alphas of the two classes,

@@ -187,7 +187,9 @@ NB_MODULE(PEGASOS_MODULE, m) {
 
     nb::class_<Bounds>(m, "Bounds", "A primal value and a true lower bound on the optimum.")
         .def_ro("primal", &Bounds::primal)
-        .def_ro("dual", &Bounds::dual);
+        .def_ro("dual", &Bounds::dual)
+        .def_ro("above", &Bounds::above)
+        .def_ro("below", &Bounds::below);
     m.def("certify", &certify_point, "problem"_a, "run"_a, "w"_a, "q"_a);
     m.def("relative_gap", &relative_gap, "primal"_a, "dual"_a);
 

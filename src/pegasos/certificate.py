@@ -22,6 +22,7 @@ REASONS = {
     "max_steps": "the budget of max_steps steps was used up",
     "max_time": "the time limit max_time was reached",
     "precision": "double precision allows no more progress",
+    "inconsistent": "the lower bound came out above the upper one, so neither can be trusted",
     "random_stop": "the last random stopping time was reached",
     "early_stopping": "the score on the examples held out no longer improved",
     "indefinite": "the kernel is not positive semi-definite, so there is no bound",
@@ -48,17 +49,19 @@ class Certificate:
     Attributes
     ----------
     primal : float
-        The objective ``1/2 ||w||^2 + C sum_i s_i loss_i`` at the returned weights, evaluated in double precision.
+        The objective ``1/2 ||w||^2 + C sum_i s_i loss_i`` at the returned weights, or a little more: an upper bound of
+        it that allows for the rounding of its own computation.
     dual : float
-        A true lower bound on the optimum, from a feasible dual point.
+        A true lower bound on the optimum, from a feasible dual point, which allows for rounding too.
     gap : float
         ``(primal - dual) / dual``: the returned weights are at most this far, relatively, above the optimum.
     converged : bool
         Whether the gap is within ``tol`` (with ``tol=0`` nothing was asked for, and this is True).
     reason : str
         Why the fit stopped: ``"tol"``, ``"max_iter"``, ``"max_steps"``, ``"max_time"``, ``"precision"``,
-        ``"random_stop"``, ``"early_stopping"`` or ``"indefinite"`` (the kernel is not positive semi-definite: the dual
-        value bounds nothing, and is given as minus infinity).
+        ``"random_stop"``, ``"early_stopping"``, ``"indefinite"`` (the kernel is not positive semi-definite: the dual
+        value bounds nothing, and is given as minus infinity) or ``"inconsistent"`` (the bounds contradict each other,
+        which no data should bring about: the dual value is given as minus infinity).
     n_iter : int
         Epochs begun (an epoch is as many visits of examples as there are examples), or iterations of interior-point.
     seconds : float
@@ -67,6 +70,8 @@ class Certificate:
         The solver with its options.
     scaled : bool
         Whether the bounds are those of the problem in scaled features (``scale="auto"``).
+    rounding : float
+        What the allowance for rounding adds to the gap, relative to `dual`; of several problems the worst.
     parts : tuple of Certificate
         Of a fit of several problems, such as one class against the rest, the certificate of each, in the order of
         ``classes_``, or of their pairs. `primal` and `dual` are then their sums, `gap`, `reason` and `solver` those of
@@ -83,6 +88,7 @@ class Certificate:
     seconds: float
     solver: str
     scaled: bool = False
+    rounding: float = 0.0
     parts: tuple["Certificate", ...] = ()
 
     @property
@@ -104,6 +110,8 @@ class Certificate:
             f"seconds  {self.seconds:.2f}",
             f"solver   {self.solver}",
         ]
+        if self.rounding > 0.1 * self.gap:
+            lines.insert(3, f"rounding {self.rounding:.3g} of the gap")
         if self.scaled:
             lines.append("scaled   the bounds are those of the problem in the scaled features")
         if self.parts:
@@ -131,23 +139,39 @@ class Found(Protocol):
     @property
     def reason(self) -> str: ...
     @property
+    def above(self) -> float: ...
+    @property
+    def below(self) -> float: ...
+    @property
     def solver(self) -> str: ...
 
 
 def certificate_of(found: Found, tol: float, n_iter: int | None = None, scaled: bool = False) -> Certificate:
     """The certificate of a solution that was to be within `tol`; `n_iter` where that is not the epochs begun."""
-    gap = relative_gap(found.primal, found.dual)
+    dual, reason = found.dual, found.reason
+    consistent = dual <= found.primal
+    if not consistent:
+        dual, reason = -math.inf, "inconsistent"
+    gap = relative_gap(found.primal, dual)
     return Certificate(
         primal=found.primal,
-        dual=found.dual,
+        dual=dual,
         gap=gap,
-        converged=tol == 0 or gap <= tol,
-        reason=found.reason,
+        converged=consistent and (tol == 0 or gap <= tol),
+        reason=reason,
         n_iter=max(1, math.ceil(found.epochs) if n_iter is None else n_iter),
         seconds=found.seconds,
         solver=found.solver,
         scaled=scaled,
+        rounding=_relative(found.above + found.below, dual),
     )
+
+
+def _relative(rounding: float, dual: float) -> float:
+    """An allowance for rounding as a part of the gap; infinite where there is no gap either."""
+    if rounding == 0:
+        return 0.0
+    return rounding / dual if dual > 0 else math.inf
 
 
 def join_parts(parts: Sequence[Certificate], seconds: float) -> Certificate:
@@ -160,6 +184,7 @@ def join_parts(parts: Sequence[Certificate], seconds: float) -> Certificate:
         converged=all(part.converged for part in parts),
         n_iter=max(part.n_iter for part in parts),
         seconds=seconds,
+        rounding=max(part.rounding for part in parts),
         parts=tuple(parts),
     )
 
@@ -167,7 +192,6 @@ def join_parts(parts: Sequence[Certificate], seconds: float) -> Certificate:
 def history_from_records(records: Sequence[Sequence[float]]) -> History:
     """Arrays by name from rows of (seconds, epoch, primal, dual)."""
     table = np.array(records, dtype=np.float64).reshape(-1, 4)
-    table[:, 3] = np.minimum(table[:, 3], table[:, 2])  # at the optimum rounding can put the bound above the value
     gaps = [relative_gap(primal, dual) for primal, dual in table[:, 2:]]
     columns = dict(zip(("seconds", "epoch", "primal", "dual"), table.T.copy(), strict=True))
     return {**columns, "gap": np.array(gaps)}

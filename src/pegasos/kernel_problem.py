@@ -54,6 +54,8 @@ class KernelSolution:
     reason: str
     records: list[list[float]]
     solver: str
+    above: float = 0.0  # what rounding may add to the primal value, which allows for it,
+    below: float = 0.0  # and take off the dual one
 
     @classmethod
     def from_core(
@@ -67,7 +69,9 @@ class KernelSolution:
             b=found.b,
             variables=variables,
             primal=found.bounds.primal,
-            dual=min(found.bounds.dual, found.bounds.primal),  # rounding, at the optimum
+            dual=found.bounds.dual,
+            above=found.bounds.above,
+            below=found.bounds.below,
             epochs=found.epochs,
             seconds=found.seconds,
             squared_norm=found.squared_norm,

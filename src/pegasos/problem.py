@@ -162,6 +162,8 @@ class Solution:
     records: list[list[float]]
     solver: str  # with its options, and what it chose itself
     n_iter: int | None = None  # where it is not the number of epochs begun
+    above: float = 0.0  # what rounding may add to the primal value, which allows for it,
+    below: float = 0.0  # and take off the dual one
 
     @classmethod
     def from_core(
@@ -173,7 +175,9 @@ class Solution:
             q=found.q,
             t=found.t,
             primal=found.bounds.primal,
-            dual=min(found.bounds.dual, found.bounds.primal),  # rounding, at the optimum
+            dual=found.bounds.dual,
+            above=found.bounds.above,
+            below=found.bounds.below,
             epochs=found.epochs,
             seconds=found.seconds,
             reason=budget_reason if found.reason == "budget" else found.reason,

@@ -46,6 +46,8 @@ class SequenceSolution:
     records: list[list[float]]
     solver: str
     start: SequenceStart | None
+    above: float = 0.0  # what rounding may add to the primal value, which allows for it,
+    below: float = 0.0  # and take off the dual one
 
     @classmethod
     def from_core(cls, found: native.ChainSolution, solver: str, budget_reason: str = "max_iter") -> Self:
@@ -56,7 +58,9 @@ class SequenceSolution:
             weights=weights,
             links=links,
             primal=run.bounds.primal,
-            dual=min(run.bounds.dual, run.bounds.primal),
+            dual=run.bounds.dual,
+            above=run.bounds.above,
+            below=run.bounds.below,
             epochs=run.epochs,
             seconds=run.seconds,
             reason=budget_reason if run.reason == "budget" else run.reason,

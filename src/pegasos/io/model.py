@@ -349,7 +349,7 @@ def _given_parameters(parameters: dict[str, Any], kind: type[Model]) -> dict[str
 def _certificate(fields: dict[str, Any]) -> Certificate:
     parts = fields.get("parts", [])  # which older files do not have
     certificate = Certificate(**{**fields, "parts": tuple(_certificate(part) for part in parts)})
-    numbers = (certificate.primal, certificate.dual, certificate.gap, certificate.seconds)
+    numbers = (certificate.primal, certificate.dual, certificate.gap, certificate.seconds, certificate.rounding)
     if (
         not all(isinstance(number, int | float) for number in numbers)
         or not isinstance(certificate.n_iter, int)
