@@ -3,8 +3,8 @@
 ``python benchmarks/compare.py OLD NEW``: each is a git revision, ``worktree`` (the files as they are) or ``installed``
 (the package of the interpreter that runs this); HEAD and worktree where none is named. A revision is built once, for
 this processor only, under ``build/compare``. Both sides get the same data, and fit in processes of their own, of which
-one works at a time: once to warm up, then OLD NEW, NEW OLD and so on. The processes are started anew a few times, as
-where a process has its memory may make it faster or slower for as long as it lives.
+one works at a time: once to warm up, then OLD NEW, NEW OLD and so on, more often where fits are short. The processes
+are started anew a few times, as where a process has its memory may make it faster or slower for as long as it lives.
 
 The ratio is the median of the ratios NEW/OLD of neighbouring fits. Its interval is that of the sign test: it assumes
 nothing of how times are distributed, but that pairs are independent. An interval below 1.02 says: at most 2% slower.
@@ -90,6 +90,7 @@ class Result:
 
     case: Case
     data: Path
+    repeats: int = 0  # of each side, once it is known how long a fit takes
     fits: dict[str, Fits] = field(default_factory=lambda: {OLD: Fits(), NEW: Fits()})
     error: str = ""
 
@@ -126,15 +127,17 @@ def prepare(cases: Sequence[Case], folder: Path, tiny: bool) -> list[Result]:
     return results
 
 
-def measure(result: Result, workers: dict[str, Worker], pairs: range, n_jobs: int) -> None:
-    """Warm up, then so many pairs of fits, of which every other one begins with the new side."""
-    parameters = {"random_state": 0, "n_jobs": n_jobs} | result.case.parameters
+def measure(result: Result, workers: dict[str, Worker], turn: int, arguments: argparse.Namespace) -> None:
+    """Warm up, then this turn's share of the pairs of fits, of which every other one begins with the new side."""
+    parameters = {"random_state": 0, "n_jobs": arguments.n_jobs} | result.case.parameters
     request = {"data": str(result.data), "estimator": result.case.estimator, "parameters": parameters}
-    for side, worker in workers.items():
-        error = worker.ask(request).get("error")
-        if error:
-            result.error = f"{side}: {error}"
-            return
+    replies = {side: worker.ask(request) for side, worker in workers.items()}
+    result.error = "; ".join(f"{side}: {reply['error']}" for side, reply in replies.items() if "error" in reply)
+    if result.error:
+        return
+    if not result.repeats:
+        wanted = math.ceil(arguments.seconds / max(reply["wall"] for reply in replies.values()))
+        result.repeats = max(arguments.repeats, min(wanted, 10 * arguments.repeats))
 
     def fit(side: str) -> float:
         reply, fits = workers[side].ask({"fit": True}), result.fits[side]
@@ -145,14 +148,15 @@ def measure(result: Result, workers: dict[str, Worker], pairs: range, n_jobs: in
         fits.certificate = reply["certificate"]
         return reply["wall"]
 
-    for pair in pairs:
+    first, last = (k * result.repeats // arguments.processes for k in (turn, turn + 1))
+    for pair in range(first, last):
         sides = (OLD, NEW) if pair % 2 == 0 else (NEW, OLD)
         alternate({side: functools.partial(fit, side) for side in sides}, 1)
 
 
 def print_results(results: Sequence[Result], clock: str) -> None:
     print()
-    print_row("", "old s", "new s", "ratio", "interval", "gap old", "new", "rounding old", "new")
+    print_row("", "fits", "old s", "new s", "ratio", "interval", "gap old", "new", "rounding old", "new")
     for result in results:
         if result.error:
             print(f"{result.case.name:21}  left out: {result.error}")
@@ -161,6 +165,7 @@ def print_results(results: Sequence[Result], clock: str) -> None:
         low, high, _ = median_interval(ratios)
         print_row(
             result.case.name,
+            str(result.repeats),
             *(f"{medians[side]:.4f}" for side in (OLD, NEW)),
             f"{statistics.median(ratios):.3f}",
             f"{low:.3f} to {high:.3f}",
@@ -170,7 +175,7 @@ def print_results(results: Sequence[Result], clock: str) -> None:
 
 
 def print_row(name: str, *cells: str) -> None:
-    widths = (8, 8, 6, 14, 8, 8, 12, 8)
+    widths = (4, 8, 8, 6, 14, 8, 8, 12, 8)
     print(f"{name:21}  " + "  ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip())
 
 
@@ -200,7 +205,8 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="small data and few fits, to see that it runs")
     parser.add_argument("--list", action="store_true", help="list the cases")
     parser.add_argument("--cases", nargs="+", metavar="NAME", help="names of cases, or how they begin")
-    parser.add_argument("--repeats", type=int, default=15, help="fits of each side")
+    parser.add_argument("--repeats", type=int, default=15, help="fits of each side, at the least")
+    parser.add_argument("--seconds", type=float, default=2.0, help="repeat short fits until they take so long together")
     parser.add_argument("--processes", type=int, default=3, help="how often the processes are started")
     parser.add_argument("--n-jobs", type=int, default=1, help="threads of a fit")
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="cpu for machines others use too")
@@ -216,9 +222,9 @@ def main() -> None:
         parser.error(str(error))
     if arguments.tiny:
         cases = [case for case in cases if not case.real]
-        arguments.repeats, arguments.processes = 2, 1
-    repeats, processes = arguments.repeats, min(arguments.processes, arguments.repeats)
-    if processes < 1:
+        arguments.repeats, arguments.seconds, arguments.processes = 2, 0.0, 1
+    arguments.processes = min(arguments.processes, arguments.repeats)
+    if arguments.processes < 1:
         parser.error("--repeats and --processes must be at least 1")
 
     by_default = (INSTALLED, INSTALLED) if arguments.tiny else ("HEAD", WORKTREE)
@@ -233,24 +239,23 @@ def main() -> None:
     print_machine()
     with tempfile.TemporaryDirectory() as folder:
         results = prepare(cases, Path(folder), arguments.tiny)
-        for turn in range(processes):
+        for turn in range(arguments.processes):
             with Worker(builds[OLD]) as old, Worker(builds[NEW]) as new:
-                pairs = range(turn * repeats // processes, (turn + 1) * repeats // processes)
                 for result in results:
                     if not result.error:
-                        measure(result, {OLD: old, NEW: new}, pairs, arguments.n_jobs)
-            print(f"processes {turn + 1} of {processes} done", flush=True)
+                        measure(result, {OLD: old, NEW: new}, turn, arguments)
+            print(f"processes {turn + 1} of {arguments.processes} done", flush=True)
     if not results:
         print("no ratio: no case has data here")
         return
     print_results(results, arguments.clock)
-    confidence = median_interval(range(repeats))[2]
-    print(f"\nMedians of {repeats} fits of each side, {arguments.clock} clock, n_jobs={arguments.n_jobs}.")
-    print(f"The ratio is new/old, its interval {confidence:.1%} certain. * not converged")
+    confidence = min(CONFIDENCE, median_interval(range(arguments.repeats))[2])
+    print(f"\nMedians of so many fits of each side, {arguments.clock} clock, n_jobs={arguments.n_jobs}.")
+    print(f"The ratio is new/old, its interval at least {confidence:.0%} certain. * not converged")
     print_machine()
     if arguments.json:
         sides = {side: {"revision": build.revision, "description": build.description} for side, build in builds.items()}
-        settings = {"clock": arguments.clock, "n_jobs": arguments.n_jobs, "repeats": repeats, "processes": processes}
+        settings = {name: getattr(arguments, name) for name in ("clock", "n_jobs", "processes")}
         found = [as_dict(result, arguments.clock) for result in results]
         arguments.json.write_text(json.dumps({**sides, **settings, "level": level(), "cases": found}, indent=1) + "\n")
 

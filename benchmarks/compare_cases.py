@@ -197,7 +197,7 @@ KERNEL = [
     Case("kernel-answers", "SVC", answers, 15_000, {"C": 1.0, "gamma": 0.05}),
     Case("kernel-images", "SVC", images, 6_000, {"C": 1.0, "gamma": 0.02}),
     Case("kernel-wide", "SVC", functools.partial(dense, features=200), 6_000, {"C": 1.0, "gamma": 0.005}),
-    Case("kernel-narrow", "SVC", functools.partial(dense, features=8), 20_000, {"C": 1.0, "gamma": 0.1}),
+    Case("kernel-narrow", "SVC", functools.partial(dense, features=8), 10_000, {"C": 1.0, "gamma": 0.1}),
     Case(
         "kernel-adult",
         "SVC",
