@@ -49,7 +49,7 @@ class Worker:
             text=True,
             env=environment,
         )
-        package = Path(self._reply()["package"])
+        package = Path(self._reply()["package"]).resolve()
         if build.path is not None and not package.is_relative_to(build.path):
             self.process.kill()
             raise RuntimeError(f"the worker of {build.revision} imported {package}, not what is in {build.path}")
@@ -230,7 +230,7 @@ def main() -> None:
     by_default = (INSTALLED, INSTALLED) if arguments.tiny else ("HEAD", WORKTREE)
     revisions = (arguments.old or by_default[0], arguments.new or by_default[1])
     try:
-        found_builds = [find_build(revision, arguments.cache) for revision in revisions]
+        found_builds = [find_build(revision, arguments.cache.resolve()) for revision in revisions]
     except RuntimeError as error:
         raise SystemExit(str(error)) from None
     builds = dict(zip((OLD, NEW), found_builds, strict=True))
