@@ -148,7 +148,7 @@ def describe(estimator):
         for name, default in defaults(type(estimator)).items()
         if getattr(estimator, name) is not default and repr(getattr(estimator, name)) != repr(default)
     )
-    return f"{type(estimator).__name__}({own})"
+    return " ".join(f"{type(estimator).__name__}({own})".split())
 
 
 @functools.cache
@@ -416,18 +416,18 @@ def path_case(case, random):
     s = np.ones(data.n) if weights is None else weights
     loss = pick(random, LINEAR_LOSSES)
     more, intercept, bias = draw_intercept(random)
-    Cs = np.unique([draw_C(random) for _ in range(4)])
+    Cs = sorted({draw_C(random) for _ in range(4)})
     parameters = {"loss": loss, **more, "solver": draw_linear_solver(random), **draw_budget(random)}
     try:
         pegasos.LinearSVC(**parameters).check_parameters()
     except ValueError:
         return
     run = functools.partial(pegasos.path, data.X, y, Cs=Cs, sample_weight=weights, **parameters)
-    found = case.call(run, f"path(Cs={Cs.tolist()}, {parameters})")
+    found = case.call(run, f"path(Cs={Cs}, {parameters})")
     if found is None:
         return
     rows, signs = Rows(data.X), np.where(y == 1, 1.0, -1.0)
-    for C, w, b, certificate in zip(found.Cs, found.coefs, found.intercepts, found.certificates, strict=True):
+    for C, w, b, certificate in zip(Cs, found.coefs, found.intercepts, found.certificates, strict=True):
         problem = LinearProblem(
             rows, signs, LONG(C) * s.astype(LONG), loss, intercept=intercept, bias=bias
         )
@@ -452,7 +452,7 @@ def cross_validation_case(case, random):
     weights, loss = draw_weights(random, data.n), pick(random, LINEAR_LOSSES)
     s = np.ones(data.n) if weights is None else weights
     more, intercept, bias = draw_intercept(random)
-    Cs, tol = np.unique([draw_C(random) for _ in range(2)]), pick(random, TOLS)
+    Cs, tol = sorted({draw_C(random) for _ in range(2)}), pick(random, TOLS)
     parameters = {"loss": loss, "scale": pick(random, (None, "auto"), (3, 1)), **more}
     estimator = pegasos.LinearSVCCV(Cs=Cs, cv=[halves, halves[::-1]], tol=tol, random_state=0, **parameters)
     if not case.attempt(estimator, data.X, y, weights):
