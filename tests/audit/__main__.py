@@ -17,12 +17,15 @@ from .evaluation import IS_WIDE
 from .report import Report
 from .run import run
 
+
 def run_one(seed, number, kind, verbose):
     """One case; all that it claims, if so wanted."""
     case, report = run_case(seed, number, kind), Report(seed, only=kind)
     report.add(case)
     if verbose:
-        print(f"{case.kind}: {case.data.n} rows, offset {case.data.offset:g}, scale {case.data.scale:g}", *case.data.notes)
+        print(
+            f"{case.kind}: {case.data.n} rows, offset {case.data.offset:g}, scale {case.data.scale:g}", *case.data.notes
+        )
         for claim in case.claims:
             print(f"  {claim.what}")
             if hasattr(claim, "certificate"):

@@ -91,10 +91,10 @@ def _check_primal(claim, add):
         excess = (objective.value - primal) / abs(objective.value)
         add("primal below objective", f"primal {primal}, objective {objective.value} +- {objective.error:.1e}", excess)
     rounding = getattr(claim.certificate, "rounding", None)
-    if rounding is None or not math.isfinite(rounding):
+    if rounding is None or not math.isfinite(rounding) or claim.certificate.dual <= 0:
         return
     # The allowance for rounding is added to a number that may itself be too large by as much.
-    most = objective.value + LONG(objective.error) + 2 * LONG(rounding) * LONG(max(claim.certificate.dual, 0.0))
+    most = objective.value + LONG(objective.error) + 2 * LONG(rounding) * LONG(claim.certificate.dual)
     if primal > most:
         excess = (primal - most) / abs(objective.value) if objective.value else math.inf
         text = f"primal {primal}, objective {objective.value} +- {objective.error:.1e}, rounding {rounding:.2e}"
@@ -143,7 +143,10 @@ def check_bound(claim):
     out = []
     best = sum((problem.best for problem in claim.problems), LONG(0))
     _check_dual(
-        "lower bound", LONG(claim.value), best, lambda kind, text, excess: out.append(Finding(kind, claim.what, text, float(excess)))
+        "lower bound",
+        LONG(claim.value),
+        best,
+        lambda kind, text, excess: out.append(Finding(kind, claim.what, text, float(excess))),
     )
     return out
 

@@ -1,8 +1,8 @@
 """The objectives in long double, each with a bound on its own error.
 
-A problem has `at(...)`, the objective at a model, as a `Value`. The least one seen is kept in `best`: an upper bound on the
-optimum. Errors are bounded from the terms: a sum of k terms, computed in any order, is off by at most k units in the last
-place of the sum of their sizes.
+A problem has `at(...)`, the objective at a model, as a `Value`. The least one seen is kept in `best`: an upper bound on
+the optimum. Errors are bounded from the terms: a sum of k terms, computed in any order, is off by at most k units in
+the last place of the sum of their sizes.
 
 Examples are shifted by one of their values, and targets too, which changes no score; what the shift is worth in the
 intercept is computed in whole numbers, without rounding. Without it large offsets would cost most digits.

@@ -20,7 +20,7 @@ MISSING = "clarabel is not installed: pip install 'pegasos[dev]'"
 
 
 def solve_qp(P, q, A, b, n_equal=0):
-    """Minimise ``x'Px/2 + q'x`` with ``A x = b`` in the first rows and ``A x <= b`` in the others: x and multipliers."""
+    """Minimise ``x'Px/2 + q'x`` with ``A x = b`` in the first rows, ``A x <= b`` in the others: x and multipliers."""
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-13
@@ -49,7 +49,9 @@ def _columns(problem):
     """The examples in double precision, with the penalised intercept as a column; a free one is left to the shift."""
     rows = problem.rows
     if problem.intercept == "penalized":
-        return np.column_stack([rows.X, np.full(rows.n, float(problem.bias))]), np.append(problem.scale.astype(float), 1)
+        return np.column_stack([rows.X, np.full(rows.n, float(problem.bias))]), np.append(
+            problem.scale.astype(float), 1
+        )
     return (rows.moved.astype(float) if problem.intercept == "free" else rows.X), problem.scale.astype(float)
 
 
@@ -67,7 +69,7 @@ def _look(problem, v):
 
 def _improve_by_qp(problem):
     X, scale = _columns(problem)
-    n, d = X.shape
+    d = X.shape[1]
     cost = problem.cost.astype(float)
     used = np.flatnonzero(cost > 0)
     X, cost, m = X[used], cost[used], len(used)

@@ -64,7 +64,7 @@ class Report:
         only = f" --kind '{self.only}'" if self.only else ""
         return f"python -m tests.audit --seed {self.seed} --case {number}{only}"
 
-    def tell(self):
+    def tell(self, tables=True):
         lines = [
             f"seed {self.seed}, {self.cases} cases, {self.certificates} certificates, {self.false} false",
             "  " + ", ".join(f"{kind} {count}" for kind, count in self.kinds.most_common()),
@@ -77,7 +77,8 @@ class Report:
             for number, finding in group[:TOLD]:
                 excess = f", by {finding.excess:.1e}" if math.isfinite(finding.excess) else ""
                 lines += [f"  {finding.what}", f"    {finding.text}{excess}", f"    {self.command(number)}"]
-        lines += self._tables()
+        if tables:
+            lines += self._tables()
         return "\n".join(lines)
 
     def _tables(self):

@@ -10,9 +10,9 @@ from .report import Report
 CHUNK = 10
 
 
-def run_chunk(seed, first, kind):
+def run_chunk(seed, first, kind=None, count=CHUNK):
     report = Report(seed, only=kind)
-    for number in range(first, first + CHUNK):
+    for number in range(first, first + count):
         report.add(run_case(seed, number, kind))
     return report
 
