@@ -61,7 +61,6 @@ class Case:
     findings: list = field(default_factory=list)
     refusals: collections.Counter = field(default_factory=collections.Counter)
     fits: list = field(default_factory=list)  # what is known of each that was to be within 1e-3
-    asked: set = field(default_factory=set)  # problems whose oracle was asked
     data: object = None
     seconds: float = 0.0
     rounding: float = 0.0
@@ -97,7 +96,7 @@ class Case:
         parts = found.parts or (found,)
         histories = estimator.history_ if found.parts else [estimator.history_]
         if found.parts:
-            self.findings += check_sum(what, found, estimator.tol)
+            self.findings += check_sum(what, found)
         if not len(parts) == len(problems) == len(objectives) == len(histories):
             self.findings.append(Finding("parts", what, f"{len(parts)} certificates of {len(problems)} problems"))
             return
@@ -530,8 +529,7 @@ def stream_case(case, random):
             )
             for target in targets
         ]
-        for problem in problems:
-            w, b = np.atleast_2d(estimator.coef_)[0], estimator.intercept_[0]
+        for problem, w, b in zip(problems, np.atleast_2d(estimator.coef_), estimator.intercept_, strict=True):
             problem.at(w, b)
         reference = kind(C=float(1 / (LONG(alpha) * weight)), tol=1e-8, random_state=0, **more)
         if is_regression or len(np.unique(y[met])) == classes:

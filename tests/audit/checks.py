@@ -151,7 +151,7 @@ def check_bound(claim):
     return out
 
 
-def check_sum(what, found, tol):
+def check_sum(what, found):
     """What a certificate of several problems says of its parts."""
     parts, out = found.parts, []
     expected = {
