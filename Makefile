@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 SOURCES := pyproject.toml CMakeLists.txt $(CPP) $(shell find src -name '*.py' -o -name 'py.typed')
 
-.PHONY: demo test lint install docs bench fuzz clean
+.PHONY: demo test lint install docs bench fuzz audit clean
 
 demo: install
 	$(BIN)/pegasos demo
@@ -35,6 +35,12 @@ fuzz:
 	build/fuzz 1 10000
 	$(CXX) -std=c++20 -O1 -g -fsanitize=thread -Icpp cpp/fuzz/svmlight.cpp -o build/fuzz -pthread
 	build/fuzz 2 2000
+
+# Tens of thousands of certificates of random fits against an evaluation in long double; takes some minutes.
+CERTIFICATES ?= 50000
+SEED ?= 1
+audit: install
+	$(BIN)/python -m tests.audit --certificates $(CERTIFICATES) --seed $(SEED) --processes 2
 
 install: $(VENV)/installed
 

@@ -1,6 +1,8 @@
 """The benchmarks run, at a size at which their times mean nothing."""
 
 import csv
+import importlib
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +10,9 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
-SHARED = {"timing.py", "problems.py", "kernel_problems.py", "peers.py"}  # what scripts import
+SHARED = {"timing.py", "problems.py", "kernel_problems.py", "peers.py"} | {  # what scripts import
+    f"compare_{part}.py" for part in ("builds", "cases", "worker")
+}
 SCRIPTS = sorted(path.name for path in FOLDER.glob("*.py") if path.name not in SHARED)
 
 
@@ -16,6 +20,7 @@ def test_there_are_benchmarks():
     expected = {
         "epoch.py",
         "steps.py",
+        "compare.py",
         "import_time.py",
         "linear.py",
         "kernel.py",
@@ -78,3 +83,38 @@ def test_s4_counts_kernel_evaluations(tmp_path):
         changes, rest = divmod(int(point["evaluations"]), n)
         assert rest == 0
         assert changes <= round(float(point["epochs"]) * n)  # a step or a visit changes at most one coefficient
+
+
+def test_compare_writes_what_it_prints(tmp_path):
+    file = tmp_path / "found.json"
+    chosen = ["--cases", "linear-text", "kernel-n", "C10-answers"]
+    output = run("compare.py", "installed", "installed", "--tiny", *chosen, "--json", file)
+    found = json.loads(file.read_text())
+    names = ["linear-text", "kernel-narrow", "C10-answers"]  # one that has this name is meant alone
+    assert [case["case"] for case in found["cases"]] == names
+    assert all(name in output for name in names)
+    for case in found["cases"]:
+        for side in ("old", "new"):
+            assert len(case[side]["wall"]) == len(case[side]["cpu"]) == 2
+            assert case[side]["certificate"]["converged"]
+        assert case["old"]["certificate"]["primal"] == case["new"]["certificate"]["primal"]  # the same data and seed
+        assert case["interval"][0] <= case["ratio"] <= case["interval"][1]
+
+
+def test_compare_refuses_what_it_does_not_know():
+    for arguments, told in [(["--cases", "quantum"], "no case"), (["no-such-revision"], "no-such-revision")]:
+        command = [sys.executable, FOLDER / "compare.py", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+        assert done.returncode != 0
+        assert told in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("n", "order", "certain"), [(15, 4, 0.9648), (20, 6, 0.9586), (6, 1, 0.96875), (3, 1, 0.75)])
+def test_compare_interval_is_that_of_the_sign_test(n, order, certain, monkeypatch):
+    """As in tables of it: the order-th smallest and largest of n."""
+    monkeypatch.syspath_prepend(FOLDER)
+    compare = importlib.import_module("compare")
+    low, high, confidence = compare.median_interval(range(n, 0, -1))
+    assert (low, high) == (order, n + 1 - order)
+    assert confidence == pytest.approx(certain, abs=1e-4)

@@ -1,0 +1,632 @@
+"""Certificates against an independent evaluation in long double: random fits, hard data, planted faults."""
+
+import itertools
+import json
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from audit import evaluation, oracle
+from audit.cases import KINDS, KernelProblems, LinearProblems, coefficients, kernel_parts, run_case
+from audit.checks import Bound, Claim, check, check_bound, check_sum, relative_gap
+from audit.data import dense
+from audit.evaluation import LONG, JointProblem, KernelProblem, LinearKernelProblem, LinearProblem, Rows
+from audit.report import Report
+from audit.run import run, run_chunk
+
+from pegasos import SVC, SVR, LinearSVC, LinearSVR
+from pegasos.solvers import Pegasos
+
+pytestmark = [
+    pytest.mark.skipif(not evaluation.IS_WIDE, reason="long double is no wider than double on this machine"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+needs_oracle = pytest.mark.skipif(oracle.clarabel is None, reason=oracle.MISSING)
+
+SEED = 20
+#: Cases of each kind: first and how many.
+PARTS = [
+    *[("linear", first, 25) for first in (0, 25, 50, 75)],
+    *[("regression", first, 30) for first in (0, 30, 60)],
+    *[("kernel", first, 25) for first in (0, 25, 50, 75, 100)],
+    ("ovr", 0, 20),
+    ("joint", 0, 25),
+    ("path", 0, 12),
+    ("cross-validation", 0, 6),
+    ("stream", 0, 15),
+    ("disk", 0, 4),
+    ("large kernel", 0, 2),
+    ("sequence", 0, 15),
+    ("feature map", 0, 8),
+]
+
+
+@pytest.mark.parametrize(("kind", "first", "count"), PARTS, ids=lambda value: str(value))
+def test_random_fits(kind, first, count):
+    report = run_chunk(SEED, first, kind, count)
+    assert report.certificates > 0
+    assert not report.findings, "\n" + report.tell(tables=False)
+
+
+def test_every_kind_of_case_is_run():
+    assert {kind for kind, _, _ in PARTS} == set(KINDS)
+
+
+# Data that certificates were once false on.
+
+
+def findings_of(problems, estimator, is_bounded=True):
+    """What is wrong with the certificates of a fit, which must be honest about the data as it is stored."""
+    claims = []
+    case = SimpleNamespace(claim=lambda *found, **more: claims.append((found, more)), findings=[])
+    problems.claim(case, estimator)
+    ((_, own, values), _) = claims[0]
+    found = estimator.certificate_
+    parts = found.parts or (found,)
+    out = list(case.findings)
+    for part, problem, value in zip(parts, own, values, strict=True):
+        out += check(Claim(type(estimator).__name__, part, problem, value, estimator.tol, is_bounded=is_bounded))
+    return out
+
+
+def kernel_problems(X, y, estimator, loss="hinge", epsilon=0.0):
+    targets = np.where(y == 1, 1.0, -1.0) if loss == "hinge" else y
+    return KernelProblems(X, [(None, targets)], estimator.C, np.ones(len(y)), loss, True, epsilon)
+
+
+def look_at(problems, estimator, other):
+    """Take the model of another fit, to nearly the same data, as a point of the problem of this one."""
+    (problem,) = problems.of(estimator)
+    problem.improve(coefficients(other, len(problem.y))[0])
+
+
+def normal_classes(n, d, seed=0, noise=1.5):
+    random = np.random.default_rng(seed)
+    Z = random.normal(size=(n, d))
+    return Z, (Z @ random.normal(size=d) + noise * random.normal(size=n) > 0).astype(int)
+
+
+def test_offset_columns_single_precision():
+    Z, y = normal_classes(2100, 6, noise=1.0)
+    X = sp.csr_matrix(Z + 23)
+    clf = SVC(C=200, random_state=0).fit(X, y)
+    problems = kernel_problems(X, y, clf)
+    look_at(problems, clf, SVC(C=200, gamma=clf._fitted_kernel.gamma, random_state=0).fit(dense(X) - 23, y))
+    assert not findings_of(problems, clf)
+    assert clf.certificate_.converged
+
+
+def test_far_groups_single_precision():
+    Z, y = normal_classes(2100, 6, noise=1.0)
+    X = Z + np.where(np.arange(2100) % 2 == 0, 20.0, -20.0)[:, None]
+    clf = SVC(C=200, gamma=0.3, random_state=0).fit(X, y)
+    assert not findings_of(kernel_problems(X, y, clf), clf)
+    assert clf.certificate_.converged
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e7, 1e8])
+def test_offset_columns_gaussian_kernel(offset):
+    Z, y = normal_classes(60, 3)
+    X = sp.csr_matrix(Z + offset)
+    clf = SVC(gamma=1.0, random_state=0).fit(X, y)
+    problems = kernel_problems(X, y, clf)
+    look_at(problems, clf, SVC(gamma=1.0, random_state=0).fit(dense(X) - offset, y))
+    assert not findings_of(problems, clf)
+    assert clf.certificate_.converged
+
+
+def test_far_groups_gaussian_kernel():
+    Z, y = normal_classes(60, 3)
+    side = np.where(np.arange(60) % 2 == 0, 1e8, -1e8)[:, None]
+    X = Z + side
+    clf = SVC(gamma=1.0, random_state=0).fit(X, y)
+    problems = kernel_problems(X, y, clf)
+    # Other groups are so far away that their kernel is zero: 100 is as far as 1e8.
+    look_at(problems, clf, SVC(gamma=1.0, random_state=0).fit(X - side + np.sign(side) * 100, y))
+    assert not findings_of(problems, clf)
+    assert clf.certificate_.converged
+
+
+def linear_targets(shift, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(60, 3))
+    return X, X @ random.normal(size=3) + 0.1 * random.normal(size=60) + shift
+
+
+@pytest.mark.parametrize(("shift", "C"), [(1.6e12, 1.0), (1.6e12, 1e4), (1e6, 1e4)])
+def test_large_targets_free_intercept(shift, C):
+    for seed in range(3):
+        X, y = linear_targets(shift, seed)
+        reg = LinearSVR(C=C, intercept="free", tol=1e-6, random_state=0).fit(X, y)
+        problems = LinearProblems(
+            Rows(X), [y], C, np.ones(len(y)), "epsilon_insensitive", epsilon=0.0, intercept="free"
+        )
+        other = LinearSVR(C=C, intercept="free", tol=1e-8, random_state=0).fit(X, y - shift)  # which is exact
+        problems.of(reg)[0].improve(other.coef_)
+        assert not findings_of(problems, reg)
+
+
+@pytest.mark.parametrize("C", [100.0, 1e4])
+def test_offset_columns_linear_kernel(C):
+    Z, y = normal_classes(60, 3)
+    X = Z + 1e5
+    clf = SVC(kernel="linear", C=C, random_state=0).fit(X, y)
+    problems = kernel_problems(X, y, clf)
+    look_at(problems, clf, SVC(kernel="linear", C=C, random_state=0).fit(X - 1e5, y))
+    assert not findings_of(problems, clf)
+    assert clf.certificate_.converged
+
+
+@pytest.mark.parametrize(
+    ("dtype", "offset"), [(np.float32, 1e3), (np.float32, 1e4), (np.float32, 1e6), (np.float64, 1e8)]
+)
+def test_gamma_by_scale_of_sparse_data_with_an_offset(dtype, offset):
+    Z, y = normal_classes(60, 3)
+    X = sp.csr_matrix((Z + offset).astype(dtype))
+    gamma = SVC(random_state=0).fit(X, y)._fitted_kernel.gamma
+    values = dense(X).astype(LONG)
+    assert gamma == pytest.approx(float(1 / (3 * values.var())), rel=1e-8)
+
+
+@pytest.mark.parametrize("C", [100.0, 1e3, 1e4])
+def test_projection_with_a_kernel(C):
+    Z, y = normal_classes(30, 3)
+    solver = Pegasos(project=True)
+    clf = SVC(C=C, gamma=0.5, fit_intercept=False, solver=solver, tol=0.01, max_iter=10, random_state=0).fit(Z, y)
+    problems = KernelProblems(Z, [(None, np.where(y == 1, 1.0, -1.0))], C, np.ones(30), "hinge", False)
+    look_at(problems, clf, SVC(C=C, gamma=0.5, fit_intercept=False, random_state=0).fit(Z, y))
+    assert not findings_of(problems, clf)
+
+
+def lower_point(problem, beta, reach):
+    """Look at coefficients up to `reach` that change no loss, along which the norm falls below zero."""
+    responses = problem.responses(beta)[0]
+    b = evaluation.best_intercept("hinge", responses, problem.y, problem.cost, 0.0)
+    margins = ((responses + b) * problem.y).astype(float)
+    K = problem.gram.K.astype(float)
+    easy, others = np.flatnonzero(margins > 1 + 1e-3), np.flatnonzero(margins <= 1 + 1e-3)
+    _, sizes, rows = np.linalg.svd(np.vstack([K[np.ix_(others, easy)], np.ones(len(easy))]))
+    free = rows[int((sizes > 1e-13 * sizes[0]).sum()) :].T
+    values, vectors = np.linalg.eigh(free.T @ K[np.ix_(easy, easy)] @ free)
+    assert values[0] < 0
+    step = np.zeros(len(beta))
+    step[easy] = free @ vectors[:, 0]
+    for t in reach / abs(step).max() * np.array([1, 0.5, -0.5, -1]):
+        problem.improve(beta + t * step)
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", "sigmoid"])
+def test_nearly_definite_kernel(kernel):
+    random = np.random.default_rng(0)
+    n = 60
+    if kernel == "precomputed":
+        C, y = 100.0, np.arange(n) % 2
+        points = 3 * random.normal(size=(n, 2))
+        points[:, 0] += np.where(y, 18, -18) * (1 + 0.2 * random.random(n))
+        K = points @ points.T
+        easy = np.flatnonzero(abs(points[:, 0]) > 18)
+        v = np.zeros(n)
+        v[easy] = np.linalg.svd(np.column_stack([points, np.ones(n)])[easy].T)[2][-1]
+        K = K - 5e-7 * np.linalg.eigvalsh(K)[-1] * np.outer(v, v)
+        X = (K + K.T) / 2
+    else:
+        X = random.normal(size=(n, 4))
+        C, y = 1e4, (X[:, 0] + 0.1 * random.normal(size=n) > 0).astype(int)
+    clf = SVC(C=C, kernel=kernel, gamma=2e-4, random_state=0).fit(X, y)
+    problems = kernel_problems(X, y, clf)
+    lower_point(problems.of(clf)[0], coefficients(clf, n)[0], C)
+    assert not findings_of(problems, clf, is_bounded=False)
+
+
+def test_softmax_of_tiny_losses():
+    random = np.random.default_rng(0)
+    y = np.arange(45) % 3
+    X = 1e4 * (random.normal(size=(45, 4)) + 8 * np.eye(3, 4)[y])
+    clf = LinearSVC(loss="log_loss", multi_class="joint", C=1.2e4, tol=1e-6, max_iter=200, random_state=0).fit(X, y)
+    problem = JointProblem(Rows(X), y, 3, np.full(45, LONG(1.2e4)), "log_loss")
+    value = problem.at(clf.coef_, clf.intercept_)
+    assert not check(Claim("softmax", clf.certificate_, problem, value, clf.tol))
+
+
+@pytest.mark.parametrize(("shift", "seed"), [(1e6, 0), (-1e6, 0)])
+def test_large_targets_single_precision(shift, seed):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(2100, 2))
+    y = np.sin(2 * X[:, 0]) + 0.1 * random.normal(size=2100) + shift
+    reg = SVR(C=1, gamma=0.5, epsilon=0.01, random_state=0).fit(X, y)
+    problems = kernel_problems(X, y, reg, "epsilon_insensitive", 0.01)
+    look_at(problems, reg, SVR(C=1, gamma=0.5, epsilon=0.01, random_state=0).fit(X, y - shift))
+    assert not findings_of(problems, reg)
+    assert reg.certificate_.converged
+
+
+def test_kernel_matrix_given_in_single_precision():
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        Z = random.normal(size=(50, 3))
+        y = (Z @ random.normal(size=3) + 1.5 * random.normal(size=50) > 1).astype(int)  # so that there is an intercept
+        K = np.exp(-0.5 * ((Z[:, None] - Z[None]) ** 2).sum(axis=2)) + 0.01 * np.eye(50)
+        K = ((K + K.T) / 2).astype(np.float32)
+        clf = SVC(kernel="precomputed", C=10, tol=1e-6, random_state=0).fit(K, y)
+        problems = kernel_problems(K, y, clf)
+        look_at(problems, clf, SVC(kernel="precomputed", C=10, tol=1e-8).fit(K.astype(np.float64), y))
+        assert not findings_of(problems, clf)
+        assert clf.certificate_.converged
+
+
+# The evaluation itself, against fractions and decimals.
+
+
+def exact_objective(X, y, cost, loss, w, b, epsilon=0.0, intercept="penalized", bias=1.0):
+    """In fractions."""
+    w, b = [Fraction(v) for v in w], Fraction(b)
+    value = sum(v * v for v in w) / 2
+    if intercept == "penalized":
+        value += (b / Fraction(bias)) ** 2 / 2
+    for x, target, c in zip(X.tolist(), y.tolist(), cost, strict=True):
+        z = sum(v * Fraction(entry) for v, entry in zip(w, x, strict=True)) + b
+        over = abs(z - Fraction(target)) - Fraction(epsilon) if "epsilon" in loss else 1 - Fraction(target) * z
+        over = max(over, Fraction(0))
+        value += Fraction(c) * (over**2 if "squared" in loss else over)
+    return value
+
+
+def as_fraction(value):
+    high = float(value)
+    return Fraction(high) + Fraction(float(value - LONG(high)))
+
+
+def assert_within(value, exact):
+    """The long double is as close to the exact value as it says, and that is close."""
+    assert abs(as_fraction(value.value) - exact) <= Fraction(value.error)
+    assert value.error < 1e-9 * abs(exact)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_linear_objective(loss, offset):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(20, 3)) + offset
+    is_regression = "epsilon" in loss
+    y = random.normal(size=20) + 10 * offset if is_regression else random.choice([-1.0, 1.0], size=20)
+    w, b = random.normal(size=3), float(random.normal() + 9 * offset)
+    cost, epsilon = random.random(20), 0.1 if is_regression else 0.0
+    for intercept in ("penalized", "free"):
+        problem = LinearProblem(Rows(X), y, cost, loss, epsilon=epsilon, intercept=intercept, bias=0.1)
+        exact = exact_objective(X, y, cost.tolist(), loss, w, b, epsilon, intercept, 0.1)
+        assert_within(problem.at(w, b), exact)
+
+
+def test_kernel_objectives():
+    random = np.random.default_rng(2)
+    X, y = random.normal(size=(12, 2)) + 1e8, random.choice([-1.0, 1.0], size=12)
+    beta, b, cost = random.normal(size=12), 0.25, random.random(12)
+    w = [sum(Fraction(v) * Fraction(x) for v, x in zip(beta, column, strict=True)) for column in X.T]
+    exact = exact_objective(X, y, cost.tolist(), "hinge", w, b, intercept=None)
+    assert_within(LinearKernelProblem(Rows(X), y, cost).at(beta, b), exact)
+    with localcontext() as context:
+        context.prec = 60
+        K = [
+            [
+                Fraction(
+                    (-Decimal("0.5") * sum((Decimal(a) - Decimal(c)) ** 2 for a, c in zip(x, z, strict=True))).exp()
+                )
+                for z in X.tolist()
+            ]
+            for x in X.tolist()
+        ]
+    f = [sum(Fraction(v) * k for v, k in zip(beta, row, strict=True)) for row in K]
+    exact = sum(Fraction(v) * own for v, own in zip(beta, f, strict=True)) / 2
+    for own, target, c in zip(f, y, cost, strict=True):
+        exact += Fraction(c) * max(Fraction(0), 1 - Fraction(target) * (own + Fraction(b)))
+    assert_within(KernelProblem(evaluation.gram_of_points(X, "rbf", 0.5), y, cost).at(beta, b), exact)
+
+
+def test_log_losses():
+    random = np.random.default_rng(3)
+    X, y = random.normal(size=(9, 2)) * 40, np.arange(9) % 3
+    W, b, cost = random.normal(size=(3, 2)), random.normal(size=3), random.random(9)
+    signs = np.where(y == 1, 1.0, -1.0)
+
+    def decimal(value):
+        return Decimal(value.numerator) / Decimal(value.denominator)
+
+    with localcontext() as context:
+        context.prec = 60
+        two = sum(Fraction(v) ** 2 for v in [*W[0], b[0]]) / 2
+        joint = sum(Fraction(v) ** 2 for v in [*W.ravel(), *b]) / 2
+        for x, sign, label, c in zip(X.tolist(), signs, y, cost, strict=True):
+            z = [
+                sum(Fraction(v) * Fraction(e) for v, e in zip(w, x, strict=True)) + Fraction(t)
+                for w, t in zip(W, b, strict=True)
+            ]
+            two += Fraction(c) * Fraction((1 + decimal(-Fraction(sign) * z[0]).exp()).ln())
+            joint += Fraction(c) * Fraction(sum(decimal(own - z[label]).exp() for own in z).ln())
+    assert_within(LinearProblem(Rows(X), signs, cost, "log_loss").at(W[0], b[0]), two)
+    assert_within(JointProblem(Rows(X), y, 3, cost, "log_loss").at(W, b), joint)
+
+
+@pytest.mark.parametrize(
+    "loss", ["hinge", "squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive"]
+)
+def test_best_intercept(loss):
+    random = np.random.default_rng(4)
+    y = random.normal(size=15) if "epsilon" in loss else np.where(random.random(15) < 0.4, 1.0, -1.0)
+    problem = LinearProblem(
+        Rows(random.normal(size=(15, 2))), y, random.random(15), loss, epsilon=0.1, intercept="free"
+    )
+    w = random.normal(size=2)
+    problem.improve(w)
+    best = problem.best
+    for t in np.linspace(-3, 3, 301):
+        assert problem.at_shifted(w, t).value >= best * (1 - LONG(1e-12))
+
+
+# Planted faults: each must be found.
+
+
+def certificate(primal, dual, tol=1e-3, **more):
+    gap = relative_gap(primal, dual)
+    return SimpleNamespace(
+        **{
+            "primal": primal,
+            "dual": dual,
+            "gap": gap,
+            "converged": gap <= tol,
+            "reason": "tol",
+            "rounding": 1e-15,
+            "n_iter": 1,
+            "parts": (),
+            **more,
+        }
+    )
+
+
+def upwards(value):
+    return float(np.nextafter(float(value.above), math.inf))
+
+
+def downwards(value):
+    return float(np.nextafter(float(value), -math.inf))
+
+
+def linear_model(loss="hinge", intercept="free"):
+    Z, y = normal_classes(40, 3)
+    clf = LinearSVC(loss=loss, intercept=intercept, tol=1e-9, max_iter=5000, random_state=0).fit(Z, y)
+    problem = LinearProblem(Rows(Z), np.where(y == 1, 1.0, -1.0), np.ones(40), loss, intercept=intercept)
+    return problem, (clf.coef_[0], clf.intercept_[0]), clf.certificate_.dual
+
+
+def regression_model():
+    X, y = linear_targets(100.0)
+    reg = LinearSVR(C=0.5, intercept="free", epsilon=0.05, tol=1e-9, random_state=0).fit(X, y)
+    cost = np.full(60, LONG(0.5))
+    problem = LinearProblem(Rows(X), y, cost, "epsilon_insensitive", epsilon=0.05, intercept="free")
+    return problem, (reg.coef_, reg.intercept_[0]), reg.certificate_.dual
+
+
+def kernel_model():
+    Z, y = normal_classes(40, 3)
+    clf = SVC(gamma=0.5, tol=1e-9, random_state=0).fit(Z, y)
+    gram = evaluation.gram_of_points(Z, "rbf", 0.5)
+    problem = KernelProblem(gram, np.where(y == 1, 1.0, -1.0), np.ones(40))
+    return problem, (coefficients(clf, 40)[0], clf.intercept_[0]), clf.certificate_.dual
+
+
+def joint_model():
+    random = np.random.default_rng(0)
+    y = np.arange(30) % 3
+    X = random.normal(size=(30, 3)) + np.eye(3)[y]
+    clf = LinearSVC(multi_class="joint", C=0.1, tol=1e-9, max_iter=20_000, random_state=0).fit(X, y)
+    problem = JointProblem(Rows(X), y, 3, np.full(30, LONG(0.1)), "hinge", delta=1 - np.eye(3))
+    return problem, (clf.coef_, clf.intercept_), clf.certificate_.dual
+
+
+MODELS = {
+    "hinge": linear_model,
+    "squared hinge": lambda: linear_model("squared_hinge", "penalized"),
+    "log loss": lambda: linear_model("log_loss", "penalized"),
+    "regression": regression_model,
+    "kernel": kernel_model,
+    "joint": joint_model,
+}
+
+
+def found_in(problem, value, primal=None, dual=None, **more):
+    """The kinds of findings in a certificate that is honest but for what is given."""
+    own = {key: more.pop(key) for key in ("history", "is_best", "is_bounded") if key in more}
+    primal = upwards(value) if primal is None else float(primal)
+    dual = downwards(problem.best) if dual is None else float(dual)
+    claim = Claim("planted", certificate(primal, dual, **more), problem, value, 1e-3, **own)
+    return {finding.kind for finding in check(claim)}
+
+
+@pytest.fixture(params=MODELS, ids=lambda name: name.replace(" ", "-"))
+def model(request):
+    problem, point, dual = MODELS[request.param]()
+    value = problem.at(*point)
+    problem.improve(point[0])
+    return problem, point, value, dual
+
+
+def test_an_honest_certificate_passes(model):
+    problem, _, value, _ = model
+    assert found_in(problem, value) == set()
+
+
+def test_wrong_primal_values_are_found(model):
+    problem, point, value, _ = model
+    norm = total_without(problem, point, cost=False)
+    wrong = {
+        "half of the norm": value.value - norm / 2,
+        "no norm": value.value - norm,
+        "norm subtracted": value.value - 2 * norm,
+        "losses alone counted once too few": total_without(problem, point, row=most_costly(problem, point)),
+        "relative 1e-14": value.value * (1 - LONG(1e-14)),
+    }
+    for fault, primal in wrong.items():
+        assert "primal below objective" in found_in(
+            problem, value, primal, min(float(primal), downwards(problem.best))
+        ), fault
+
+
+def total_without(problem, point, row=None, cost=True):
+    """The objective without the loss of a row, or the norm's part of it alone."""
+    kept = problem.cost
+    try:
+        problem.cost = kept.copy()
+        problem.cost[slice(None) if not cost else row] = 0
+        best = problem.best
+        return problem.at(*point).value
+    finally:
+        problem.cost, problem.best = kept, best
+
+
+def most_costly(problem, point):
+    """The row whose loss is the largest part of the objective."""
+    values = [float(total_without(problem, point, row)) for row in range(len(problem.cost))]
+    return int(np.argmin(values))
+
+
+def test_wrong_models_are_found(model):
+    problem, (w, b), value, _ = model
+    most = np.unravel_index(abs(w).argmax(), w.shape)
+    flipped, dropped = w.copy(), w.copy()
+    flipped[most] *= -1
+    dropped[most] = 0
+    for other in [(flipped, b), (dropped, b), (w, -b - 1), (-w, b)]:
+        mutated = problem.at(*other)
+        assert mutated.value > value.value
+        assert "primal below objective" in found_in(problem, mutated, upwards(value))
+
+
+@needs_oracle
+def test_a_dual_value_slightly_above_the_optimum_is_found(model):
+    problem, _, value, dual = model
+    if isinstance(problem, JointProblem):
+        oracle.improve_joint(problem)
+    elif isinstance(problem, KernelProblem):
+        oracle.improve_kernel(problem)
+    else:
+        oracle.improve(problem)
+    assert problem.best <= dual * (1 + 1e-9)
+    assert found_in(problem, value, dual=dual * (1 - 1e-12)) == set()
+    assert "dual above optimum" in found_in(problem, value, dual=dual * (1 + 2e-9), primal=2 * float(value.value))
+
+
+def test_other_faults_are_found(model):
+    problem, _, value, _ = model
+    primal, dual = upwards(value), downwards(problem.best)
+    gap = relative_gap(primal, dual)
+    faults = {
+        "gap": {"gap": gap + 1e-9},
+        "converged": {"converged": False},
+        "inconsistent": {"reason": "inconsistent"},
+        "rounding": {"rounding": -1e-16},
+    }
+    for kind, fault in faults.items():
+        assert kind in found_in(problem, value, **fault)
+    assert "rounding" in found_in(problem, value, rounding=math.inf)
+    assert "rounding" in found_in(problem, value, rounding=math.nan)
+    assert "primal above objective" in found_in(problem, value, primal * (1 + 1e-8))
+    assert "primal above objective" not in found_in(problem, value, primal * (1 + 1e-8), rounding=2e-8)
+    assert "dual above primal" in found_in(problem, value, primal, primal * (1 + 1e-6))
+    assert "no bound" in found_in(problem, value, dual=-math.inf, gap=math.inf, converged=False)
+    assert not found_in(problem, value, dual=-math.inf, gap=math.inf, converged=False, is_bounded=False)
+    assert "converged" in found_in(problem, value, dual=-math.inf, gap=math.inf, converged=True, is_bounded=False)
+    assert "primal not finite" in found_in(problem, value, math.inf)
+
+
+def test_faults_of_histories_are_found(model):
+    problem, _, value, _ = model
+    primal, dual = upwards(value), downwards(problem.best)
+
+    def of(primals, duals, **more):
+        history = {"primal": np.array(primals), "dual": np.array(duals)}
+        return found_in(problem, value, history=history, **more)
+
+    assert of([2 * primal, primal], [0.0, dual]) == set()
+    assert "history" in of([], [])
+    assert "history" in of([2 * primal, primal * (1 + 1e-15)], [0.0, dual])
+    assert "history" in of([2 * primal, primal], [0.0, dual * (1 - 1e-15)])
+    assert "dual of history above optimum" in of([2 * primal, primal], [primal * (1 + 1e-6), dual])
+    assert "not the best recorded" in of([primal * (1 - 1e-12), primal], [0.0, dual])
+    assert of([primal * (1 - 1e-12), primal], [0.0, dual], is_best=False) == set()
+
+
+def test_faults_of_sums_are_found():
+    parts = (certificate(2.0, 1.0, rounding=1e-12), certificate(3.0, 2.0))
+    right = {"gap": 1.0, "converged": False, "rounding": 1e-12, "parts": parts}
+    assert not check_sum("sum", certificate(5.0, 3.0, **right))
+    faults = [{"gap": 0.5}, {"converged": True}, {"n_iter": 2}, {"rounding": 1e-15}, {"primal": 4.0}, {"dual": 2.0}]
+    for fault in faults:
+        assert check_sum("sum", certificate(**{"primal": 5.0, "dual": 3.0, **right, **fault}))
+
+
+def test_a_wrong_lower_bound_is_found(model):
+    problem, _, _, _ = model
+    assert not check_bound(Bound("stream", downwards(2 * problem.best), (problem, problem)))
+    assert check_bound(Bound("stream", float(2 * problem.best) * (1 + 1e-12), (problem, problem)))
+
+
+def test_chain_against_its_definition():
+    """A score by hand: the enumeration has all labellings, all weights and no forbidden link."""
+    random = np.random.default_rng(0)
+    X, y, starts = random.normal(size=(5, 2)), [0, 1, 1, 0, 1], [0, 3, 5]
+    options = {"boundaries": True, "has_intercept": True, "forbidden": {(0, 0)}}
+    problem = evaluation.chain_problem(X, starts, y, 2, [0.5, 2.0], 1 - np.eye(2), **options)
+    names = ("coef_", "intercept_", "transitions_", "start_", "end_")
+    shapes = ((2, 2), (2,), (2, 2), (2,), (2,))
+    model = SimpleNamespace(**{name: random.normal(size=shape) for name, shape in zip(names, shapes, strict=True)})
+    model.transitions_[0, 0] = -math.inf
+
+    def score(rows, labels):
+        out = model.start_[labels[0]] + model.end_[labels[-1]]
+        out += sum(model.coef_[k] @ x + model.intercept_[k] for x, k in zip(rows, labels, strict=True))
+        return out + sum(model.transitions_[j, k] for j, k in itertools.pairwise(labels))
+
+    expected = evaluation.chain_vector(model) @ evaluation.chain_vector(model) / 2
+    for cost, (first, end) in zip([0.5, 2.0], itertools.pairwise(starts), strict=True):
+        rows, right = X[first:end], y[first:end]
+        others = itertools.product(range(2), repeat=len(right))
+        worth = [sum(j != k for j, k in zip(right, own, strict=True)) + score(rows, own) for own in others]
+        expected += cost * (max(worth) - score(rows, right))
+    assert float(problem.at(evaluation.chain_vector(model)).value) == pytest.approx(expected, rel=1e-13)
+
+
+# The audit as a program.
+
+
+def test_a_case_is_the_same_each_time():
+    for kind in ("linear", "kernel"):
+        first, second = (run_case(SEED, 3, kind) for _ in range(2))
+        bounds = [
+            [(claim.what, claim.certificate.primal, claim.certificate.dual) for claim in case.claims]
+            for case in (first, second)
+        ]
+        assert bounds[0] == bounds[1]
+        assert first.certificates > 0
+
+
+def test_the_report(tmp_path):
+    report = run(SEED, 20)
+    assert report.certificates >= 20
+    told = report.tell()
+    assert f"seed {SEED}" in told
+    assert "within tol=1e-3, by offset" in told
+    written = json.loads(json.dumps(report.to_dict()))
+    assert written["certificates"] == report.certificates
+    whole = Report(SEED)
+    whole.join(report)
+    assert whole.to_dict() == report.to_dict()
+
+
+def test_pairs_of_classes():
+    y = np.array([0, 1, 2, 0])
+    parts = kernel_parts(y, 3, "pairs")
+    assert [rows.tolist() for rows, _ in parts] == [[0, 1, 3], [0, 2, 3], [1, 2]]
+    assert [labels.tolist() for _, labels in parts] == [[1, -1, 1], [1, -1, 1], [1, -1]]
