@@ -28,6 +28,7 @@ struct ByteRows {
     static constexpr std::size_t together = 4;  // bytes of a lane
     static constexpr std::size_t most_bytes = std::size_t{128} << 20;
     static constexpr std::size_t most_features = 33'000;  // 255^2 times as many fit into 31 bits
+    static constexpr double tolerance = 3e-7;             // relative, by which entries may be off the step
 
     double step = 0;
     std::size_t stride = 0;
@@ -99,7 +100,7 @@ double ByteRows::step_of(std::span<const Real> values, Team& team) {
     if (range.largest == 0) return 0;
     const double largest = static_cast<double>(range.largest);
     const auto fits = [&](double step) {
-        const Real scale = static_cast<Real>(1 / step), rounding = static_cast<Real>(1e-6);
+        const Real scale = static_cast<Real>(1 / step), rounding = static_cast<Real>(tolerance);
         if (!(range.largest * scale < Real{255.5}) || !std::isfinite(scale)) return false;
         return of_all(values, team, [&](std::size_t, std::span<const Real> some) {
             bool all = true;

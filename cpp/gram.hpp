@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <list>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -21,6 +23,7 @@
 #endif
 
 #include "kernel_blocks.hpp"
+#include "kernel_error.hpp"
 #include "monitor.hpp"
 #include "threads.hpp"
 
@@ -33,6 +36,9 @@ public:
     virtual ~KernelSource() = default;
     virtual std::size_t size() const = 0;
     virtual double diagonal(std::size_t i) const = 0;
+    /// How far a value may be from what it stands for, and how large it is at most.
+    virtual double error() const = 0;
+    virtual double largest() const = 0;
     /// out[k][c] is the kernel of rows[k] and columns[c]; all n where no columns are given.
     virtual void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
                          std::span<Real* const> out, Team& team, Monitor& monitor) = 0;
@@ -65,25 +71,87 @@ void in_stretches(std::size_t n, std::size_t stretch, std::size_t work, Team& te
 template <class Real>
 class PointKernel final : public KernelSource<Real> {
 public:
-    PointKernel(const Points<Real>& points, const Kernel& kernel, Team& team)
-        : bytes_(ByteRows::of(points, team)),
+    /// `entries_error`: that of the entries, relative, where they are not those of the problem.
+    PointKernel(const Points<Real>& points, const Kernel& kernel, Team& team, double entries_error = 0)
+        : bytes_(kernel.differences ? ByteRows{} : ByteRows::of(points, team)),
           points_(points),
           kernel_(kernel),
           squares_(points.n),
           diagonal_(points.n) {
         if (!bytes_.empty()) points_.bytes = &bytes_;
-        team.run_ranges(points.n, [&](std::size_t, std::size_t first, std::size_t last) {
+        const std::size_t n_parts = team.size();
+        std::vector<double> largest(n_parts), longest(n_parts);
+        team.run_ranges(points.n, [&](std::size_t k, std::size_t first, std::size_t last) {
             for (std::size_t i = first; i < last; ++i) {
                 const double square = points.squared_norm(i);
                 squares_[i] = static_cast<Real>(square);
                 diagonal_[i] = kernel.of_itself(square);
+                largest[k] = std::max(largest[k], square);
+                longest[k] = std::max(longest[k], static_cast<double>(points.entries(i)));
             }
         });
+        const double square = *std::max_element(largest.begin(), largest.end());
+        double terms = *std::max_element(longest.begin(), longest.end());
+        if (!bytes_.empty()) {
+            terms = 3;  // sums of whole numbers are exact; their conversion and two factors are not
+            entries_error += ByteRows::tolerance;
+        } else if (terms > 2 * chain) {
+            terms = points.sparse() ? cut_rows(terms) : chain + std::ceil(terms / chain);
+        }
+        largest_ = kernel.kind == Kernel::Kind::rbf || kernel.kind == Kernel::Kind::sigmoid
+                       ? 1
+                       : kernel.of_itself(std::max(square, 0.0));
+        if (kernel.kind == Kernel::Kind::poly)
+            largest_ = std::pow(kernel.gamma * square + std::abs(kernel.coef0), kernel.degree);
+        error_ = KernelError{rounding_unit<Real>, entries_error, terms, square * (1 + 1e-6)}.of(kernel);
+        largest_ += error_;
     }
     PointKernel(const PointKernel&) = delete;
     PointKernel& operator=(const PointKernel&) = delete;
     std::size_t size() const override { return points_.n; }
     double diagonal(std::size_t i) const override { return diagonal_[i]; }
+    double error() const override { return error_; }
+    double largest() const override { return largest_; }
+
+    /// sums[i] += sum_j coef[j] K(j, i) of the first examples, as many as there are coefficients. Each value
+    /// is computed once for both that it belongs to.
+    void accumulate_square(std::span<const double> coef, double* sums, Team& team, Monitor& monitor) {
+        const std::size_t n = coef.size();
+        std::vector<RowNumber> rows(n);
+        std::iota(rows.begin(), rows.end(), RowNumber{0});
+        with_table(points_, points_, n, [&]<class T>(T& table) {
+            std::vector<double> across(team.size() * T::width);
+            for (std::size_t k = 0; k < n; k += T::width) {
+                const std::size_t count = std::min(T::width, n - k);
+                table.fill(points_, std::span<const RowNumber>(rows).subspan(k, count));
+                alignas(64) double own[T::width] = {};
+                std::copy_n(coef.begin() + static_cast<std::ptrdiff_t>(k), count, own);
+                std::fill(across.begin(), across.end(), 0.0);
+                team.run_ranges(n - k, [&](std::size_t thread, std::size_t first, std::size_t last) {
+                    double* back = &across[thread * T::width];
+                    for (std::size_t i = k + first; i < k + last; i += stretch) {
+                        const std::size_t end = std::min(i + stretch, k + last);
+                        table.against(kernel_, points_, squares_.data(), i, end,
+                                      [&](std::size_t at, const Real* values) {
+                                          const double c = at < k + count ? 0 : coef[at];
+                                          double sum = 0;
+#pragma omp simd reduction(+ : sum)
+                                          for (std::size_t r = 0; r < T::width; ++r) {
+                                              const double value = static_cast<double>(values[r]);
+                                              sum += own[r] * value;
+                                              back[r] += c * value;
+                                          }
+                                          sums[at] += sum;
+                                      });
+                        if (thread == 0) monitor.worked((end - i) * mean_entries() * T::width / T::lane);
+                        if (team.failed()) return;
+                    }
+                });
+                for (std::size_t thread = 0; thread < team.size(); ++thread)
+                    for (std::size_t r = 0; r < count; ++r) sums[k + r] += across[thread * T::width + r];
+            }
+        });
+    }
 
     void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
                  std::span<Real* const> out, Team& team, Monitor& monitor) override {
@@ -119,6 +187,27 @@ public:
     }
 
 private:
+    /// Where a row has many entries, its products are added up by spans of columns that have as many as a
+    /// partial sum should; how many terms follow one another then.
+    double cut_rows(double longest) {
+        const double d = static_cast<double>(points_.n_features);
+        points_.span = std::max<std::size_t>(static_cast<std::size_t>(d * chain / longest), 1);
+        double most = 0;
+        for (std::size_t i = 0; i < points_.n; ++i) {
+            double own = 0, parts = 0;
+            std::size_t last = SIZE_MAX;
+            points_.for_each(i, [&](std::size_t j, Real) {
+                const std::size_t part = j / points_.span;
+                own = part == last ? own + 1 : 1;
+                parts += part != last;
+                last = part;
+                most = std::max(most, own);
+            });
+            most = std::max(most, parts);
+        }
+        return 2 * most;
+    }
+
     std::size_t mean_entries() const {
         return points_.sparse() ? 1 + static_cast<std::size_t>(points_.starts[points_.n]) / points_.n
                                 : points_.n_features;
@@ -157,6 +246,7 @@ private:
     const Kernel kernel_;
     std::vector<Real> squares_;
     std::vector<double> diagonal_;
+    double error_ = 0, largest_ = 0;
 };
 
 /// From a matrix that is there.
@@ -164,9 +254,15 @@ template <class Real, class Given>
 class GivenKernel final : public KernelSource<Real> {
 public:
     GivenKernel(const Given* values, std::size_t n, std::size_t stride)
-        : values_(values), n_(n), stride_(stride) {}
+        : values_(values), n_(n), stride_(stride) {
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j < n; ++j)
+                largest_ = std::max(largest_, std::abs(static_cast<double>(values[i * stride + j])));
+    }
     std::size_t size() const override { return n_; }
     double diagonal(std::size_t i) const override { return static_cast<double>(values_[i * stride_ + i]); }
+    double error() const override { return 0; }
+    double largest() const override { return largest_; }
     void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
                  std::span<Real* const> out, Team& team, Monitor& monitor) override {
         const std::size_t width = columns.empty() ? n_ : columns.size();
@@ -182,6 +278,7 @@ public:
 private:
     const Given* values_;
     const std::size_t n_, stride_;
+    double largest_ = 0;
 };
 
 /// Whole rows from a function, in blocks of at most `block` of them.
@@ -192,9 +289,13 @@ public:
     static constexpr std::size_t block = 256;
 
     CalledKernel(Function function, std::vector<double> diagonal)
-        : function_(std::move(function)), diagonal_(std::move(diagonal)) {}
+        : function_(std::move(function)), diagonal_(std::move(diagonal)) {
+        for (const double own : diagonal_) largest_ = std::max(largest_, std::abs(own));
+    }
     std::size_t size() const override { return diagonal_.size(); }
     double diagonal(std::size_t i) const override { return diagonal_[i]; }
+    double error() const override { return 0; }
+    double largest() const override { return largest_; }
     bool by_columns() const override { return false; }
     void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
                  std::span<Real* const> out, Team&, Monitor& monitor) override {
@@ -214,6 +315,7 @@ public:
 private:
     Function function_;
     std::vector<double> diagonal_;
+    double largest_ = 0;  // of the diagonal, and so of all of a positive semi-definite matrix
 };
 
 /// Of some of the examples of another source alone.
@@ -224,6 +326,8 @@ public:
         : whole_(whole), rows_(std::move(rows)) {}
     std::size_t size() const override { return rows_.size(); }
     double diagonal(std::size_t i) const override { return whole_.diagonal(rows_[i]); }
+    double error() const override { return whole_.error(); }
+    double largest() const override { return whole_.largest(); }
     void compute(std::span<const RowNumber> rows, std::span<const RowNumber> columns,
                  std::span<Real* const> out, Team& team, Monitor& monitor) override {
         whole_.compute(named(rows), columns.empty() ? rows_ : named(columns), out, team, monitor);
@@ -306,6 +410,20 @@ public:
     KernelSource<Real>& source() const { return source_; }
     /// Of the kernel; rows that were kept cost none.
     double evaluations() const { return evaluations_; }
+    /// How far responses to coefficients of this size, kept while these changed, may be from the true ones:
+    /// by the error of the matrix, and by what additions round off.
+    double error_of(double size) const {
+        return size * source_.error() + drift_ +
+               2 * rounding_unit<double> * terms_ * moved_ * source_.largest();
+    }
+    /// Takes note of rows that are added to responses elsewhere, and of responses that are off already.
+    void note(std::span<const double> steps, double drift = 0) {
+        terms_ += static_cast<double>(steps.size());
+        for (const double step : steps) moved_ += std::abs(step);
+        drift_ += drift;
+    }
+    /// What `error_of` has beside the error of the matrix.
+    double drift() const { return error_of(0); }
 
     /// One row, valid until the next call.
     const Real* row(RowNumber i) {
@@ -388,10 +506,12 @@ public:
             (passes ? passing_steps : kept_steps).push_back(steps[k]);
         }
         if (!passing.empty()) {
-            if (source_.accumulate(passing, passing_steps, {}, f.data(), team_, monitor_))
+            if (source_.accumulate(passing, passing_steps, {}, f.data(), team_, monitor_)) {
                 evaluations_ += static_cast<double>(passing.size()) * static_cast<double>(n_);
-            else
+                note(passing_steps);
+            } else {
                 add_kept(passing, passing_steps, f);
+            }
         }
         add_kept(kept, kept_steps, f);
     }
@@ -399,6 +519,7 @@ public:
     /// The same for rows that are at hand.
     void add_found(std::span<const Real* const> found, std::span<const double> steps,
                    std::vector<double>& f) {
+        note(steps);
         in_stretches(n_, 1024, found.size(), team_, monitor_, [&](std::size_t first, std::size_t last) {
             std::size_t k = 0;
             double* __restrict out = f.data();
@@ -440,6 +561,7 @@ private:
     std::vector<RowNumber> missing_;
     std::vector<Real*> room_;
     double evaluations_ = 0;
+    double terms_ = 16, moved_ = 0, drift_ = 0;
     Team& team_;
     Monitor& monitor_;
 };

@@ -1,6 +1,6 @@
 // Kernels: functions of two examples that are inner products in some space. All but the Gaussian one are
 // functions of <x, x'> alone; the Gaussian one also takes the norms, ||x - x'||^2 = ||x||^2 + ||x'||^2 - 2
-// <x, x'>.
+// <x, x'>, or where that would round off what counts, the squared distance itself.
 #pragma once
 
 #include <cmath>
@@ -17,6 +17,7 @@ struct Kernel {
     Kind kind = Kind::linear;
     double gamma = 1, coef0 = 0;
     int degree = 3;
+    bool differences = false;  // of the Gaussian one: distances are sums of squared differences
 
     static Kind named(const std::string& name) {
         if (name == "linear") return Kind::linear;
@@ -26,8 +27,8 @@ struct Kernel {
         throw std::invalid_argument("unknown kernel '" + name + "'");
     }
 
-    /// values[k] becomes the kernel of x and x_k; it is <x, x_k> before, and the squares are those of the
-    /// norms.
+    /// values[k] becomes the kernel of x and x_k; it is <x, x_k> before, or ||x - x_k||^2, and the squares
+    /// are those of the norms.
     template <std::size_t count, class Real>
     void apply(Real* values, Real square, const Real* squares) const {
         const Real g = static_cast<Real>(gamma), c = static_cast<Real>(coef0);
@@ -44,6 +45,11 @@ struct Kernel {
                 }
                 break;
             case Kind::rbf:
+                if (differences) {
+#pragma omp simd
+                    for (std::size_t k = 0; k < count; ++k) values[k] = fast_exp(-g * values[k]);
+                    break;
+                }
 #pragma omp simd
                 for (std::size_t k = 0; k < count; ++k) {
                     const Real distance = square + squares[k] - 2 * values[k];

@@ -6,6 +6,10 @@
 // `tall` at a time, which makes a row of the table serve that often; of sparse ones only the entries that are
 // there cost anything. Of entries that are bytes, four at a time are multiplied (byte_rows.hpp). The kernel
 // is taken while the sums are still in the first-level cache.
+//
+// Long sums are made of partial ones, over `chain` features or a span of columns, so that their rounding
+// grows with the length of these. The order of the additions is that of the columns, whichever example is in
+// the table and however wide it is: a value has the same bits in whatever block it is computed.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +34,9 @@ inline constexpr std::size_t dense_lines = 1, dense_tall = 6;
 inline constexpr std::size_t dense_lines = 1, dense_tall = 2;
 #endif
 
+/// Products that are added up one after the other, where there are more than twice as many.
+inline constexpr std::size_t chain = 64;
+
 /// The few examples. `lines` is the number of cache lines that a row of the table takes.
 template <class Real, std::size_t lines>
 class Table {
@@ -50,32 +57,58 @@ public:
         }
     }
 
-    /// Inner products of `tall` consecutive dense points with all of the table: tall * width numbers.
-    template <std::size_t tall>
-    void dots_dense(const Points<Real>& many, std::size_t first, Real* out) const {
-        const std::size_t d = many.n_features;
+    /// Inner products of `tall` consecutive dense points with all of the table, or squared distances: tall *
+    /// width numbers.
+    template <std::size_t tall, bool differences>
+    void sums_dense(const Points<Real>& many, std::size_t first, Real* out) const {
+        const std::size_t d = many.n_features, part = d > 2 * chain ? chain : d;
         const Real* x[tall];
         for (std::size_t r = 0; r < tall; ++r) x[r] = many.values + many.place(first + r) * d;
-        Line sums[tall][lines] = {};
+        Line* total = reinterpret_cast<Line*>(out);
         const Line* row = reinterpret_cast<const Line*>(values_.data());
-        for (std::size_t j = 0; j < d; ++j, row += lines) {
-            Line across[lines];
-            for (std::size_t v = 0; v < lines; ++v) across[v] = row[v];
+        for (std::size_t begin = 0; begin == 0 || begin < d; begin += part) {
+            Line sums[tall][lines] = {};
+            for (std::size_t j = begin; j < std::min(begin + part, d); ++j, row += lines) {
+                Line across[lines];
+                for (std::size_t v = 0; v < lines; ++v) across[v] = row[v];
+                for (std::size_t r = 0; r < tall; ++r)
+                    for (std::size_t v = 0; v < lines; ++v) {
+                        if constexpr (differences) {
+                            const Line difference = x[r][j] - across[v];
+                            sums[r][v] += difference * difference;
+                        } else {
+                            sums[r][v] += x[r][j] * across[v];
+                        }
+                    }
+            }
             for (std::size_t r = 0; r < tall; ++r)
-                for (std::size_t v = 0; v < lines; ++v) sums[r][v] += x[r][j] * across[v];
+                for (std::size_t v = 0; v < lines; ++v)
+                    total[r * lines + v] = begin == 0 ? sums[r][v] : total[r * lines + v] + sums[r][v];
+            if (part == 0) break;
         }
-        for (std::size_t r = 0; r < tall; ++r)
-            for (std::size_t v = 0; v < lines; ++v) reinterpret_cast<Line*>(out)[r * lines + v] = sums[r][v];
     }
 
     void dots_sparse(const Points<Real>& many, std::size_t i, Real* out) const {
         Line sums[lines] = {};
         const Line* table = reinterpret_cast<const Line*>(values_.data());
         const std::size_t at = many.place(i);
-        for (std::int64_t k = many.starts[at]; k < many.starts[at + 1]; ++k) {
+        std::int64_t k = many.starts[at];
+        const std::int64_t end = many.starts[at + 1];
+        const auto add = [&](Line* to) {
             const Line* row = table + static_cast<std::size_t>(many.columns[k]) * lines;
             const Real x = many.values[k];
-            for (std::size_t v = 0; v < lines; ++v) sums[v] += x * row[v];
+            for (std::size_t v = 0; v < lines; ++v) to[v] += x * row[v];
+        };
+        if (many.span == 0) {
+            for (; k < end; ++k) add(sums);
+        } else {
+            while (k < end) {
+                const std::size_t last =
+                    (static_cast<std::size_t>(many.columns[k]) / many.span + 1) * many.span;
+                Line part[lines] = {};
+                for (; k < end && static_cast<std::size_t>(many.columns[k]) < last; ++k) add(part);
+                for (std::size_t v = 0; v < lines; ++v) sums[v] += part[v];
+            }
         }
         for (std::size_t v = 0; v < lines; ++v) reinterpret_cast<Line*>(out)[v] = sums[v];
     }
@@ -98,14 +131,20 @@ public:
             }
             return;
         }
-        for (; i + dense_tall <= last; i += dense_tall) {
-            dots_dense<dense_tall>(many, i, values);
-            for (std::size_t r = 0; r < dense_tall; ++r) finish(i + r, values + r * width);
-        }
-        for (; i < last; ++i) {
-            dots_dense<1>(many, i, values);
-            finish(i, values);
-        }
+        const auto dense = [&]<bool differences>() {
+            for (; i + dense_tall <= last; i += dense_tall) {
+                sums_dense<dense_tall, differences>(many, i, values);
+                for (std::size_t r = 0; r < dense_tall; ++r) finish(i + r, values + r * width);
+            }
+            for (; i < last; ++i) {
+                sums_dense<1, differences>(many, i, values);
+                finish(i, values);
+            }
+        };
+        if (kernel.differences)
+            dense.template operator()<true>();
+        else
+            dense.template operator()<false>();
     }
 
 private:

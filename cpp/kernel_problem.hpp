@@ -19,6 +19,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <vector>
@@ -72,7 +73,47 @@ struct KernelBounds {
     double squared_norm = 0;  // of w
 };
 
-/// Primal and dual value at beta, given its responses.
+/// Bounds at beta, given its responses, of which that of example i is off by at most error(i). Slopes are off
+/// by what rounding of their terms adds, and the bounds by what all that may do to them. Where the variables
+/// do not sum to zero as a free intercept asks, the dual value allows for a change that makes them; no value
+/// of the kernel is above `largest`.
+template <class Error>
+KernelBounds bounds_of(const KernelProblem& problem, const std::vector<double>& beta,
+                       const std::vector<double>& f, double b, double largest, Error error) {
+    constexpr double u = 0x1p-53;
+    Sum squared_norm, linear, loss, total;
+    double size = 0, above = 0, below = 0, steepest = 0;
+    for (std::size_t v = 0; v < problem.size(); ++v) {
+        const std::size_t i = problem.row[v];
+        const double response = f[i], slope = problem.t[v] - response - b;
+        if (beta[v] != 0) {
+            squared_norm.add(beta[v] * response);
+            linear.add(beta[v] * problem.t[v]);
+            total.add(beta[v]);
+            below += std::abs(beta[v]) * error(i);
+            size += std::abs(beta[v]) * (std::abs(response) + std::abs(problem.t[v]));
+        }
+        const double own = problem.loss(v, slope);
+        const double off = error(i) + 4 * u * (std::abs(problem.t[v]) + std::abs(response) + std::abs(b));
+        loss.add(own);
+        above += std::max(problem.loss(v, slope + off), problem.loss(v, slope - off)) - own;
+        steepest = std::max(steepest, std::abs(slope));
+    }
+    const double primal = squared_norm.value() / 2 + loss.value();
+    above += below / 2 + 4 * u * (size + std::abs(primal));
+    below = below / 2 + 4 * u * size;
+    if (const double missing = std::abs(total.value()); problem.free_intercept && missing > 0) {
+        below += missing * (steepest + missing * largest);
+    }
+    const double sums = 1 + 2 * u * static_cast<double>(problem.size());  // of the allowances themselves
+    above *= sums;
+    below *= sums;
+    return {{primal + above, linear.value() - squared_norm.value() / 2 - below, above, below},
+            b,
+            squared_norm.value()};
+}
+
+/// As the slopes are, without an allowance for rounding: what steers a solver.
 inline KernelBounds bounds_of(const KernelProblem& problem, const std::vector<double>& beta,
                               const std::vector<double>& f) {
     const double b = best_intercept_of(problem, f);
@@ -88,6 +129,36 @@ inline KernelBounds bounds_of(const KernelProblem& problem, const std::vector<do
     return {{squared_norm.value() / 2 + loss.value(), linear.value() - squared_norm.value() / 2},
             b,
             squared_norm.value()};
+}
+
+/// Makes variables that should sum to zero do so, exactly: they are cut off at multiples of a number so large
+/// that sums of these have no rounding, and what is left over is taken off the largest of the heavier sign.
+/// Returns the sum of the changes, without their signs.
+inline double settle(const KernelProblem& problem, std::vector<double>& beta) {
+    if (!problem.free_intercept) return 0;
+    double size = 0;
+    for (const double own : beta) size += std::abs(own);
+    if (!(size > 0) || !std::isfinite(size)) return 0;
+    int exponent = 0;
+    std::frexp(size, &exponent);
+    const double grid = std::ldexp(1.0, std::max(exponent - 51, -1074));
+    double sum = 0, changed = 0;
+    for (double& own : beta) {
+        const double cut = std::trunc(own / grid) * grid;
+        changed += std::abs(own - cut);
+        own = cut;
+        sum += cut;
+    }
+    while (sum != 0) {
+        const double sign = sum > 0 ? 1 : -1;
+        const auto largest = std::max_element(beta.begin(), beta.end(),
+                                              [&](double a, double c) { return sign * a < sign * c; });
+        const double taken = std::min(sign * *largest, sign * sum);
+        *largest -= sign * taken;
+        sum -= sign * taken;
+        changed += taken;
+    }
+    return changed;
 }
 
 }  // namespace pegasos

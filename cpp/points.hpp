@@ -21,13 +21,19 @@ struct Points {
     const std::int64_t* starts;
     const RowNumber* named = nullptr;
     const ByteRows* bytes = nullptr;  // the same, where there is such a form of them
+    std::size_t span = 0;             // of CSR rows: columns whose products are added up apart; 0: all
 
     Points some(std::span<const RowNumber> which) const {
-        return {which.size(), n_features, values, columns, starts, which.data(), bytes};
+        return {which.size(), n_features, values, columns, starts, which.data(), bytes, span};
     }
     /// Where the entries of example i are.
     std::size_t place(std::size_t i) const { return named ? named[i] : i; }
     bool sparse() const { return starts != nullptr; }
+    /// How many entries an example has.
+    std::size_t entries(std::size_t i) const {
+        const std::size_t at = place(i);
+        return sparse() ? static_cast<std::size_t>(starts[at + 1] - starts[at]) : n_features;
+    }
     /// f(column, value) of the entries of an example.
     template <class F>
     void for_each(std::size_t i, F f) const {

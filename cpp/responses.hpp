@@ -50,6 +50,21 @@ public:
         return g_;
     }
 
+    /// Multiplies all.
+    void scale(double factor) {
+        flush();
+        for (double& own : c) own *= factor;
+        for (double& own : g_) own *= factor;
+    }
+
+    /// Adds a multiple of another one.
+    void add(Responses& other, double factor) {
+        flush();
+        other.flush();
+        for (std::size_t i = 0; i < c.size(); ++i) c[i] += factor * other.c[i];
+        for (std::size_t i = 0; i < g_.size(); ++i) g_[i] += factor * other.g_[i];
+    }
+
     void reset() {
         held_.clear();
         steps_.clear();

@@ -114,8 +114,9 @@ class TestMachines:
         f = K @ found.beta
         primal = found.beta @ f / 2 + np.maximum(0, 1 - y * (f + found.b)).sum()
         dual = y @ found.beta - found.beta @ f / 2
-        assert primal == pytest.approx(found.bounds.primal, rel=1e-6)
-        assert dual == pytest.approx(found.bounds.dual, rel=1e-6)
+        assert primal == pytest.approx(found.bounds.primal - found.bounds.above, rel=1e-6)
+        assert dual == pytest.approx(found.bounds.dual + found.bounds.below, rel=1e-6)
+        assert found.bounds.dual <= dual <= primal <= found.bounds.primal
         assert primal - dual <= 2e-5 * dual
 
     def test_predictions(self):

@@ -232,7 +232,7 @@ class TestIndefinite:
         monkeypatch.setattr(kernels, "SAMPLE", 60)
         with pytest.warns(ConvergenceWarning, match="not positive semi-definite"):
             SVC(kernel="sigmoid", gamma=1.0, max_iter=50, random_state=0).fit(X, Y)
-        assert not kernels.is_indefinite(GivenKernel(matrix({}, X), np.float64), 0)
+        assert not kernels.definiteness(GivenKernel(matrix({}, X), np.float64), 0).indefinite
 
     def test_a_sigmoid_kernel_can_be_one(self):
         line = np.linspace(0.1, 1, 40)[:, None]

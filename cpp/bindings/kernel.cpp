@@ -80,8 +80,8 @@ nb::object sparse_entries(const Matrix<T>& X, std::size_t most, const Run& run) 
     return nb::make_tuple(released(values, total), released(columns, total), to_numpy(std::move(starts)));
 }
 
-Kernel make_kernel(const std::string& name, double gamma, double coef0, int degree) {
-    return {Kernel::named(name), gamma, coef0, degree};
+Kernel make_kernel(const std::string& name, double gamma, double coef0, int degree, bool differences) {
+    return {Kernel::named(name), gamma, coef0, degree, differences};
 }
 
 /// A kernel matrix that is computed when asked for; holds what it is computed from.
@@ -94,15 +94,40 @@ struct BoundSource {
     }
 };
 
-BoundSource point_source(const BoundPoints& points, const Kernel& kernel, const Run& run) {
+BoundSource point_source(const BoundPoints& points, const Kernel& kernel, const Run& run,
+                         double entries_error) {
     return std::visit(
         [&]<class Real>(const Points<Real>& p) {
             auto source = with_context(run, [&](Context& context) {
-                return std::make_unique<PointKernel<Real>>(p, kernel, context.team);
+                if (kernel.differences && p.sparse())
+                    throw std::invalid_argument("differences are those of dense examples");
+                return std::make_unique<PointKernel<Real>>(p, kernel, context.team, entries_error);
             });
             return BoundSource{std::move(source), points.owners};
         },
         points.points);
+}
+
+nb::ndarray<nb::numpy, double, nb::ndim<1>> kernel_rows(const BoundSource& source,
+                                                        const Vector<RowNumber>& rows,
+                                                        const std::optional<Vector<RowNumber>>& columns,
+                                                        const Run& run) {
+    const std::vector<RowNumber> wanted = to_rows(rows, source.size());
+    const std::vector<RowNumber> across = to_rows(columns, source.size());
+    const std::size_t width = across.empty() ? source.size() : across.size();
+    std::vector<double> out(wanted.size() * width);
+    with_context(run, [&](Context& context) {
+        std::visit(
+            [&]<class Real>(const std::unique_ptr<KernelSource<Real>>& s) {
+                std::vector<Real> values(out.size());
+                std::vector<Real*> places;
+                for (std::size_t k = 0; k < wanted.size(); ++k) places.push_back(&values[k * width]);
+                s->compute(wanted, across, places, context.team, context.monitor);
+                std::copy(values.begin(), values.end(), out.begin());
+            },
+            source.source);
+    });
+    return to_numpy(std::move(out));
 }
 
 template <class Given>
@@ -127,6 +152,49 @@ BoundSource called_source(const nb::callable& function, const Vector<double>& di
     return {std::make_unique<CalledKernel<double>>(std::move(call),
                                                    std::vector<double>(diagonal.data(), diagonal.data() + n)),
             {function}};
+}
+
+/// Responses for a certificate; holds what they are computed from.
+struct BoundSums {
+    std::unique_ptr<ExactSums> sums;
+    std::vector<nb::object> owners;
+};
+
+BoundSums point_sums(const BoundPoints& points, const Kernel& kernel,
+                     const std::optional<Vector<double>>& shift, bool compensated) {
+    return std::visit(
+        [&]<class Given>(const Points<Given>& p) {
+            if (kernel.differences && p.sparse())
+                throw std::invalid_argument("differences are those of dense examples");
+            std::vector<double> less;
+            if (shift) less = to_vector(*shift, p.n_features);
+            return BoundSums{std::make_unique<PointSums<Given>>(p, kernel, std::move(less), compensated),
+                             points.owners};
+        },
+        points.points);
+}
+
+template <class Given>
+BoundSums given_sums(const Matrix<Given>& K) {
+    if (K.shape(0) != K.shape(1)) throw std::invalid_argument("a kernel matrix is square");
+    return {std::make_unique<GivenSums<Given>>(K.data(), K.shape(0)), {nb::cast(K)}};
+}
+
+KernelBounds judge_machine(const BoundSums& sums, const KernelProblem& problem, const Run& run,
+                           const Vector<double>& beta, const Vector<double>& responses, double error,
+                           std::optional<double> b, bool dual_only) {
+    const std::vector<double> variables = to_vector(beta, problem.size());
+    const std::vector<double> f = to_vector(responses, problem.n_rows);
+    return with_context(run, [&](Context& context) {
+        return judge(problem, *sums.sums, variables, f, error, b ? &*b : nullptr, dual_only, context);
+    });
+}
+
+/// Bounds from responses that are off by at most `error`, at an intercept.
+KernelBounds machine_bounds(const KernelProblem& problem, const Vector<double>& beta,
+                            const Vector<double>& responses, double error, double b) {
+    return bounds_of(problem, to_vector(beta, problem.size()), to_vector(responses, problem.n_rows), b,
+                     std::numeric_limits<double>::infinity(), [&](std::size_t) { return error; });
 }
 
 KernelProblem make_problem(const BoundSource& source, const Vector<RowNumber>& row, const Vector<double>& t,
@@ -172,6 +240,7 @@ KernelSolution kernel_sdca(const BoundSource& source, const KernelProblem& probl
 }
 
 WalkOutput walk_output_named(const std::string& name) {
+    if (name == "best") return WalkOutput::best;
     if (name == "last") return WalkOutput::last;
     if (name == "average") return WalkOutput::average;
     if (name == "suffix") return WalkOutput::suffix;
@@ -305,12 +374,30 @@ void bind_kernel(nb::module_& m) {
     nb::class_<Kernel>(m, "Kernel", "A function of two examples.")
         .def(
             "__init__",
-            [](Kernel* self, const std::string& name, double gamma, double coef0, int degree) {
-                new (self) Kernel(make_kernel(name, gamma, coef0, degree));
+            [](Kernel* self, const std::string& name, double gamma, double coef0, int degree,
+               bool differences) { new (self) Kernel(make_kernel(name, gamma, coef0, degree, differences)); },
+            "name"_a, "gamma"_a, "coef0"_a, "degree"_a, "differences"_a = false);
+    nb::class_<BoundSource>(m, "KernelSource", "A kernel matrix that is computed when asked for.")
+        .def_prop_ro(
+            "error",
+            [](const BoundSource& self) {
+                return std::visit([](const auto& s) { return s->error(); }, self.source);
             },
-            "name"_a, "gamma"_a, "coef0"_a, "degree"_a);
-    nb::class_<BoundSource>(m, "KernelSource", "A kernel matrix that is computed when asked for.");
-    m.def("point_source", &point_source, "points"_a, "kernel"_a, "run"_a);
+            "How far a value may be from what it stands for.")
+        .def("rows", &kernel_rows, "rows"_a, "columns"_a.none(), "run"_a,
+             "For tests: some rows of the matrix, in double precision, of all columns or some.");
+    m.def("point_source", &point_source, "points"_a, "kernel"_a, "run"_a, "entries_error"_a = 0.0);
+    nb::class_<BoundSums>(m, "KernelSums", "Responses for a certificate, in double precision or better.");
+    m.def("point_sums", &point_sums, "points"_a, "kernel"_a, "shift"_a.none(), "compensated"_a);
+    m.def("given_sums", &given_sums<float>, "K"_a.noconvert());
+    m.def("given_sums", &given_sums<double>, "K"_a.noconvert());
+    nb::class_<KernelBounds>(m, "KernelBounds")
+        .def_ro("bounds", &KernelBounds::bounds)
+        .def_ro("b", &KernelBounds::b)
+        .def_ro("squared_norm", &KernelBounds::squared_norm);
+    m.def("machine_bounds", &machine_bounds, "problem"_a, "beta"_a, "responses"_a, "error"_a, "b"_a);
+    m.def("judge", &judge_machine, "sums"_a, "problem"_a, "run"_a, "beta"_a, "responses"_a, "error"_a,
+          "b"_a.none(), "dual_only"_a);
     m.def("given_source", &given_source<float>, "K"_a.noconvert());
     m.def("given_source", &given_source<double>, "K"_a.noconvert());
     m.def("called_source", &called_source, "function"_a, "diagonal"_a);
@@ -328,6 +415,11 @@ void bind_kernel(nb::module_& m) {
     nb::class_<KernelSolution>(m, "KernelSolution")
         .def_prop_ro(
             "beta", [](const KernelSolution& s) { return to_numpy(s.beta); }, nb::rv_policy::move)
+        .def_prop_ro(
+            "dual_beta", [](const KernelSolution& s) { return to_numpy(s.dual_beta); }, nb::rv_policy::move)
+        .def_prop_ro(
+            "responses", [](const KernelSolution& s) { return to_numpy(s.responses); }, nb::rv_policy::move)
+        .def_ro("error", &KernelSolution::error)
         .def_ro("b", &KernelSolution::b)
         .def_ro("bounds", &KernelSolution::bounds)
         .def_ro("epochs", &KernelSolution::epochs)

@@ -34,6 +34,7 @@ public:
     KernelSolution run(const std::vector<double>& start, const std::vector<RowNumber>& sequence) {
         if (!start.empty()) begin_at(start);
         KernelSolution solution;
+        BestOfDual<Real> best(problem_, gram_);
         Random random(options_.seed);
         std::vector<RowNumber> order(problem_.size());
         std::iota(order.begin(), order.end(), RowNumber{0});
@@ -54,10 +55,8 @@ public:
                 complete = !context_.monitor.worked(part.size() * 16);
             }
             const KernelBounds now = bounds_of(problem_, beta_, responses_.all());
-            solution.bounds = now.bounds;
-            solution.squared_norm = now.squared_norm;
             solution.epochs = visits / per_epoch;
-            solution.record(context_);
+            best.look(now, beta_, responses_.all(), solution, context_);
             if (options_.tol > 0 && now.bounds.gap() <= options_.tol)
                 solution.reason = "tol";
             else if (!complete)
@@ -68,7 +67,7 @@ public:
                 solution.reason = "precision";
             if (!solution.reason.empty()) break;
         }
-        solution.beta = beta_;
+        best.finish(beta_, responses_.all(), solution);
         solution.steps = static_cast<std::uint64_t>(visits);
         solution.updates = updates_;
         solution.evaluations = gram_.evaluations();

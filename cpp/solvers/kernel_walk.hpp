@@ -10,8 +10,8 @@
 //
 // Perceptron (S4 section 4.5): y_i <w, phi(x_i)> <= 0 adds s_i y_i phi(x_i).
 //
-// What is returned: the last w; the mean of all, or of the last half to three quarters of them; or one of
-// them at random (S4's online-to-batch conversions).
+// What is returned: the best of the w looked at; the last; the mean of all, or of the last half to three
+// quarters of them; or one of them at random (S4's online-to-batch conversions).
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@
 
 namespace pegasos {
 
-enum class WalkOutput { last, average, suffix, random };
+enum class WalkOutput { best, last, average, suffix, random };
 
 struct KernelWalkOptions {
     bool perceptron;
@@ -79,7 +79,8 @@ public:
             if (!stop && epochs < next_check) continue;
             while (next_check <= epochs) next_check = checks_.holds_out() ? next_check + 1 : 2 * next_check;
             find_output();
-            stop |= checks_.check(beta_, f_, 0, epochs, last, solution);
+            stop |= checks_.check(beta_, f_, error(), 0, epochs, last, options_.output != WalkOutput::best,
+                                  solution);
         }
         solution.steps = t_;
         solution.updates = updates_;
@@ -126,11 +127,24 @@ private:
             g_.reset();
             earlier_.reset();
             scale_ = 1;
-            squared_norm_ = mass_ = 0;
+            squared_norm_ = mass_ = rounded_ = 0;
             return;
         }
         scale_ *= factor;
         squared_norm_ *= factor * factor;
+        if (scale_ < 1e-6) settle();
+    }
+
+    /// As the scale falls, the coefficients grow, and the sum of the iterates is a small difference of large
+    /// numbers: both are put down anew, with a scale of 1.
+    void settle() {
+        if (averages()) {
+            rounded_ += steps_rounding() * sum_of_sizes();
+            earlier_.add(g_, -mass_);
+        }
+        g_.scale(scale_);
+        scale_ = 1;
+        mass_ = 0;
     }
 
     void add(RowNumber i, double step) {
@@ -181,6 +195,26 @@ private:
         kept_ = true;
     }
 
+    /// Of the responses f_ to beta_: the matrix is off, and so are the sums that many steps went into. All
+    /// steps of a row have its label's sign, so that their sizes add up to its coefficient's.
+    double error() const {
+        double size = 0;
+        for (const double own : beta_) size += std::abs(own);
+        double rounded = steps_rounding() * size;
+        if (averages())  // of at least half of the iterates
+            rounded += 2 * (rounded_ + 2 * steps_rounding() * sum_of_sizes()) /
+                       static_cast<double>(std::max<std::uint64_t>(iterates_, 1));
+        return size * gram_.source().error() + rounded * gram_.source().largest();
+    }
+    double steps_rounding() const { return 8 * (static_cast<double>(updates_) + 64) * rounding_unit<double>; }
+    /// Of what the sum of the iterates is the difference.
+    double sum_of_sizes() const {
+        double sum = 0;
+        for (const double own : g_.c) sum += mass_ * std::abs(own);
+        for (const double own : earlier_.c) sum += std::abs(own);
+        return sum;
+    }
+
     void find_output() {
         if (options_.output == WalkOutput::random && kept_) return;
         if (!averages() || iterates_ == 0) return keep();
@@ -205,7 +239,7 @@ private:
     Context& context_;
     KernelChecks<Real> checks_;
     Responses<Real> g_, earlier_;
-    double scale_ = 1, squared_norm_ = 0, mass_ = 0;
+    double scale_ = 1, squared_norm_ = 0, mass_ = 0, rounded_ = 0;
     std::uint64_t t_ = 0, iterates_ = 0, updates_ = 0;
     bool kept_ = false;
     std::uint64_t snapshot_at_ = 1;

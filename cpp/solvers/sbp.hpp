@@ -148,7 +148,7 @@ private:
 
     /// What the examples under the level say about the dual; their kernel rows cost too much at first.
     void offer_dual() {
-        if (t_ >= n_ / 4 && noted_ * looks >= n_ / 8) {
+        if (t_ >= n_ / 4 && noted_ > 0 && noted_ * looks >= n_ / 8) {
             std::vector<double> beta(g_.size());
             for (std::size_t i = 0; i < n_; ++i)
                 beta[i] = options_.C * weights_[i] * labels_[i] * under_[i] / static_cast<double>(noted_);
@@ -230,6 +230,10 @@ private:
     // The sum of the iterates scale_t c_t is sum + mass c - earlier: a change of c was missing from those
     // before it. As the scale falls, the last two grow and cancel, so they are settled now and then.
     void settle() {
+        double sums = 0;
+        for (std::size_t i = 0; i < c_.size(); ++i) sums += mass_ * std::abs(c_[i]) + std::abs(earlier_c_[i]);
+        rounded_ +=
+            8 * (static_cast<double>(t_) + 64) * rounding_unit<double> * sums * gram_.source().largest();
         for (std::size_t i = 0; i < g_.size(); ++i) {
             sum_c_[i] += mass_ * c_[i] - earlier_c_[i];
             sum_g_[i] += mass_ * g_[i] - earlier_g_[i];
@@ -246,10 +250,13 @@ private:
         settle();
         const double count = static_cast<double>(iterates_ + last_iterates_);
         std::vector<double> beta(g_.size()), f(g_.size());
+        double size = 0;
         for (std::size_t i = 0; i < g_.size(); ++i) {
             beta[i] = (sum_c_[i] + last_c_[i]) / count;
             f[i] = (sum_g_[i] + last_g_[i]) / count;
+            size += std::abs(beta[i]);
         }
+        const double error = size * gram_.source().error() + (rounded_ + last_rounded_) / count;
         WaterLevel own(labels_, weights_, problem_.free_intercept);
         if (options_.nu < 0) {
             nu_ = matching_nu(f, own);
@@ -257,20 +264,21 @@ private:
         }
         WaterLevel::Level level = own.find(f.data(), nu_ * total_);
         own.centre(f.data(), level);
-        if (options_.nu >= 0) bound_margin(beta, f, level.gamma, solution);
+        if (options_.nu >= 0) bound_margin(beta, f, error, level.gamma, solution);
         solution.nu = nu_;
         // A level of zero or less has no machine yet.
         const double factor = level.gamma > 0 ? 1 / level.gamma : 0, b = level.b * factor;
         for (double& value : beta) value *= factor;
         for (double& value : f) value *= factor;
         const double epochs = static_cast<double>(t_) / static_cast<double>(n_);
-        const Bounds margins{solution.margin_bound, solution.margin};
-        const bool over =
-            checks_.check(beta, f, b, epochs, last, solution, options_.nu < 0 ? nullptr : &margins);
+        const Bounds margins{solution.margin_bound, solution.margin, margin_above_, margin_below_};
+        const bool over = checks_.check(beta, f, factor * error * (1 + 1e-10), b, epochs, last, false,
+                                        solution, options_.nu < 0 ? nullptr : &margins);
         if (options_.nu < 0) {  // iterates of other nu, long ago, leave the mean
             last_c_ = std::exchange(sum_c_, std::vector<double>(g_.size()));
             last_g_ = std::exchange(sum_g_, std::vector<double>(g_.size()));
             last_iterates_ = std::exchange(iterates_, 0);
+            last_rounded_ = std::exchange(rounded_, 0);
         }
         return over;
     }
@@ -298,8 +306,10 @@ private:
         return high;
     }
 
-    void bound_margin(const std::vector<double>& beta, const std::vector<double>& f, double gamma,
-                      KernelSolution& solution) {
+    /// The margin of w, and a bound on the largest one, given responses that are off by at most `error`. A w
+    /// that rounding has put outside of the ball has the margin of the nearest one inside.
+    void bound_margin(const std::vector<double>& beta, const std::vector<double>& f, double error,
+                      double gamma, KernelSolution& solution) {
         double sums[2] = {0, 0};
         for (std::size_t i = 0; i < n_; ++i) sums[beta[i] > 0] += std::abs(beta[i]);
         std::vector<double> p = beta, responses = f;
@@ -309,23 +319,40 @@ private:
             for (std::size_t i = 0; i < n_; ++i) {
                 if (beta[i] == 0) continue;
                 p[i] *= std::min(1.0, sums[beta[i] < 0] / sums[beta[i] > 0]);
+            }
+            pegasos::settle(problem_, p);
+            for (std::size_t i = 0; i < n_; ++i) {
                 if (p[i] == beta[i]) continue;
                 which.push_back(static_cast<RowNumber>(i));
                 steps.push_back(p[i] - beta[i]);
             }
             gram_.add(which, steps, responses);
         }
-        Sum sum, square;
-        double densest = 0;
+        Sum sum, square, own_square;
+        double densest = 0, size = 0, moved = 0;
         for (std::size_t i = 0; i < n_; ++i) {
             sum.add(std::abs(p[i]));
             square.add(p[i] * responses[i]);
+            own_square.add(beta[i] * f[i]);
+            size += std::abs(beta[i]);
+            moved += std::abs(p[i] - beta[i]);
             if (p[i] != 0) densest = std::max(densest, std::abs(p[i]) / weights_[i]);
         }
+        constexpr double slack = 1 + 1e-14;  // for the few operations that follow
+        const double off = error + gram_.error_of(moved), slope = nu_ * total_ * densest;
+        const double plain = (std::sqrt(std::max(square.value(), 0.0)) + slope) / sum.value();
         const double bound =
-            (std::sqrt(std::max(square.value(), 0.0)) + nu_ * total_ * densest) / sum.value();
-        if (solution.margin_bound == 0 || bound < solution.margin_bound) solution.margin_bound = bound;
-        solution.margin = std::max(gamma, solution.margin);
+            (std::sqrt(std::max(square.value() + sum.value() * off, 0.0)) + slope) * slack / sum.value();
+        if (solution.margin_bound == 0 || bound < solution.margin_bound) {
+            solution.margin_bound = bound;
+            margin_above_ = bound - plain;
+        }
+        const double norm = std::max(1.0, std::sqrt(std::max(own_square.value() + size * error, 0.0)));
+        const double margin = gamma > error ? (gamma - error) / (norm * slack) : 0;
+        if (margin > solution.margin) {
+            solution.margin = margin;
+            margin_below_ = gamma - margin;
+        }
     }
 
     const KernelProblem& problem_;
@@ -343,6 +370,8 @@ private:
     std::vector<double> c_, g_;  // w = scale sum_j c_j phi_j
     std::vector<double> earlier_c_, earlier_g_, sum_c_, sum_g_, last_c_, last_g_;
     double scale_ = 1, squared_norm_ = 0, mass_ = 0;
+    double rounded_ = 0, last_rounded_ = 0;  // how far sum_g_ and last_g_ may be off by rounding
+    double margin_above_ = 0, margin_below_ = 0;
     std::uint64_t t_ = 0, iterates_ = 0, last_iterates_ = 0;
     std::vector<double> under_;  // how often an example was under the level, of so many looks
     std::size_t noted_ = 0;

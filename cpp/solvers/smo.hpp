@@ -52,6 +52,7 @@ struct SmoOptions {
     std::uint64_t seed;
     std::size_t part_from;  // examples from which on parts of them are solved on their own
     double goal = 0;        // of a part: the gap, not relative, at which it ends
+    bool part = false;
 };
 
 template <class Real>
@@ -75,6 +76,7 @@ public:
     KernelSolution run(const std::vector<double>& start) {
         KernelSolution solution;
         if (!start.empty()) begin_at(start);
+        BestOfDual<Real> best(problem_, gram_);
         double last_gap = std::numeric_limits<double>::infinity();
         constexpr double rounding = sizeof(Real) == 4 ? 1e-9 : 1e-15;
         double best_dual = -std::numeric_limits<double>::infinity();
@@ -83,11 +85,8 @@ public:
             const KernelBounds now = bounds_of(problem_, beta_, f_);
             b_ = now.b;
             const double gap = now.bounds.primal - now.bounds.dual;
-            solution.bounds = now.bounds;
             solution.epochs = epochs();
-            solution.record(context_);
-            solution.b = now.b;
-            solution.squared_norm = now.squared_norm;
+            if (!options_.part) best.look(now, beta_, f_, solution, context_);
             slow = gap < 0.99 * last_gap ? 0 : slow + 1;
             last_gap = std::min(gap, last_gap);
             // Small working sets make many small gains; only rounding makes none at all.
@@ -115,7 +114,10 @@ public:
                 break;
             }
         }
-        solution.beta = beta_;
+        if (!options_.part)
+            best.finish(beta_, f_, solution);
+        else
+            solution.beta = beta_;
         solution.steps = steps_;
         solution.updates = problem_.free_intercept ? 2 * steps_ : steps_;
         solution.evaluations = gram_.evaluations() + part_evaluations_;
@@ -184,6 +186,7 @@ private:
             std::min(options_.working_set, std::max<std::size_t>(part.rows.size() / 6, 1024));
         options.tol = tol;
         options.goal = goal;
+        options.part = true;
         options.max_epochs = (options_.max_epochs - epochs()) * n / m;
         options.seed = random_.next();
         Context context{context_.team, context_.monitor, {}};
@@ -194,6 +197,7 @@ private:
         const KernelSolution found = smo.run({});
         steps_ += found.steps;
         part_evaluations_ += found.evaluations;
+        gram_.note({}, gram.drift());
 
         const std::vector<double> before = beta_;
         for (std::size_t k = 0; k < part.variables.size(); ++k) {
@@ -211,6 +215,7 @@ private:
         if (part.others.empty()) return true;
         std::vector<double> sums(part.others.size());
         gram_.source().accumulate(which, steps, part.others, sums.data(), context.team, context.monitor);
+        gram_.note(steps);
         part_evaluations_ += static_cast<double>(which.size()) * (n - m);
         for (std::size_t k = 0; k < sums.size(); ++k) f_[part.others[k]] += sums[k];
         return true;
@@ -244,6 +249,7 @@ private:
             change[v] = next - beta_[v];
             beta_[v] = next;
         }
+        if (problem_.free_intercept) balance(change);
         collect([&](std::size_t v) { return change[v]; }, which, steps);
         if (which.empty()) return false;
         // Variables that came to a bound are likely to stay there, and their rows not to be needed again.
@@ -252,6 +258,26 @@ private:
             if (beta_[v] > problem_.lo[v] && beta_[v] < problem_.hi[v]) inside[problem_.row[v]] = true;
         gram_.add(which, steps, f_, [&](std::size_t k) { return inside[which[k]]; });
         return true;
+    }
+
+    /// Variables that came to a bound by rounding leave the sum of all a little off zero: one between its
+    /// bounds makes up for it.
+    void balance(std::vector<double>& change) {
+        Sum total;
+        for (const double own : beta_) total.add(own);
+        const double missing = total.value();
+        std::size_t roomiest = chosen_[0];
+        const auto room = [&](std::size_t v) {
+            return missing > 0 ? beta_[v] - problem_.lo[v] : problem_.hi[v] - beta_[v];
+        };
+        for (const RowNumber v : chosen_)
+            if (std::min(problem_.hi[v] - beta_[v], beta_[v] - problem_.lo[v]) >
+                std::min(problem_.hi[roomiest] - beta_[roomiest], beta_[roomiest] - problem_.lo[roomiest]))
+                roomiest = v;
+        if (missing == 0 || room(roomiest) <= std::abs(missing)) return;
+        const double next = beta_[roomiest] - missing;
+        change[roomiest] += next - beta_[roomiest];
+        beta_[roomiest] = next;
     }
 
     void choose(int slow) {

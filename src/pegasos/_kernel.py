@@ -6,46 +6,49 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos._config import usable_threads
+from pegasos._kernel_fit import Part, PartFit
 from pegasos._machine import Data, Machine, shortfall
 from pegasos._parallel import TimeShare, run_all
 from pegasos.certificate import REASONS, Certificate, certificate_of, history_from_records, join_parts
 from pegasos.combinations import refuse_kernel_combinations
 from pegasos.early_stopping import split
-from pegasos.kernel_problem import KernelSolution, feasible_start, make_problem
-from pegasos.kernels import KERNELS, CalledKernel, GivenKernel, Kernel, Support, blocks, is_indefinite, make_kernel
-from pegasos.options import ChoiceOrFunction, Integer, Number, NumberOrName, Option, names
-from pegasos.problem import Budget, check_rows, explain_not_finite
+from pegasos.kernel_layout import blocks
+from pegasos.kernel_problem import KernelSolution
+from pegasos.kernels import (
+    KERNELS,
+    CalledKernel,
+    Definiteness,
+    GivenKernel,
+    Kernel,
+    PointKernel,
+    Support,
+    check_points,
+    definiteness,
+    make_kernel,
+)
+from pegasos.options import Choice, ChoiceOrFunction, Integer, Number, NumberOrName, Option, names
+from pegasos.problem import check_rows, explain_not_finite
 from pegasos.progress import make_report
+from pegasos.scaling import describe_sizes, divide_columns, scale_columns
 from pegasos.solvers import KERNEL_SOLVERS, Solver
 from pegasos.solvers.auto import ROWS_FOR_THREADS, Auto
 from pegasos.solvers.base import Report
 
 __all__ = ["KernelMachine", "Part"]
 
-#: Rows kept of a kernel matrix, whatever `cache_size` is.
-FEWEST_ROWS = 64
 #: Values of the kernel from which on decisions are worth threads that nobody asked for.
 VALUES_FOR_THREADS = 1_000_000
 
 Floats = NDArray[np.float64]
-
-
-class Part(NamedTuple):
-    """One of the problems of a fit."""
-
-    name: str
-    rows: NDArray[np.intp] | None  # None: all
-    y: Floats
 
 
 class KernelMachine(Machine):
@@ -59,6 +62,7 @@ class KernelMachine(Machine):
     n_kernel_evaluations_: int
     n_updates_: int
     shape_fit_: tuple[int, int]
+    scale_: Floats | None
     _fitted_kernel: Kernel
 
     # Parameters; the subclasses' __init__ sets them.
@@ -67,6 +71,7 @@ class KernelMachine(Machine):
     gamma: float | str
     coef0: float
     cache_size: float
+    scale: str | None
 
     loss: ClassVar[str]
     solvers = KERNEL_SOLVERS
@@ -76,6 +81,7 @@ class KernelMachine(Machine):
         "degree": Integer(low=0, high=2**31 - 1, help="exponent of the polynomial kernel"),
         "gamma": NumberOrName(values=("scale", "auto"), low=0, open=True, help="factor of the kernel's argument"),
         "coef0": Number(help="term of the polynomial and the sigmoid kernel"),
+        "scale": Choice(values={"no": None, "auto": "auto"}, help="divide each feature by its size before the fit"),
         "cache_size": Number(low=0, open=True, help="megabytes of the kernel matrix that are kept"),
     }
 
@@ -83,13 +89,18 @@ class KernelMachine(Machine):
     def coef_(self) -> Floats:
         """Weights of the features, a row for each problem; with ``kernel="linear"`` only."""
         check_is_fitted(self)
-        kernel = getattr(self._fitted_kernel, "name", None)
-        if kernel != "linear":
+        kernel = self._fitted_kernel
+        if not isinstance(kernel, PointKernel) or kernel.name != "linear":
             raise AttributeError(
                 "coef_ is there with kernel='linear' only: with another one the weights are not those of features; use "
                 "dual_coef_ and support_vectors_, or LinearSVC and LinearSVR"
             )
-        return np.asarray(safe_sparse_dot(self._problem_weights(), self.support_vectors_), dtype=np.float64)
+        weights = kernel.weights(self._problem_weights(), self._scaled(self.support_vectors_))
+        return weights if self.scale_ is None else weights / self.scale_
+
+    def _scaled(self, X: Any) -> Any:
+        """Examples as the kernel takes them."""
+        return X if self.scale_ is None else divide_columns(X, self.scale_)
 
     def _refuse_combinations(self, solver: Solver) -> None:
         refuse_kernel_combinations(self, solver)
@@ -118,34 +129,39 @@ class KernelMachine(Machine):
     def _fit(self, data: Data, solver: Solver, seed: int, last: Floats | None, started: float) -> Self:
         s = self._weights(data)
         C = float(self.C if self.alpha is None else 1 / (self.alpha * s.sum()))
-        kernel = make_kernel(self, solver, data.X, data.sample_weight, C * float(s.max()))
-        indefinite = is_indefinite(kernel, seed)
+        X, scale = data.X, None
+        if self.scale is not None:
+            X, scale = scale_columns(check_points(X, self._threads() or 1)[0], s)
+        kernel = make_kernel(self, solver, X, data.sample_weight, C * float(s.max()))
+        known = definiteness(kernel, seed)
         parts = self._parts(data)
         if last is not None and last.shape != (len(parts), len(s)):
             last = None
 
         report = make_report(self.verbose)
         try:
-            found = self._solve_all(parts, kernel, s, C, solver, seed, last, started, report)
+            solved = self._solve_all(parts, kernel, known, s, C, solver, seed, last, started, report)
         finally:
             report.close()
-        if indefinite:
-            found = [_without_bound(solution) for solution in found]
+        found = [solution for solution, _ in solved]
 
         self.shape_fit_ = data.X.shape
-        self._fitted_kernel = kernel.stripped()
+        self.scale_ = scale
+        self._fitted_kernel = max((used for _, used in solved), key=_fineness).stripped()
         self._store_machines(data, parts, [solution.beta for solution in found], np.array([f.b for f in found]))
         self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, GivenKernel) else data.X[self.support_]
         self.n_kernel_evaluations_ = round(sum(solution.evaluations for solution in found))
         self.n_updates_ = sum(solution.updates for solution in found)
-        certificates = [self._certificate(solution, indefinite) for solution in found]
+        certificates = [self._certificate(solution, known) for solution in found]
         histories = [history_from_records(solution.records) for solution in found]
         several = len(found) > 1
         self.certificate_ = join_parts(certificates, time.perf_counter() - started) if several else certificates[0]
         self.history_ = histories if several else histories[0]
         self.n_iter_ = self.certificate_.n_iter
-        text = shortfall(self.certificate_, lambda worst: self._advice(worst, solver, C, indefinite), "problems")
-        if solver.kernel_margin and not indefinite and min(certificate.dual for certificate in certificates) <= 0:
+        text = shortfall(
+            self.certificate_, lambda worst: self._advice(worst, solver, C, known.indefinite, data.X), "problems"
+        )
+        if solver.kernel_margin and not known.indefinite and min(part.dual for part in certificates) <= 0:
             text = (
                 f"{type(self).__name__} has no machine yet: {solver.describe()} found no margin above zero. There "
                 "are no support vectors, and one class is predicted. Raise nu, max_iter or max_steps."
@@ -158,6 +174,7 @@ class KernelMachine(Machine):
         self,
         parts: Sequence[Part],
         kernel: Kernel,
+        known: Definiteness,
         s: Floats,
         C: float,
         solver: Solver,
@@ -165,7 +182,7 @@ class KernelMachine(Machine):
         last: Floats | None,
         started: float,
         report: Report,
-    ) -> list[KernelSolution]:
+    ) -> list[tuple[KernelSolution, Kernel]]:
         """What the solver finds for each problem; several at a time, with one thread each."""
         n_jobs = self._threads()
         at_a_time = 1
@@ -176,36 +193,14 @@ class KernelMachine(Machine):
         early = bool(getattr(self, "early_stopping", False))
         shared = not early and any(part.rows is None for part in parts)
         whole = kernel.source(None, n_jobs or usable_threads()) if shared else None
+        threads = n_jobs if len(parts) == 1 else 1
+        cached_bytes = float(self.cache_size) * 1e6 / min(at_a_time, len(parts))
+        fit = PartFit(self, solver, known, s, C, seed, started, threads, cached_bytes, share.limit)
 
-        def solve(number: int, report: Report) -> KernelSolution:
+        def solve(number: int, report: Report) -> tuple[KernelSolution, Kernel]:
             part = parts[number]
-            rows = np.arange(len(s)) if part.rows is None else part.rows
-            train, held = self._hold_out_rows(part.y, seed)
-            order = rows if held is None else rows[np.concatenate([train, held])]
-            row_bytes = len(part.y) * np.dtype(kernel.precision).itemsize
-            kept = float(self.cache_size) * 1e6 / row_bytes / min(at_a_time, len(parts))
-            problem = make_problem(
-                kernel.source(order) if whole is None else whole,
-                part.y[train],
-                s[rows[train]],
-                C,
-                loss=self.loss,
-                epsilon=float(getattr(self, "epsilon", 0.0)),
-                free_intercept=bool(self.fit_intercept),
-                cached_rows=int(min(max(FEWEST_ROWS, kept), 2**31)),
-                held_out=None if held is None else part.y[held],
-                patience=int(getattr(self, "n_iter_no_change", 0)),
-            )
-            elapsed = time.perf_counter() - started
-            threads = n_jobs if len(parts) == 1 else 1
-            budget = Budget(self.tol, self.max_iter, share.limit(elapsed), elapsed, threads)
-            start = None if last is None else feasible_start(problem, last[number, rows[train]])
-            found = _check_finite(solver.solve_kernel(problem, budget, seed, start, report), C)
-            if held is None:
-                return found
-            beta = np.zeros(len(part.y))
-            beta[train] = found.beta
-            return replace(found, beta=beta)
+            before = None if last is None else last[number]
+            return fit.solve(part, kernel, whole, self._hold_out_rows(part.y, seed), before, report)
 
         several = len(parts) > 1
         works = [
@@ -219,11 +214,13 @@ class KernelMachine(Machine):
             return slice(None), None
         return split(y, float(getattr(self, "validation_fraction", 0.1)), seed)
 
-    def _certificate(self, solution: KernelSolution, indefinite: bool) -> Certificate:
-        found = certificate_of(solution, self.tol)
-        return replace(found, gap=math.inf, converged=False) if indefinite else found
+    def _certificate(self, solution: KernelSolution, known: Definiteness) -> Certificate:
+        found = certificate_of(solution, self.tol, scaled=self.scale is not None)
+        if known.indefinite:
+            return replace(found, gap=math.inf, converged=False)
+        return replace(found, assumed="the kernel is positive semi-definite" if known.assumed else "")
 
-    def _advice(self, found: Certificate, solver: Solver, C: float, indefinite: bool) -> str:
+    def _advice(self, found: Certificate, solver: Solver, C: float, indefinite: bool, X: Any) -> str:
         """Why a fit fell short of `tol`, and what to do about it."""
         if indefinite:
             where = "where no step helped" if found.reason == "indefinite" else f"when {REASONS[found.reason]}"
@@ -234,9 +231,17 @@ class KernelMachine(Machine):
         sentences = self._bounds_reached(found)
         if solver.kernel_margin:
             sentences[1] = f"The margin is {found.dual:.6g}, and the largest at most {found.primal:.6g}."
+        elif not self.scale and (uneven := self._uneven(X)):
+            sentences.append(uneven)
         elif C > 100:
             sentences.append(f"C={C:.3g} is large, a hard problem: try a smaller C, and scale the features.")
         return " ".join([*sentences, self._raise_what(found, bool(sentences[2:]))])
+
+    def _uneven(self, X: Any) -> str:
+        """A sentence on columns of very different size."""
+        if not isinstance(self.kernel, str) or self.kernel == "precomputed":
+            return ""
+        return describe_sizes(X, getattr(self, "feature_names_in_", None))
 
     def _groups(self) -> list[slice]:
         """The support vectors, in groups that take part in different problems."""
@@ -250,14 +255,15 @@ class KernelMachine(Machine):
         """The decision of each problem, a column for each."""
         check_is_fitted(self)
         X = self._validate(X, order="C", accept_large_sparse=True, reset=False)
-        kernel, support = self._fitted_kernel, Support(self.support_, self.support_vectors_, self.dual_coef_)
+        kernel = self._fitted_kernel
+        support = Support(self.support_, self._scaled(self.support_vectors_), self.dual_coef_)
         if issparse(X) and isinstance(kernel, GivenKernel):
             raise ValueError("kernel='precomputed' takes the kernel matrix as an array, not sparse; pass K.toarray()")
         check_rows(X)
         n_jobs = self._threads() or (usable_threads() if X.shape[0] * len(self.support_) > VALUES_FOR_THREADS else 1)
         groups, scores = self._groups(), np.empty((X.shape[0], len(self.intercept_)))
         for part in blocks(X):
-            scores[part] = self._combine(kernel.decisions(support, groups, X[part], n_jobs))
+            scores[part] = self._combine(kernel.decisions(support, groups, self._scaled(X[part]), n_jobs))
         wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
         if len(wrong):
             explain_not_finite(X, int(wrong[0]))
@@ -269,19 +275,6 @@ class KernelMachine(Machine):
         return tags
 
 
-def _without_bound(solution: KernelSolution) -> KernelSolution:
-    """The solution of a problem that has no dual: the kernel is not positive semi-definite."""
-    records = [[seconds, epoch, primal, -math.inf] for seconds, epoch, primal, _ in solution.records]
-    reason = "indefinite" if solution.reason in ("tol", "precision") else solution.reason
-    return replace(solution, dual=-math.inf, records=records, reason=reason)
-
-
-def _check_finite(solution: KernelSolution, C: float) -> KernelSolution:
-    """The solution; a ValueError where its numbers are not finite."""
-    numbers = (solution.primal, solution.dual, solution.b, solution.squared_norm)
-    if not (np.isfinite(solution.beta).all() and all(map(math.isfinite, numbers))):
-        raise ValueError(
-            f"the numbers overflowed: the values of the kernel and C={C:.3g} are too much together; scale the "
-            "features, or lower C, gamma, degree or coef0"
-        )
-    return solution
+def _fineness(kernel: Kernel) -> tuple[bool, bool]:
+    """By which of two kernels decisions are rounded less."""
+    return kernel.precision is np.float64, getattr(kernel, "differences", False)

@@ -72,6 +72,9 @@ class Certificate:
         Whether the bounds are those of the problem in scaled features (``scale="auto"``).
     rounding : float
         What the allowance for rounding adds to the gap, relative to `dual`; of several problems the worst.
+    assumed : str
+        What the lower bound takes for granted, of kernels too many rows to look at: "the kernel is positive
+        semi-definite". Empty where it takes nothing for granted.
     parts : tuple of Certificate
         Of a fit of several problems, such as one class against the rest, the certificate of each, in the order of
         ``classes_``, or of their pairs. `primal` and `dual` are then their sums, `gap`, `reason` and `solver` those of
@@ -89,6 +92,7 @@ class Certificate:
     solver: str
     scaled: bool = False
     rounding: float = 0.0
+    assumed: str = ""
     parts: tuple["Certificate", ...] = ()
 
     @property
@@ -112,6 +116,8 @@ class Certificate:
         ]
         if self.rounding > 0.1 * self.gap:
             lines.insert(3, f"rounding {self.rounding:.3g} of the gap")
+        if self.assumed:
+            lines.append(f"assumed  {self.assumed}")
         if self.scaled:
             lines.append("scaled   the bounds are those of the problem in the scaled features")
         if self.parts:

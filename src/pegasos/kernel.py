@@ -10,10 +10,12 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos._kernel import KernelMachine, Part
+from pegasos._kernel import KernelMachine
+from pegasos._kernel_fit import Part
 from pegasos._machine import Classifier, Data, explains_habits
 from pegasos.options import Choice, Flag, Integer, Number, Option, names
 from pegasos.solvers import Solver
+from pegasos.targets import near_median
 
 __all__ = ["SVC", "SVR"]
 
@@ -62,6 +64,9 @@ class SVC(Classifier, KernelMachine):
         Whether more than two classes are trained in pairs, as in LIBSVM, or each against the rest.
     break_ties : bool, default=False
         Whether classes with as many votes are told apart by their decisions; otherwise it is the first of them.
+    scale : {"auto"}, default=None
+        "auto" divides each column by its size, the root mean square of its entries that are not zero, before the fit.
+        The kernel, `gamma` and the certificate are then those of the scaled columns.
     cache_size : float, default=2000
         Megabytes of the kernel matrix that are kept, by all problems at work together.
     early_stopping : bool, default=False
@@ -111,6 +116,8 @@ class SVC(Classifier, KernelMachine):
         Changes of a coefficient. Each takes a row of the kernel matrix, which may have been kept.
     shape_fit_ : tuple
         The shape of X.
+    scale_ : ndarray of shape (n_features,) or None
+        What the columns are divided by, with ``scale="auto"``.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -156,6 +163,7 @@ class SVC(Classifier, KernelMachine):
         decision_function_shape: str = "ovr",
         multi_class: str = "ovo",
         break_ties: bool = False,
+        scale: str | None = None,
         cache_size: float = 2000,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -180,6 +188,7 @@ class SVC(Classifier, KernelMachine):
         self.decision_function_shape = decision_function_shape
         self.multi_class = multi_class
         self.break_ties = break_ties
+        self.scale = scale
         self.cache_size = cache_size
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -310,14 +319,14 @@ class SVR(RegressorMixin, KernelMachine):
     ----------
     epsilon : float, default=0.1
         Errors up to this size cost nothing.
-    C, alpha, kernel, degree, gamma, coef0, solver, tol, max_iter, max_time, fit_intercept, cache_size, warm_start, \
-n_jobs, random_state, verbose
+    C, alpha, kernel, degree, gamma, coef0, solver, tol, max_iter, max_time, fit_intercept, scale, cache_size, \
+warm_start, n_jobs, random_state, verbose
         As in `SVC`.
 
     Attributes
     ----------
     support_, support_vectors_, certificate_, history_, n_iter_, n_kernel_evaluations_, n_updates_, shape_fit_, \
-n_features_in_, feature_names_in_
+scale_, n_features_in_, feature_names_in_
         As in `SVC`.
     n_support_ : ndarray of shape (1,)
         The number of support vectors.
@@ -361,6 +370,7 @@ n_features_in_, feature_names_in_
         max_iter: int = 10_000,
         max_time: float | None = None,
         fit_intercept: bool = True,
+        scale: str | None = None,
         cache_size: float = 2000,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -379,6 +389,7 @@ n_features_in_, feature_names_in_
         self.max_iter = max_iter
         self.max_time = max_time
         self.fit_intercept = fit_intercept
+        self.scale = scale
         self.cache_size = cache_size
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -397,7 +408,9 @@ n_features_in_, feature_names_in_
         return np.empty(0), np.asarray(y, dtype=np.float64)
 
     def _parts(self, data: Data) -> list[Part]:
-        return [Part("", None, np.ascontiguousarray(data.encoded, dtype=np.float64))]
+        y = np.ascontiguousarray(data.encoded, dtype=np.float64)
+        shift = near_median(y) if self.fit_intercept else 0.0
+        return [Part("", None, y - shift if shift else y, shift)]
 
     def _store_machines(self, data: Data, parts: Sequence[Part], betas: Sequence[Floats], intercepts: Floats) -> None:
         used = np.flatnonzero(betas[0])

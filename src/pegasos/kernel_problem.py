@@ -56,6 +56,9 @@ class KernelSolution:
     solver: str
     above: float = 0.0  # what rounding may add to the primal value, which allows for it,
     below: float = 0.0  # and take off the dual one
+    responses: NDArray[np.float64] | None = None  # of all examples, those held out too,
+    error: float = 0.0  # by which they may be off
+    dual_variables: NDArray[np.float64] | None = None  # of the dual value, where these are others
 
     @classmethod
     def from_core(
@@ -72,6 +75,9 @@ class KernelSolution:
             dual=found.bounds.dual,
             above=found.bounds.above,
             below=found.bounds.below,
+            responses=found.responses,
+            error=found.error,
+            dual_variables=found.dual_beta[: problem.core.size] if len(found.dual_beta) else None,
             epochs=found.epochs,
             seconds=found.seconds,
             squared_norm=found.squared_norm,

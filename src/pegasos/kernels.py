@@ -4,7 +4,7 @@ There are three kinds: a function of inner products that the core computes, a ma
 function. Each makes a source for some of the examples, and the sums ``sum_i coef_i K(x, x_i)`` of a decision.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -15,20 +15,25 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from pegasos._config import usable_threads
 from pegasos._core import native
+from pegasos.kernel_layout import Layout, blocks, centre, squared_norms
 from pegasos.problem import check_rows
 from pegasos.solvers.base import Solver
 
 __all__ = [
     "KERNELS",
+    "Definiteness",
     "Kernel",
     "PointKernel",
     "Support",
-    "blocks",
     "check_points",
-    "is_indefinite",
+    "definiteness",
     "make_kernel",
     "scale_gamma",
 ]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Precision = type[np.float32] | type[np.float64]
 
 #: Kernels that the core computes.
 KERNELS = ("linear", "poly", "rbf", "sigmoid")
@@ -39,22 +44,21 @@ SMALL = 2000
 SAMPLE = 500
 #: The tolerance below which single precision would be felt.
 EXACT = 1e-5
-#: The relative error of the bounds in single precision, over C times the kernel's values and the root of the rows.
-ERROR = 1e-8
+#: What rounding of the kernel matrix does to the gap, relative, over C times the kernel's values and the root of the
+#: rows: measured, and a guess that chooses the precision of the fit. Its certificate does not rest on it.
+ERROR: dict[Precision, float] = {np.float32: 1e-8, np.float64: 2e-17}
+#: The share of `tol` that this may be: where it turns out to be more, the fit goes on with a finer matrix.
+FELT = 0.3
 #: The gap that stochastic solvers may get to.
 COARSE = 0.05
-#: gamma ||x||^2 beyond which single precision does not tell distances well enough.
-LONG = 1e3
+#: Squared norms of examples for which squares and products of single precision neither overflow nor vanish.
+SMALLEST, LARGEST = 1e-20, 1e30
 #: The relative difference of two numbers of a kernel matrix that should be equal.
 ROUNDING = 1e-5
-#: Entries of X that are converted at a time for decisions.
-ENTRIES = 2**24
+#: Bytes that a dense copy of sparse examples may take, where only differences of entries will do.
+DENSE_BYTES = 2e9
 #: Rows that a Python function is given at a time.
 BLOCK = 256
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-Precision = type[np.float32] | type[np.float64]
 
 #: Values of the kernel beyond this, of which single and double precision round off what counts beside margins of 1.
 LARGE: dict[Precision, float] = {np.float32: 1e3, np.float64: 1e11}
@@ -78,8 +82,14 @@ class Kernel(Protocol):
     def source(self, rows: Rows | None, n_jobs: int = 1) -> native.KernelSource:
         """The kernel matrix of some examples; None is all."""
 
+    def exact(self, rows: Rows | None) -> Iterator[native.KernelSums]:
+        """Responses of some examples in double precision, then in ways that round less; none where there is no way."""
+
+    def finer(self) -> "Kernel | None":
+        """The same kernel with a matrix that is rounded less; None where there is none."""
+
     def square(self, rows: Rows) -> Floats:
-        """The same, as an array."""
+        """The kernel matrix of some examples, as an array."""
 
     def diagonal(self) -> Floats:
         """The kernel of each example with itself."""
@@ -100,21 +110,47 @@ class PointKernel:
     coef0: float
     degree: int
     precision: Precision
-    shift: Floats | None  # what is taken off each example, which does not change distances
-    X: Any  # the examples, in this precision, shifted
+    layout: Layout
+    given: Any  # the examples in this layout, in the precision they were given in
+    X: Any  # the same in the kernel's precision, without the shift
+    differences: bool = False  # distances are sums of squared differences: slower, and accurate for any data
 
     @property
     def is_definite(self) -> bool:
         """Whether it is known to be positive semi-definite on any examples."""
         return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0)
 
-    @property
-    def core(self) -> native.Kernel:
-        return native.Kernel(self.name, self.gamma, self.coef0, self.degree)
+    def core(self, differences: bool = False) -> native.Kernel:
+        return native.Kernel(self.name, self.gamma, self.coef0, self.degree, differences)
 
     def source(self, rows: Rows | None, n_jobs: int = 1) -> native.KernelSource:
         points = _points(self.X if rows is None else self.X[rows])
-        return native.point_source(points, self.core, native.Run(n_jobs=n_jobs))
+        return native.point_source(points, self.core(self.differences), native.Run(n_jobs=n_jobs), self._entries_error)
+
+    @property
+    def _entries_error(self) -> float:
+        """By which the entries of X may differ from what they stand for, relatively."""
+        if self.layout.shift is None and self.X.dtype == self.given.dtype or self.differences:
+            return 0.0
+        single = self.precision is np.float32
+        return float(1.01 * np.finfo(self.precision).eps / 2) + (1e-30 * self.X.shape[1] if single else 0.0)
+
+    def exact(self, rows: Rows | None) -> Iterator[native.KernelSums]:
+        given = self.given if rows is None else self.given[rows]
+        shift = self.layout.arranged_shift
+        if not self.differences:
+            yield native.point_sums(_points(given), self.core(), shift, False)
+        if self.name in ("linear", "poly"):
+            yield native.point_sums(_points(given), self.core(), shift, True)
+        elif self.name == "rbf" and (dense := _dense(given)) is not None:
+            yield native.point_sums(_points(dense), self.core(True), None, False)
+
+    def finer(self) -> "PointKernel | None":
+        if self.precision is np.float32:
+            return replace(self, precision=np.float64, X=self.layout.convert(self.given, np.float64))
+        if self.name != "rbf" or self.differences or (dense := _dense(self.given)) is None:
+            return None
+        return replace(self, given=dense, X=dense.astype(np.float64, copy=False), differences=True)
 
     def square(self, rows: Rows) -> Floats:
         X = self.X[rows]
@@ -123,23 +159,60 @@ class PointKernel:
     def diagonal(self) -> Floats:
         if self.name == "rbf":
             return np.ones(self.X.shape[0])
-        return self._of_products(_squared_norms(self.X))
+        return self._of_products(squared_norms(self.X))
 
     def stripped(self) -> "PointKernel":
-        return replace(self, X=None)
+        return replace(self, X=None, given=None)
 
     def decisions(self, support: Support, groups: Sequence[slice], X: Any, n_jobs: int) -> Floats:
-        if self.shift is None:
-            X = _without_zeros(X, n_jobs)
-        many, run = _points(_convert(X, self.precision, self.shift)), native.Run(n_jobs=n_jobs)
+        many, run = _points(self._laid_out(X, n_jobs)), native.Run(n_jobs=n_jobs)
         out = np.zeros((X.shape[0], len(groups), len(support.coef)))
         for k, group in enumerate(groups):
             coef = support.coef[:, group]
             if coef.size:
-                few = _points(_convert(support.vectors[group], self.precision, self.shift))
-                flat = native.kernel_decisions(self.core, few, coef.T.ravel(), len(coef), many, run)
-                out[:, k] = flat.reshape(-1, len(coef))
+                vectors = self._laid_out(support.vectors[group], n_jobs)
+                flat = native.kernel_decisions(
+                    self.core(self.differences), _points(vectors), coef.T.ravel(), len(coef), many, run
+                )
+                out[:, k] = flat.reshape(-1, len(coef)) + self.offsets(coef, support.vectors[group])
         return out
+
+    def offsets(self, coef: Floats, vectors: Any) -> Floats:
+        """By how much decisions of the linear kernel are larger without the shift, for coefficients that sum to zero."""
+        if self.name != "linear" or self.layout.shift is None:
+            return np.zeros(len(coef))
+        return self.weights(coef, vectors) @ self.layout.shift
+
+    def intercept_without_shift(self, b: float, beta: Floats, rows: Rows | None) -> tuple[float, float]:
+        """The intercept of the linear kernel without the shift, and by how much it is off; beta sums to zero."""
+        used = np.flatnonzero(beta)
+        vectors = self.given[used if rows is None else rows[used]]
+        shift = self.layout.arranged_shift
+        vectors = (vectors.toarray() if sp.issparse(vectors) else vectors).astype(np.longdouble) - shift
+        coef = beta[used].astype(np.longdouble)
+        exact = b - (coef @ vectors) @ shift
+        terms = float(np.abs(coef) @ np.abs(vectors) @ np.abs(shift)) + abs(b)
+        error = (len(used) + len(shift) + 8) * float(np.finfo(np.longdouble).eps) * terms
+        return float(exact), float(abs(exact - np.longdouble(float(exact)))) + error
+
+    def weights(self, coef: Floats, vectors: Any) -> Floats:
+        """Weights of the features, of the linear kernel."""
+        shift = self.layout.shift
+        plain = np.asarray(safe_sparse_dot(coef, vectors), dtype=np.float64)
+        if shift is None:
+            return plain
+        filled = np.ones(len(shift), dtype=bool) if self.layout.filled is None else self.layout.filled
+        dense = vectors[:, filled]
+        plain[:, filled] = coef @ ((dense.toarray() if sp.issparse(dense) else dense) - shift[filled])
+        return plain
+
+    def _laid_out(self, X: Any, n_jobs: int) -> Any:
+        """Examples to predict, as those of the fit are."""
+        if self.differences:
+            return (X.toarray() if sp.issparse(X) else X).astype(np.float64, copy=False)
+        if self.layout.shift is None:
+            X = _without_zeros(X, n_jobs)
+        return self.layout.convert(self.layout.arrange(X), self.precision)
 
     def _of_products(self, products: Floats) -> Floats:
         """The kernel from inner products; the Gaussian one is none of these."""
@@ -159,6 +232,14 @@ class GivenKernel:
 
     def source(self, rows: Rows | None, n_jobs: int = 1) -> native.KernelSource:
         return native.given_source(self.K if rows is None else np.ascontiguousarray(self.K[np.ix_(rows, rows)]))
+
+    def exact(self, rows: Rows | None) -> Iterator[native.KernelSums]:
+        yield native.given_sums(self.K if rows is None else np.ascontiguousarray(self.K[np.ix_(rows, rows)]))
+
+    def finer(self) -> "GivenKernel | None":
+        if self.precision is np.float64:
+            return None
+        return GivenKernel(self.K.astype(np.float64), np.float64)
 
     def square(self, rows: Rows) -> Floats:
         return self.K[np.ix_(rows, rows)].astype(np.float64, copy=False)
@@ -188,6 +269,12 @@ class CalledKernel:
             out[:] = self._call(X[wanted.astype(np.intp)], X)
 
         return native.called_source(fill, self._diagonal_of(X))
+
+    def exact(self, rows: Rows | None) -> Iterator[native.KernelSums]:
+        return iter(())  # its values are those that the fit was given; to ask again may take long
+
+    def finer(self) -> None:
+        return None
 
     def square(self, rows: Rows) -> Floats:
         X = self.X[rows]
@@ -235,36 +322,59 @@ def make_kernel(machine: Any, solver: Solver, X: Any, sample_weight: Floats | No
     `most` is the largest that a coefficient may be, C times a weight.
     """
     if isinstance(machine.kernel, str) and machine.kernel == "precomputed":
-        return GivenKernel(_check_matrix(X), np.float32 if X.dtype == np.float32 else np.float64)
+        given = GivenKernel(_check_matrix(X), np.float32 if X.dtype == np.float32 else np.float64)
+        _check_diagonal(given)
+        return given
     X, report = check_points(X, machine._threads() or 1)
     if callable(machine.kernel):
-        return CalledKernel(machine.kernel, X)
-    gamma = scale_gamma(machine.gamma, X, sample_weight)
-    shift, largest = None, report.largest_squared_norm
-    X = _without_zeros(X, machine._threads() or usable_threads())
-    if not sp.issparse(X) and machine.kernel == "rbf":
-        shift, largest = _centre(X, gamma, largest)
+        called = CalledKernel(machine.kernel, X)
+        _check_diagonal(called)
+        return called
+    gamma, rbf = scale_gamma(machine.gamma, X, sample_weight), machine.kernel == "rbf"
+    layout, largest = Layout(), report.largest_squared_norm
+    # Without cancellation that matters: where rounding does no harm, nothing is centred.
+    if rbf and gamma * largest > 1:
+        layout, largest = centre(X, largest, 0.5)
+    elif machine.kernel == "linear" and machine.fit_intercept and solver.kernel_intercept and solver.kernel_exact:
+        layout, largest = centre(X, largest, 0.1)
+    if layout.shift is None:
+        X = _without_zeros(X, machine._threads() or usable_threads())
+    given = layout.arrange(X)
     tol = machine.tol if solver.kernel_exact else max(machine.tol, COARSE)
     value = _largest_value(machine, gamma, largest)
-    error = 0.0 if solver.kernel_margin else ERROR * most * value * np.sqrt(X.shape[0])
-    tame = gamma * largest <= LONG and largest <= 1e30 if machine.kernel == "rbf" else value <= LARGE[np.float32]
-    exact = X.shape[0] <= SMALL or tol < EXACT or error > 0.1 * tol or not tame
+
+    def is_rounded(precision: Precision) -> bool:
+        """Whether what a kernel matrix in this precision rounds off would be felt."""
+        felt = ERROR[precision] * most * value * np.sqrt(X.shape[0]) * max(1.0, gamma * largest if rbf else 1.0)
+        return not solver.kernel_margin and felt > FELT * tol
+
+    tame = SMALLEST <= largest <= LARGEST and (value <= LARGE[np.float32] if not rbf else gamma * largest <= 1e3)
+    exact = X.shape[0] <= SMALL or tol < EXACT or is_rounded(np.float32) or not tame
     precision: Precision = np.float64 if exact else np.float32
     coef0, degree = float(machine.coef0), int(machine.degree)
-    kernel = PointKernel(machine.kernel, gamma, coef0, degree, precision, shift, _convert(X, precision, shift))
-    value = float(np.abs(kernel.diagonal()).max(initial=0.0))
+    converted = layout.convert(given, precision)
+    kernel = PointKernel(machine.kernel, gamma, coef0, degree, precision, layout, given, converted)
+    _check_diagonal(kernel)
+    if exact and rbf and gamma * largest > 1 and is_rounded(np.float64):
+        return kernel.finer() or kernel
+    return kernel
+
+
+def _check_diagonal(kernel: Kernel) -> None:
+    """Raise a ValueError where the kernel of an example with itself is none that can be worked with."""
+    diagonal = np.abs(kernel.diagonal())
+    value = float(diagonal.max(initial=0.0))
     if np.isfinite(value) and value > LARGE[np.float64]:
         raise ValueError(
             f"the kernel has values up to {value:.2g}, of which double precision rounds off what counts beside margins "
-            "of 1; centre and scale the features, for example with sklearn.preprocessing.StandardScaler"
+            "of 1; centre and scale the features, for example with scale='auto' or sklearn.preprocessing.StandardScaler"
         )
-    wrong = np.flatnonzero(~np.isfinite(kernel.diagonal()))
+    wrong = np.flatnonzero(~np.isfinite(diagonal))
     if len(wrong):
         raise ValueError(
             f"the kernel of the example in row {wrong[0]} with itself is not finite; scale the features, or lower "
             "gamma, degree or coef0"
         )
-    return kernel
 
 
 def scale_gamma(gamma: Any, X: Any, sample_weight: Floats | None) -> float:
@@ -274,30 +384,57 @@ def scale_gamma(gamma: Any, X: Any, sample_weight: Floats | None) -> float:
     if gamma == "auto":
         return 1 / X.shape[1]
     share = np.full(X.shape[0], 1 / X.shape[0]) if sample_weight is None else sample_weight / sample_weight.sum()
-    mean = float(np.mean(share @ X))
+    n, d = X.shape
     if sp.issparse(X):
-        variance = float(np.mean(share @ X.multiply(X))) - mean**2
+        values, starts = X.data[: X.nnz].astype(np.float64), X.indptr
+        of_entries = np.repeat(share, np.diff(starts))
+        mean = float(of_entries @ values) / d
+        zeros = float(share @ (d - np.diff(starts)))
+        variance = (float(of_entries @ (values - mean) ** 2) + zeros * mean**2) / d
     else:
+        mean = sum(float(share[part] @ X[part].mean(axis=1, dtype=np.float64)) for part in blocks(X))
         parts = ((share[part], X[part].astype(np.float64)) for part in blocks(X))
         variance = sum(float(own @ ((rows - mean) ** 2).mean(axis=1)) for own, rows in parts)
-    return 1 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return 1 / (d * variance) if variance > 0 else 1.0
 
 
-def is_indefinite(kernel: Kernel, seed: int) -> bool:
-    """Whether the kernel matrix is known to have a negative eigenvalue. Of many rows a random part is looked at."""
+@dataclass(frozen=True)
+class Definiteness:
+    """What is known of the eigenvalues of a kernel matrix, and what a lower bound must allow for.
+
+    A bound on the objectives of machines whose coefficients beta are within the bounds of the dual needs
+    ``beta' K beta >= -shift ||beta||^2`` and ``|K - K'| <= asymmetry`` besides a dual point.
+    """
+
+    indefinite: bool = False  # it is known to have a negative eigenvalue that is no rounding
+    assumed: bool = False  # it has more rows than are looked at
+    shift: float = 0.0
+    asymmetry: float = 0.0
+
+
+def definiteness(kernel: Kernel, seed: int) -> Definiteness:
+    """Look at the kernel matrix where its kind does not tell; of many rows at a random part."""
     if isinstance(kernel, PointKernel) and kernel.is_definite:
-        return False
+        return Definiteness()
     diagonal = kernel.diagonal()
     if diagonal.min() < 0:
-        return True
+        return Definiteness(indefinite=True)
     rows = np.arange(len(diagonal))
-    if len(rows) > SMALL:
+    assumed = len(rows) > SMALL
+    if assumed:
         rows = np.sort(np.random.default_rng(seed).choice(rows, SAMPLE, replace=False))
     square = kernel.square(rows)
-    if np.abs(square - square.T).max() > ROUNDING * np.abs(square).max():
+    asymmetry = float(np.abs(square - square.T).max())
+    if asymmetry > ROUNDING * np.abs(square).max():
         raise ValueError("the kernel is not symmetric: it has another value for (x, z) than for (z, x)")
-    values = np.linalg.eigvalsh(square)
-    return bool(values[0] < -1e-6 * max(values[-1], 0.0))
+    values = np.linalg.eigvalsh((square + square.T) / 2)
+    lowest, highest = float(values[0]), max(float(values[-1]), 0.0)
+    if lowest < -1e-6 * highest:
+        return Definiteness(indefinite=True)
+    error = float(np.finfo(np.float64).eps) * len(rows) * highest  # of the eigenvalues
+    if isinstance(kernel, PointKernel):  # the core's values differ from these
+        error += len(rows) * 1e-13 * max(float(np.abs(square).max()), 1.0)
+    return Definiteness(False, assumed, max(error - lowest, 0.0), asymmetry)
 
 
 def check_points(X: Any, n_jobs: int) -> tuple[Any, native.RowsReport]:
@@ -337,13 +474,11 @@ def _check_matrix(K: Any) -> Any:
     return K
 
 
-def _centre(X: Any, gamma: float, largest: float) -> tuple[Floats | None, float]:
-    """The mean of the rows, if they are much shorter without it, and the largest squared norm then."""
-    if gamma * largest <= 1:  # rounding does no harm
-        return None, largest
-    mean = X.mean(axis=0, dtype=np.float64)
-    without = max(float(_squared_norms(X[part] - mean).max()) for part in blocks(X))
-    return (mean, without) if without < 0.5 * largest else (None, largest)
+def _dense(X: Any) -> Any:
+    """X as an array; None where that would take too much memory."""
+    if not sp.issparse(X):
+        return X
+    return X.toarray() if X.shape[0] * X.shape[1] * 8 <= DENSE_BYTES else None
 
 
 def _largest_value(machine: Any, gamma: float, largest: float) -> float:
@@ -354,18 +489,6 @@ def _largest_value(machine: Any, gamma: float, largest: float) -> float:
     with np.errstate(over="ignore"):
         power = float(np.float64(base) ** machine.degree) if machine.kernel == "poly" else base
     return max(power, largest)
-
-
-def _convert(X: Any, precision: Precision, shift: Floats | None) -> Any:
-    """X in this precision, without the shift; in place where it is so already."""
-    if shift is not None:
-        X = X.toarray() if sp.issparse(X) else X
-        out = np.empty(X.shape, dtype=precision)
-        for part in blocks(X):
-            np.subtract(X[part], shift, out=out[part], casting="same_kind")
-        return out
-    with np.errstate(over="ignore"):  # what becomes of it is looked at
-        return X.astype(precision, copy=False)
 
 
 def _without_zeros(X: Any, n_jobs: int) -> Any:
@@ -389,17 +512,3 @@ def _points(X: Any) -> native.Points:
         np.ascontiguousarray(X.indptr, dtype=np.int64),
         X.shape[1],
     )
-
-
-def blocks(X: Any) -> list[slice]:
-    """The rows in blocks, so that a copy of each takes little memory."""
-    n = X.shape[0]
-    entries = X.nnz if sp.issparse(X) else X.size
-    size = max(256, int(ENTRIES * n / max(entries, 1)))
-    return [slice(k, min(k + size, n)) for k in range(0, n, size)]
-
-
-def _squared_norms(X: Any) -> Floats:
-    if sp.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)

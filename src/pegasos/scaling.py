@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["column_sizes", "describe_sizes", "scale_columns"]
+__all__ = ["column_sizes", "describe_sizes", "divide_columns", "scale_columns"]
 
 #: Entries looked at at a time, so that no second copy of the data is made on the way.
 BLOCK = 1 << 20
@@ -66,14 +66,17 @@ def scale_columns(X: Any, s: NDArray[np.float64]) -> tuple[Any, NDArray[np.float
     """
     sizes = column_sizes(X, s)
     sizes[sizes == 0] = 1.0
-    if sp.issparse(X):
-        columns = X.indices[: X.nnz]  # there may be room for more
-        values = sizes[columns]
-        np.divide(X.data[: X.nnz], values, out=values)
-        scaled = type(X)((values, columns, X.indptr), shape=X.shape)
-    else:
-        scaled = X / sizes
-    return scaled, sizes
+    return divide_columns(X, sizes), sizes
+
+
+def divide_columns(X: Any, sizes: NDArray[np.float64]) -> Any:
+    """A copy of X in double precision, each column divided by its size."""
+    if not sp.issparse(X):
+        return X / sizes
+    columns = X.indices[: X.nnz]  # there may be room for more
+    values = sizes[columns]
+    np.divide(X.data[: X.nnz], values, out=values)
+    return type(X)((values, columns, X.indptr), shape=X.shape)
 
 
 def describe_sizes(X: Any, names: NDArray[Any] | None) -> str:

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from pegasos.io._tensors import Tensors, take
 from pegasos.kernel import SVC, SVR
+from pegasos.kernel_layout import Layout
 from pegasos.kernels import KERNELS, GivenKernel, PointKernel, Precision
 from pegasos.options import Integer, Number
 from pegasos.problem import check_rows
@@ -31,6 +32,8 @@ def pack(model: SVC | SVR) -> tuple[Tensors, dict[str, Any]]:
         "n_updates": model.n_updates_,
         "kernel": {"name": "precomputed", "precision": np.dtype(kernel.precision).name},
     }
+    if model.scale_ is not None:
+        tensors["scale"] = model.scale_
     if isinstance(kernel, PointKernel):
         header["kernel"] |= {
             "name": kernel.name,
@@ -38,8 +41,11 @@ def pack(model: SVC | SVR) -> tuple[Tensors, dict[str, Any]]:
             "coef0": kernel.coef0,
             "degree": kernel.degree,
         }
-        if kernel.shift is not None:
-            tensors["shift"] = kernel.shift
+        header["kernel"]["differences"] = kernel.differences
+        if kernel.layout.shift is not None:
+            tensors["shift"] = kernel.layout.shift
+        if kernel.layout.filled is not None:
+            tensors["filled"] = kernel.layout.filled.astype(np.uint8)
         if sp.issparse(vectors):
             tensors |= {
                 "support_vectors.values": vectors.data,
@@ -83,6 +89,9 @@ def unpack(model: SVC | SVR, header: dict[str, Any], tensors: Tensors) -> None:
     for name in ("n_kernel_evaluations", "n_updates"):
         Integer(high=2**62, help="").check(name, header[name])
         setattr(model, f"{name}_", header[name])
+    model.scale_ = take(tensors, "scale", (n_features,)) if "scale" in tensors else None
+    if model.scale_ is not None and not (model.scale_ > 0).all():
+        raise ValueError("'scale' has numbers in it that are not above zero")
     _unpack_kernel(model, header["kernel"], tensors)
 
 
@@ -100,8 +109,13 @@ def _unpack_kernel(model: SVC | SVR, kernel: dict[str, Any], tensors: Tensors) -
     Number(help="").check("coef0", kernel["coef0"])
     Integer(high=2**31 - 1, help="").check("degree", kernel["degree"])
     shift = take(tensors, "shift", (shape[1],)) if "shift" in tensors else None
+    filled = take(tensors, "filled", (shape[1],), dtype=np.uint8).astype(bool) if "filled" in tensors else None
+    differences = kernel.get("differences", False)  # which older files do not have
+    if not isinstance(differences, bool) or (differences and name != "rbf"):
+        raise ValueError(f"a kernel {name!r} with differences={differences!r}")
     gamma, coef0, degree = float(kernel["gamma"]), float(kernel["coef0"]), int(kernel["degree"])
-    model._fitted_kernel = PointKernel(name, gamma, coef0, degree, precision, shift, None)
+    layout = Layout(shift, filled)
+    model._fitted_kernel = PointKernel(name, gamma, coef0, degree, precision, layout, None, None, differences)
     sparse = "support_vectors.values" in tensors
     values = tensors["support_vectors.values" if sparse else "support_vectors"]
     if values.dtype not in (np.float32, np.float64):

@@ -357,6 +357,7 @@ def _certificate(fields: dict[str, Any]) -> Certificate:
         or not isinstance(certificate.reason, str)
         or not isinstance(certificate.solver, str)
         or not isinstance(certificate.scaled, bool)
+        or not isinstance(certificate.assumed, str)
     ):
         raise ValueError("a certificate with entries of the wrong type")
     return certificate
