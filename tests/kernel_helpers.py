@@ -96,6 +96,7 @@ def run_walk(case, batches=None, *, perceptron=False, **options):
         "sampling": "permute",
         "project": False,
         "output": "last",
+        "best": False,
         "lambda_": case.lam,
         "tol": 0.0,
         "max_steps": case.n,

@@ -240,7 +240,6 @@ KernelSolution kernel_sdca(const BoundSource& source, const KernelProblem& probl
 }
 
 WalkOutput walk_output_named(const std::string& name) {
-    if (name == "best") return WalkOutput::best;
     if (name == "last") return WalkOutput::last;
     if (name == "average") return WalkOutput::average;
     if (name == "suffix") return WalkOutput::suffix;
@@ -265,12 +264,12 @@ Labelled make_labelled(const KernelProblem& problem, const Vector<double>& label
 KernelSolution kernel_walk(const BoundSource& source, const KernelProblem& problem, const Run& run,
                            std::size_t cached_rows, const Vector<double>& labels,
                            const Vector<double>& weights, bool perceptron, std::size_t batch,
-                           const std::string& sampling, bool project, const std::string& output,
+                           const std::string& sampling, bool project, const std::string& output, bool best,
                            double lambda, double tol, std::uint64_t max_steps, std::uint64_t seed,
                            const std::optional<Vector<RowNumber>>& sequence,
                            const std::optional<Vector<double>>& held_out, std::size_t patience) {
-    const KernelWalkOptions options{perceptron, batch, project,   walk_output_named(output),
-                                    lambda,     tol,   max_steps, seed};
+    const KernelWalkOptions options{perceptron, batch,     project, walk_output_named(output), best, lambda,
+                                    tol,        max_steps, seed};
     const Labelled examples = make_labelled(problem, labels, weights);
     const HoldOut others = make_hold_out(problem, examples, held_out, patience);
     const auto sampler =
@@ -442,7 +441,7 @@ void bind_kernel(nb::module_& m) {
     m.def("kernel_sdca", &kernel_sdca, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
           "tol"_a, "max_epochs"_a, "seed"_a, "sequence"_a.none(), "start"_a.none());
     m.def("kernel_walk", &kernel_walk, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
-          "labels"_a, "weights"_a, "perceptron"_a, "batch"_a, "sampling"_a, "project"_a, "output"_a,
+          "labels"_a, "weights"_a, "perceptron"_a, "batch"_a, "sampling"_a, "project"_a, "output"_a, "best"_a,
           "lambda_"_a, "tol"_a, "max_steps"_a, "seed"_a, "sequence"_a.none(), "held_out"_a.none(),
           "patience"_a);
     m.def("sbp", &sbp, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "labels"_a,

@@ -10,8 +10,9 @@
 //
 // Perceptron (S4 section 4.5): y_i <w, phi(x_i)> <= 0 adds s_i y_i phi(x_i).
 //
-// What is returned: the best of the w looked at; the last; the mean of all, or of the last half to three
-// quarters of them; or one of them at random (S4's online-to-batch conversions).
+// What is looked at, and returned: the last w; the mean of all, or of the last half to three quarters of
+// them; or one of them at random (S4's online-to-batch conversions). With `best` it is the best that was
+// looked at.
 #pragma once
 
 #include <cmath>
@@ -23,13 +24,14 @@
 
 namespace pegasos {
 
-enum class WalkOutput { best, last, average, suffix, random };
+enum class WalkOutput { last, average, suffix, random };
 
 struct KernelWalkOptions {
     bool perceptron;
     std::size_t batch;
     bool project;
     WalkOutput output;
+    bool best;
     double lambda, tol;
     std::uint64_t max_steps, seed;
 };
@@ -79,8 +81,7 @@ public:
             if (!stop && epochs < next_check) continue;
             while (next_check <= epochs) next_check = checks_.holds_out() ? next_check + 1 : 2 * next_check;
             find_output();
-            stop |= checks_.check(beta_, f_, error(), 0, epochs, last, options_.output != WalkOutput::best,
-                                  solution);
+            stop |= checks_.check(beta_, f_, error(), 0, epochs, last, !options_.best, solution);
         }
         solution.steps = t_;
         solution.updates = updates_;

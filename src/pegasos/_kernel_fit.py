@@ -26,8 +26,8 @@ FEWEST_ROWS = 64
 SHARE = 0.98
 #: What is said where numbers overflow.
 OVERFLOW = (
-    "the numbers overflowed: the values of the kernel and C={C:.3g} are too much together; scale the features, or lower "
-    "C, gamma, degree or coef0"
+    "the numbers overflowed: the values of the kernel and C={C:.3g} are too much together; scale the features, or "
+    "lower C, gamma, degree or coef0"
 )
 #: What rounding may add to the gap, as a share of `tol`, for another try with the same kernel matrix to be worth it.
 LITTLE = 0.3
@@ -166,12 +166,10 @@ class PartFit:
     def _as_stored(
         self, found: KernelSolution, part: Part, kernel: Kernel, order: NDArray[np.intp] | None
     ) -> KernelSolution:
-        """The solution with the intercept of the data as they were given, whose rounding the primal value allows for."""
-        if part.shift != 0:
-            return replace(found, b=found.b + part.shift)
+        """The solution with the intercept for the data as they were given; the primal value allows for its rounding."""
         if not isinstance(kernel, PointKernel) or kernel.name != "linear" or kernel.layout.shift is None:
-            return found
-        b, error = kernel.intercept_without_shift(found.b, found.beta, order)
+            return replace(found, b=found.b + part.shift)
+        b, error = kernel.intercept_without_shift(found.b, part.shift, found.beta, order)
         more = self.C * float(self.s.sum()) * error * (1 + 1e-9)
         return replace(found, b=b, primal=found.primal + more, above=found.above + more)
 

@@ -35,7 +35,7 @@ def certify(
     run: native.Run,
     b: float | None = None,
 ) -> KernelSolution:
-    """The solution with bounds that round as little as its `tol` asks for; `b` is its intercept, where that is given."""
+    """The solution with bounds that round as little as its `tol` asks for; `b` is its intercept, where it is given."""
     if found.responses is None:
         return found
     best = found

@@ -130,7 +130,7 @@ class PointKernel:
     @property
     def _entries_error(self) -> float:
         """By which the entries of X may differ from what they stand for, relatively."""
-        if self.layout.shift is None and self.X.dtype == self.given.dtype or self.differences:
+        if self.differences or (self.layout.shift is None and self.X.dtype == self.given.dtype):
             return 0.0
         single = self.precision is np.float32
         return float(1.01 * np.finfo(self.precision).eps / 2) + (1e-30 * self.X.shape[1] if single else 0.0)
@@ -178,20 +178,20 @@ class PointKernel:
         return out
 
     def offsets(self, coef: Floats, vectors: Any) -> Floats:
-        """By how much decisions of the linear kernel are larger without the shift, for coefficients that sum to zero."""
+        """By how much decisions of the linear kernel are larger without the shift; the coefficients sum to zero."""
         if self.name != "linear" or self.layout.shift is None:
             return np.zeros(len(coef))
         return self.weights(coef, vectors) @ self.layout.shift
 
-    def intercept_without_shift(self, b: float, beta: Floats, rows: Rows | None) -> tuple[float, float]:
-        """The intercept of the linear kernel without the shift, and by how much it is off; beta sums to zero."""
+    def intercept_without_shift(self, b: float, more: float, beta: Floats, rows: Rows | None) -> tuple[float, float]:
+        """b + more without the shift, of the linear kernel, and by how much it is off; beta sums to zero."""
         used = np.flatnonzero(beta)
         vectors = self.given[used if rows is None else rows[used]]
         shift = self.layout.arranged_shift
         vectors = (vectors.toarray() if sp.issparse(vectors) else vectors).astype(np.longdouble) - shift
         coef = beta[used].astype(np.longdouble)
-        exact = b - (coef @ vectors) @ shift
-        terms = float(np.abs(coef) @ np.abs(vectors) @ np.abs(shift)) + abs(b)
+        exact = (np.longdouble(b) - (coef @ vectors) @ shift) + more
+        terms = float(np.abs(coef) @ np.abs(vectors) @ np.abs(shift)) + abs(b) + abs(more)
         error = (len(used) + len(shift) + 8) * float(np.finfo(np.longdouble).eps) * terms
         return float(exact), float(abs(exact - np.longdouble(float(exact)))) + error
 
@@ -384,7 +384,7 @@ def scale_gamma(gamma: Any, X: Any, sample_weight: Floats | None) -> float:
     if gamma == "auto":
         return 1 / X.shape[1]
     share = np.full(X.shape[0], 1 / X.shape[0]) if sample_weight is None else sample_weight / sample_weight.sum()
-    n, d = X.shape
+    d = X.shape[1]
     if sp.issparse(X):
         values, starts = X.data[: X.nnz].astype(np.float64), X.indptr
         of_entries = np.repeat(share, np.diff(starts))
