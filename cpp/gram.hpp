@@ -103,7 +103,9 @@ public:
                        : kernel.of_itself(std::max(square, 0.0));
         if (kernel.kind == Kernel::Kind::poly)
             largest_ = std::pow(kernel.gamma * square + std::abs(kernel.coef0), kernel.degree);
-        error_ = KernelError{rounding_unit<Real>, entries_error, terms, square * (1 + 1e-6)}.of(kernel);
+        const bool whole = entries_error == 0 && 4 * square * rounding_unit<Real> < 1 && has_whole_numbers();
+        error_ =
+            KernelError{rounding_unit<Real>, entries_error, terms, square * (1 + 1e-6), whole}.of(kernel);
         largest_ += error_;
     }
     PointKernel(const PointKernel&) = delete;
@@ -187,6 +189,15 @@ public:
     }
 
 private:
+    bool has_whole_numbers() const {
+        for (std::size_t i = 0; i < points_.n; ++i) {
+            bool all = true;
+            points_.for_each(i, [&](std::size_t, Real value) { all &= value == std::nearbyint(value); });
+            if (!all) return false;
+        }
+        return true;
+    }
+
     /// Where a row has many entries, its products are added up by spans of columns that have as many as a
     /// partial sum should; how many terms follow one another then.
     double cut_rows(double longest) {

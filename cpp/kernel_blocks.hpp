@@ -64,53 +64,28 @@ public:
         const std::size_t d = many.n_features, part = d > 2 * chain ? chain : d;
         const Real* x[tall];
         for (std::size_t r = 0; r < tall; ++r) x[r] = many.values + many.place(first + r) * d;
-        Line* total = reinterpret_cast<Line*>(out);
-        const Line* row = reinterpret_cast<const Line*>(values_.data());
-        for (std::size_t begin = 0; begin == 0 || begin < d; begin += part) {
-            Line sums[tall][lines] = {};
-            for (std::size_t j = begin; j < std::min(begin + part, d); ++j, row += lines) {
-                Line across[lines];
-                for (std::size_t v = 0; v < lines; ++v) across[v] = row[v];
-                for (std::size_t r = 0; r < tall; ++r)
-                    for (std::size_t v = 0; v < lines; ++v) {
-                        if constexpr (differences) {
-                            const Line difference = x[r][j] - across[v];
-                            sums[r][v] += difference * difference;
-                        } else {
-                            sums[r][v] += x[r][j] * across[v];
-                        }
-                    }
-            }
-            for (std::size_t r = 0; r < tall; ++r)
-                for (std::size_t v = 0; v < lines; ++v)
-                    total[r * lines + v] = begin == 0 ? sums[r][v] : total[r * lines + v] + sums[r][v];
-            if (part == 0) break;
-        }
+        sum_features<tall, differences, true>(x, 0, part, out);
+        for (std::size_t j = part; j < d; j += part)
+            sum_features<tall, differences, false>(x, j, std::min(j + part, d), out);
     }
 
     void dots_sparse(const Points<Real>& many, std::size_t i, Real* out) const {
-        Line sums[lines] = {};
-        const Line* table = reinterpret_cast<const Line*>(values_.data());
         const std::size_t at = many.place(i);
         std::int64_t k = many.starts[at];
         const std::int64_t end = many.starts[at + 1];
-        const auto add = [&](Line* to) {
-            const Line* row = table + static_cast<std::size_t>(many.columns[k]) * lines;
-            const Real x = many.values[k];
-            for (std::size_t v = 0; v < lines; ++v) to[v] += x * row[v];
-        };
-        if (many.span == 0) {
-            for (; k < end; ++k) add(sums);
-        } else {
-            while (k < end) {
-                const std::size_t last =
-                    (static_cast<std::size_t>(many.columns[k]) / many.span + 1) * many.span;
-                Line part[lines] = {};
-                for (; k < end && static_cast<std::size_t>(many.columns[k]) < last; ++k) add(part);
-                for (std::size_t v = 0; v < lines; ++v) sums[v] += part[v];
-            }
+        Line* total = reinterpret_cast<Line*>(out);
+        if (many.span == 0) return add_products(many, k, end, total);
+        for (std::size_t v = 0; v < lines; ++v) total[v] = Line{};
+        while (k < end) {
+            const std::size_t part = static_cast<std::size_t>(many.columns[k]) / many.span;
+            const auto last = static_cast<std::int64_t>((part + 1) * many.span);
+            std::int64_t stop = k + 1;
+            while (stop < end && many.columns[stop] < last) ++stop;
+            Line sums[lines];
+            add_products(many, k, stop, sums);
+            for (std::size_t v = 0; v < lines; ++v) total[v] += sums[v];
+            k = stop;
         }
-        for (std::size_t v = 0; v < lines; ++v) reinterpret_cast<Line*>(out)[v] = sums[v];
     }
 
     /// use(i, values): the kernel of point i of [first, last) with each of the table, `width` numbers. The
@@ -148,6 +123,46 @@ public:
     }
 
 private:
+    /// What features [j, end) have part in; the first of such sums, or added to it.
+    template <std::size_t tall, bool differences, bool first>
+    void sum_features(const Real* const (&x)[tall], std::size_t j, std::size_t end, Real* out) const {
+        Line sums[tall][lines] = {};
+        const Line* row = reinterpret_cast<const Line*>(values_.data()) + j * lines;
+        for (; j < end; ++j, row += lines) {
+            Line across[lines];
+            for (std::size_t v = 0; v < lines; ++v) across[v] = row[v];
+            for (std::size_t r = 0; r < tall; ++r)
+                for (std::size_t v = 0; v < lines; ++v) {
+                    if constexpr (differences) {
+                        const Line difference = x[r][j] - across[v];
+                        sums[r][v] += difference * difference;
+                    } else {
+                        sums[r][v] += x[r][j] * across[v];
+                    }
+                }
+        }
+        Line* total = reinterpret_cast<Line*>(out);
+        for (std::size_t r = 0; r < tall; ++r)
+            for (std::size_t v = 0; v < lines; ++v) {
+                if constexpr (first)
+                    total[r * lines + v] = sums[r][v];
+                else
+                    total[r * lines + v] += sums[r][v];
+            }
+    }
+
+    /// The products of entries [k, end) with all of the table.
+    void add_products(const Points<Real>& many, std::int64_t k, std::int64_t end, Line* out) const {
+        Line sums[lines] = {};
+        const Line* table = reinterpret_cast<const Line*>(values_.data());
+        for (; k < end; ++k) {
+            const Line* row = table + static_cast<std::size_t>(many.columns[k]) * lines;
+            const Real x = many.values[k];
+            for (std::size_t v = 0; v < lines; ++v) sums[v] += x * row[v];
+        }
+        for (std::size_t v = 0; v < lines; ++v) out[v] = sums[v];
+    }
+
     void clear() {
         for (std::size_t k = 0; k < rows_.size(); ++k)
             points_->for_each(rows_[k], [&](std::size_t j, Real) { values_[j * width + k] = 0; });

@@ -54,7 +54,7 @@ inline KernelBounds judge(const KernelProblem& problem, ExactSums& exact, const 
                           Context& context) {
     std::vector<double> by_row(problem.n_rows), responses = f;
     for (std::size_t v = 0; v < problem.size(); ++v) by_row[problem.row[v]] += beta[v];
-    const double near = b ? *b : best_intercept_of(problem, f), off = 3 * error;
+    const double near = b ? *b : best_intercept_of(problem, f), off = 2.1 * error;
     std::vector<bool> matters(problem.n_rows);
     for (std::size_t v = 0; v < problem.size() && !dual_only; ++v) {
         const double slope = problem.t[v] - f[problem.row[v]] - near;
@@ -157,20 +157,20 @@ class BestOfDual {
 public:
     BestOfDual(const KernelProblem& problem, const Gram<Real>& gram) : problem_(problem), gram_(gram) {}
 
-    /// Looks at beta, whose responses are f, and records the bounds so far, with their allowance for
-    /// rounding.
-    void look(const KernelBounds& now, const std::vector<double>& beta, const std::vector<double>& f,
-              KernelSolution& solution, Context& context) {
-        if (now.bounds.primal <= lowest_) {
-            lowest_ = now.bounds.primal;
+    /// Bounds of beta, whose responses are f. Those so far are recorded, with their allowance for rounding.
+    KernelBounds look(const std::vector<double>& beta, const std::vector<double>& f, KernelSolution& solution,
+                      Context& context) {
+        const KernelBounds now = bounds_at(beta, f, error_of(beta));
+        if (now.plain.primal <= lowest_) {
+            lowest_ = now.plain.primal;
             solution.beta = beta;
             solution.responses = f;
             solution.squared_norm = now.squared_norm;
         }
-        const Bounds bounds = bounds_at(beta, f, now.b, error_of(beta));
-        best_.primal = std::min(best_.primal, bounds.primal);
-        best_.dual = std::max(best_.dual, bounds.dual);
+        best_.primal = std::min(best_.primal, now.bounds.primal);
+        best_.dual = std::max(best_.dual, now.bounds.dual);
         solution.record(context, best_);
+        return now;
     }
 
     /// Makes the variables sum to zero exactly, where they should, and finds the bounds with that.
@@ -196,17 +196,18 @@ private:
         for (const double own : beta) size += std::abs(own);
         return gram_.error_of(size);
     }
-    Bounds bounds_at(const std::vector<double>& beta, const std::vector<double>& f, double b,
-                     double error) const {
-        return bounds_of(problem_, beta, f, b, gram_.source().largest(), [&](std::size_t) { return error; })
-            .bounds;
+    KernelBounds bounds_at(const std::vector<double>& beta, const std::vector<double>& f,
+                           double error) const {
+        return bounds_of(problem_, beta, f, best_intercept_of(problem_, f), gram_.source().largest(),
+                         [&](std::size_t) { return error; });
     }
     Bounds settle_at(std::vector<double>& beta, const std::vector<double>& f,
                      KernelSolution& solution) const {
         const double moved = settle(problem_, beta);
         solution.error = error_of(beta) + moved * gram_.source().largest();
-        solution.b = best_intercept_of(problem_, f);
-        return bounds_at(beta, f, solution.b, solution.error);
+        const KernelBounds found = bounds_at(beta, f, solution.error);
+        solution.b = found.b;
+        return found.bounds;
     }
 
     const KernelProblem& problem_;

@@ -69,6 +69,7 @@ inline double best_intercept_of(const KernelProblem& problem, const std::vector<
 
 struct KernelBounds {
     Bounds bounds;
+    Bounds plain;  // without an allowance for rounding: what steers a solver
     double b = 0;
     double squared_norm = 0;  // of w
 };
@@ -100,6 +101,7 @@ KernelBounds bounds_of(const KernelProblem& problem, const std::vector<double>& 
         steepest = std::max(steepest, std::abs(slope));
     }
     const double primal = squared_norm.value() / 2 + loss.value();
+    const double dual = linear.value() - squared_norm.value() / 2;
     above += below / 2 + 4 * u * (size + std::abs(primal));
     below = below / 2 + 4 * u * size;
     if (const double missing = std::abs(total.value()); problem.free_intercept && missing > 0) {
@@ -108,27 +110,7 @@ KernelBounds bounds_of(const KernelProblem& problem, const std::vector<double>& 
     const double sums = 1 + 2 * u * static_cast<double>(problem.size());  // of the allowances themselves
     above *= sums;
     below *= sums;
-    return {{primal + above, linear.value() - squared_norm.value() / 2 - below, above, below},
-            b,
-            squared_norm.value()};
-}
-
-/// As the slopes are, without an allowance for rounding: what steers a solver.
-inline KernelBounds bounds_of(const KernelProblem& problem, const std::vector<double>& beta,
-                              const std::vector<double>& f) {
-    const double b = best_intercept_of(problem, f);
-    Sum squared_norm, linear, loss;
-    for (std::size_t v = 0; v < problem.size(); ++v) {
-        const double response = f[problem.row[v]];
-        if (beta[v] != 0) {
-            squared_norm.add(beta[v] * response);
-            linear.add(beta[v] * problem.t[v]);
-        }
-        loss.add(problem.loss(v, problem.t[v] - response - b));
-    }
-    return {{squared_norm.value() / 2 + loss.value(), linear.value() - squared_norm.value() / 2},
-            b,
-            squared_norm.value()};
+    return {{primal + above, dual - below, above, below}, {primal, dual}, b, squared_norm.value()};
 }
 
 /// Makes variables that should sum to zero do so, exactly: they are cut off at multiples of a number so large

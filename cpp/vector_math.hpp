@@ -10,7 +10,7 @@ namespace pegasos {
 
 /// e^x; for x beyond +-700 that of the nearer bound. x = n log 2 + r, |r| <= log(2)/2, and Taylor's
 /// polynomial of r.
-inline double fast_exp(double x) {
+[[gnu::always_inline]] inline double fast_exp(double x) {
     constexpr double magic = 0x1.8p52;  // adding it leaves a whole number in the low bits
     x = std::min(std::max(x, -700.0), 700.0);
     const double shifted = x * 0x1.71547652b82fep0 + magic, n = shifted - magic;
@@ -33,7 +33,7 @@ inline double fast_exp(double x) {
 }
 
 /// The same in single precision; for x beyond +-87 that of the nearer bound.
-inline float fast_exp(float x) {
+[[gnu::always_inline]] inline float fast_exp(float x) {
     constexpr float magic = 0x1.8p23f;
     x = std::min(std::max(x, -87.0f), 87.0f);
     const float shifted = x * 0x1.715476p0f + magic, n = shifted - magic;

@@ -54,10 +54,9 @@ public:
                 context_.monitor.at_epoch(visits / per_epoch);
                 complete = !context_.monitor.worked(part.size() * 16);
             }
-            const KernelBounds now = bounds_of(problem_, beta_, responses_.all());
             solution.epochs = visits / per_epoch;
-            best.look(now, beta_, responses_.all(), solution, context_);
-            if (options_.tol > 0 && now.bounds.gap() <= options_.tol)
+            const KernelBounds now = best.look(beta_, responses_.all(), solution, context_);
+            if (options_.tol > 0 && now.plain.gap() <= options_.tol)
                 solution.reason = "tol";
             else if (!complete)
                 solution.reason = "max_time";

@@ -82,30 +82,29 @@ public:
         double best_dual = -std::numeric_limits<double>::infinity();
         int slow = 0, stuck = 0, idle = 0;
         for (;;) {
-            const KernelBounds now = bounds_of(problem_, beta_, f_);
-            b_ = now.b;
-            const double gap = now.bounds.primal - now.bounds.dual;
             solution.epochs = epochs();
-            if (!options_.part) best.look(now, beta_, f_, solution, context_);
+            const KernelBounds now = best.look(beta_, f_, solution, context_);
+            b_ = now.b;
+            const double gap = now.plain.primal - now.plain.dual;
             slow = gap < 0.99 * last_gap ? 0 : slow + 1;
             last_gap = std::min(gap, last_gap);
             // Small working sets make many small gains; only rounding makes none at all.
-            const bool gained = now.bounds.dual > best_dual + rounding * std::abs(best_dual);
+            const bool gained = now.plain.dual > best_dual + rounding * std::abs(best_dual);
             stuck = gained || in_parts_ || next_ < problem_.size() ? 0 : stuck + 1;
-            best_dual = std::max(best_dual, now.bounds.dual);
+            best_dual = std::max(best_dual, now.plain.dual);
             if ((options_.goal > 0 && gap <= options_.goal) ||
-                (options_.tol > 0 && now.bounds.gap() <= options_.tol))
+                (options_.tol > 0 && now.plain.gap() <= options_.tol))
                 solution.reason = "tol";
             else if (context_.monitor.timed_out())
                 solution.reason = "max_time";
             else if (epochs() >= options_.max_epochs)
                 solution.reason = "budget";
-            else if (stuck > 20 || gap <= 1e-15 * std::abs(now.bounds.primal))
+            else if (stuck > 20 || gap <= 1e-15 * std::abs(now.plain.primal))
                 solution.reason = "precision";
             if (!solution.reason.empty()) break;
             const double goal = options_.goal > 0
                                     ? options_.goal
-                                    : std::max(options_.tol, 1e-15) * std::max(now.bounds.dual, 0.0);
+                                    : std::max(options_.tol, 1e-15) * std::max(now.plain.dual, 0.0);
             if (in_parts_ && improve_part(gap, goal)) continue;
             const bool at_random = next_ < problem_.size();  // where there may be nothing to gain
             idle = improve(gap, goal, slow) || at_random ? 0 : idle + 1;
