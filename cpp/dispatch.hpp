@@ -126,6 +126,8 @@ inline std::unique_ptr<Sampler> make_sampler(const std::string& sampling,
 }
 
 inline Output output_named(const std::string& name) {
+    if (name == "best") return Output::best;
+    if (name == "best_suffix") return Output::best_suffix;
     if (name == "last") return Output::last;
     if (name == "average") return Output::average;
     if (name == "suffix") return Output::suffix;

@@ -282,3 +282,26 @@ class TestCertificate:
         ours, theirs = (frank_wolfe(each, tol=1e-8, max_epochs=1e5).run.bounds for each in (weighted, repeated))
         assert ours.primal == pytest.approx(theirs.primal, rel=1e-7)
         assert ours.dual == pytest.approx(theirs.dual, rel=1e-7)
+
+
+# What is returned.
+
+
+@any_problem
+def test_the_best_weights_are_returned(problem):
+    def assert_best(found):
+        _, _, primals, duals = np.array(found.run.history).T
+        assert (np.diff(primals) <= 0).all()
+        assert (np.diff(duals) >= 0).all()
+        assert (found.run.bounds.primal, found.run.bounds.dual) == (primals[-1], duals[-1])
+        assert found.run.bounds.primal == pytest.approx(problem.primal(weights(problem, found)), rel=1e-9)
+
+    for best, named in (("best", "last"), ("best_suffix", "suffix")):
+        for seed in range(3):
+            found, other = (
+                pegasos(problem, max_steps=11 * problem.n, output=output, seed=seed) for output in (best, named)
+            )
+            assert_best(found)
+            assert found.run.bounds.primal == min(record[2] for record in other.run.history)
+            assert other.run.bounds.primal == other.run.history[-1][2]
+    assert_best(frank_wolfe(problem, max_epochs=40))

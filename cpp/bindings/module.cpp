@@ -76,9 +76,9 @@ Solution sgd(const BoundProblem& problem, const Run& run, bool complete_epochs, 
              std::uint64_t period, std::uint64_t burst, double patience, double tol, std::uint64_t max_passes,
              std::uint64_t max_steps, const std::string& sampling, std::uint64_t seed,
              const std::optional<Vector<RowNumber>>& sequence, const std::optional<Vector<double>>& start_w,
-             std::uint64_t start_t) {
-    const SgdOptions options{complete_epochs, multiplicity, period,     burst,
-                             patience,        tol,          max_passes, max_steps};
+             std::uint64_t start_t, bool last) {
+    const SgdOptions options{complete_epochs, multiplicity, period, burst, patience, tol,
+                             max_passes,      max_steps,    last};
     const SgdRequest request{options,
                              sampling,
                              seed,
@@ -226,7 +226,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
         "problem"_a, "seed"_a);
     m.def("sgd", &sgd, "problem"_a, "run"_a, nb::kw_only(), "complete_epochs"_a, "multiplicity"_a, "period"_a,
           "burst"_a, "patience"_a, "tol"_a, "max_passes"_a, "max_steps"_a, "sampling"_a, "seed"_a,
-          "sequence"_a.none(), "start_w"_a.none(), "start_t"_a);
+          "sequence"_a.none(), "start_w"_a.none(), "start_t"_a, "last"_a = false);
     m.def("sdca", &sdca, "problem"_a, "run"_a, nb::kw_only(), "shrink"_a, "blocks"_a, "max_epochs"_a, "tol"_a,
           "rho"_a, "joins"_a, "seed"_a, "sequence"_a.none(), "start_w"_a.none(), "start_t"_a,
           "start_q"_a.none());

@@ -89,7 +89,7 @@ public:
         }
         solution.steps = visited_;
         solution.seconds = context_.monitor.seconds();
-        return {exact_.flat(), links_.flat(), std::move(solution), take_vertices()};
+        return {std::move(best_weights_), std::move(best_links_), std::move(solution), take_vertices()};
     }
 
 private:
@@ -99,9 +99,11 @@ private:
 
     /// A check, and what follows from it.
     void look(Solution& solution, bool out_of_time, bool last) {
-        solution.bounds = check();
         solution.epochs = epochs();
-        solution.record(context_, epochs(), solution.bounds);
+        if (solution.take(context_, epochs(), check()).w) {
+            best_weights_ = exact_.flat();
+            best_links_ = links_.flat();
+        }
         // Checks are ever further apart, so that a few of them without progress are many epochs.
         const bool better = estimate_ < 0.9 * least_ || dual_ > highest_ + 1e-14 * std::abs(highest_);
         stuck_ = better ? 0 : stuck_ + 1;
@@ -266,6 +268,7 @@ private:
     ClassMatrix<Real> W_;
     ClassMatrix<double> exact_;
     Links links_;
+    std::vector<double> best_weights_, best_links_;
     const LocalNumbers<Rows> numbers_;
     std::vector<ChainBlock<Rows>> blocks_;
     ChainMove move_;

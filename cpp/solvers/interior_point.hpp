@@ -238,6 +238,11 @@ private:
             improve(evaluate(loss_, problem_, other, team_, context_.monitor, same, slopes), other);
             passes_ += 1;
         }
+        // Where the sums of the iterations promised more, by rounding, what they promised is taken back.
+        for (Record& earlier : solution.history) {
+            earlier.primal = std::max(earlier.primal, solution.bounds.primal);
+            earlier.dual = std::min(earlier.dual, solution.bounds.dual);
+        }
         solution.record(context_, passes_, solution.bounds);
         solution.reason = reached() ? "tol" : reason == "tol" ? "missed" : reason;
         return solution.reason != "missed" && solution.reason != "start";

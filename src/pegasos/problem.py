@@ -1,7 +1,7 @@
 """The problem handed to a solver: examples in the core's hands, labels, weights, C and loss."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -20,6 +20,7 @@ __all__ = [
     "bind_rows",
     "check_rows",
     "explain_not_finite",
+    "joined",
     "make_rows",
 ]
 
@@ -185,6 +186,35 @@ class Solution:
             solver=solver,
             n_iter=n_iter,
         )
+
+
+def joined(first: Solution, second: Solution, best: bool = True) -> Solution:
+    """Two runs as one: the best of the bounds, with the point that each belongs to, and both histories.
+
+    Where the `best` weights are not wanted those of the second run are taken, and its primal values.
+    """
+    better_w, better_q = not best or second.primal <= first.primal, second.dual >= first.dual
+    upper, lower = second if better_w else first, second if better_q else first
+    records = list(first.records)
+    for seconds, epoch, primal, dual in second.records:
+        primal = min(primal, first.primal) if best else primal
+        records.append([seconds, first.epochs + epoch, primal, max(dual, first.dual)])
+    iterations = None if second.n_iter is None else second.n_iter + round(first.epochs)
+    before = first.solver.split(" with ")[0]
+    return replace(
+        second,
+        w=upper.w,
+        primal=upper.primal,
+        above=upper.above,
+        q=lower.q,
+        dual=lower.dual,
+        below=lower.below,
+        t=first.t + second.t,
+        epochs=first.epochs + second.epochs,
+        n_iter=iterations,
+        records=records,
+        solver=second.solver if second.solver == first.solver else f"{before}, then {second.solver}",
+    )
 
 
 def make_rows(X: Any, bias: float, n_jobs: int = 1) -> tuple[native.Rows, native.RowsReport]:

@@ -10,7 +10,7 @@ from pegasos.solvers.base import Report, make_run
 __all__ = ["walk"]
 
 #: The core's names for the values of `average`.
-OUTPUTS = {False: "last", True: "average", "suffix": "suffix", "random": "random"}
+OUTPUTS = {False: "last", "last": "last", True: "average", "suffix": "suffix", "random": "random"}
 
 
 def walk(
