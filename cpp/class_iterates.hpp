@@ -154,9 +154,9 @@ public:
             if (steps_ == next_check || last) {
                 output(out);
                 if (solution.take(context, epochs(), check(), keep).w && keep) std::swap(best, out);
-                const bool reached = options_.tol > 0 && solution.bounds.gap() <= options_.tol;
-                if (reached) solution.reason = "tol";
-                if (reached || last) break;
+                const char* reason = solution.bounds.reason(options_.tol, nullptr);
+                if (reason && (alive || solution.bounds.reached(options_.tol))) solution.reason = reason;
+                if (reason || last) break;
                 next_epoch = next_check_after(next_epoch, solution.bounds.gap());
             }
         }

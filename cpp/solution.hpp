@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -60,17 +61,9 @@ struct Solution {
     /// Takes the better of each bound, with its allowance for rounding, or where `best` is not wanted the
     /// primal value that a check found, and adds the bounds to the history. Of equals the later is kept.
     Kept take(Context& context, double epoch, const Bounds& found, bool best = true) {
-        const bool first = history.empty();
-        const Kept kept{first || !best || !(found.primal > bounds.primal),
-                        first || !(found.dual < bounds.dual)};
-        if (kept.w) {
-            bounds.primal = found.primal;
-            bounds.above = found.above;
-        }
-        if (kept.q) {
-            bounds.dual = found.dual;
-            bounds.below = found.below;
-        }
+        if (history.empty()) bounds = Bounds::none();
+        if (!best) bounds.primal = std::numeric_limits<double>::infinity();
+        const Kept kept{bounds.lower(found), bounds.raise(found)};
         record(context, epoch, bounds);
         return kept;
     }

@@ -63,9 +63,9 @@ Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<doub
     const auto problem = make_problem(rows, data);
     return with_hinge_or_other(data, [&](const auto& loss) {
         DualPoint point;
-        const double primal = evaluate(loss, problem, w, context.team, context.monitor, point,
-                                       [&](std::size_t i, double) { return q[i]; });
-        return Bounds{primal, point.value()};
+        const Bound primal = evaluate(loss, problem, w, context.team, context.monitor, point,
+                                      [&](std::size_t i, double) { return q[i]; });
+        return between(primal, point.value());
     });
 }
 

@@ -84,9 +84,9 @@ public:
             if (last || promising(losses) || pass == next_record) {
                 if (pass == next_record) next_record *= 2;
                 check(solution);
-                const bool reached = options_.tol > 0 && solution.bounds.gap() <= options_.tol;
-                if (reached || last) {
-                    solution.reason = reached ? "tol" : out_of_time ? "max_time" : "budget";
+                const char* end = out_of_time ? "max_time" : last ? "budget" : nullptr;
+                if (const char* reason = solution.bounds.reason(options_.tol, end)) {
+                    solution.reason = reason;
                     break;
                 }
             }
@@ -193,16 +193,19 @@ private:
         const double scale = t_ > 0 ? 1 / (lambda_ * t_) : 0;
         for (double& x : w) x *= scale;
         DualPoint point;
-        const double primal = evaluate(loss_, problem_, w, context_.team, context_.monitor, point,
-                                       [&](std::size_t i, double z) {
-                                           const Visited& row = visited_[i];
-                                           if (row.visits == 0) return loss_.slope(z, problem_.labels[i]);
-                                           return loss_.clip(row.slopes / static_cast<double>(row.visits));
-                                       });
+        const Bound primal = evaluate(loss_, problem_, w, context_.team, context_.monitor, point,
+                                      [&](std::size_t i, double z) {
+                                          const Visited& row = visited_[i];
+                                          if (row.visits == 0) return loss_.slope(z, problem_.labels[i]);
+                                          return loss_.clip(row.slopes / static_cast<double>(row.visits));
+                                      });
         // For hinge, whole epochs have S3's bound as it is.
         if (!options_.complete_epochs || steps_ % problem_.rows.n_rows != 0 || !std::is_same_v<Loss, Hinge>)
             point.rescale();
-        const auto kept = solution.take(context_, epochs(), {primal, point.value()}, !options_.last);
+        Bounds bounds = between(primal, point.value());
+        if (bounds.wants_care(options_.tol) && !context_.monitor.timed_out())
+            look_closely(loss_, problem_, w, context_.team, context_.monitor, point, bounds);
+        const auto kept = solution.take(context_, epochs(), bounds, !options_.last);
         if (kept.w) solution.w = std::move(w);
         if (kept.q) solution.q = std::move(point.q);
     }

@@ -111,14 +111,13 @@ public:
             if (!alive) solution.reason = "max_time";
             if (steps_ == next_check || last) {
                 std::vector<double> w = output(last);
-                const Bounds found = check(w, solution);
+                const Bounds found = check(w, solution), &bounds = solution.bounds;
                 if (solution.take(context_, epochs(), found, is_best(options_.output)).w)
                     solution.w = std::move(w);
-                const double gap = solution.bounds.gap();
-                const bool reached = options_.tol > 0 && gap <= options_.tol;
-                if (reached) solution.reason = "tol";
-                if (reached || last) break;
-                next_epoch = next_check_after(next_epoch, gap);
+                const char* reason = bounds.reason(options_.tol, nullptr);
+                if (reason && (alive || bounds.reached(options_.tol))) solution.reason = reason;
+                if (reason || last) break;
+                next_epoch = next_check_after(next_epoch, bounds.gap());
             }
         }
         solution.q = certifier_.take_dual();
@@ -285,17 +284,19 @@ private:
     /// The bounds at w. At a fixed intercept balancing a dual point may cost much of it, so there it is also
     /// mixed with one met beyond the best intercept, such that little is left to balance.
     Bounds check(const std::vector<double>& w, Solution& solution) {
-        if (options_.intercept != Intercept::fixed) return certifier_.check(w, visited_);
+        if (options_.intercept != Intercept::fixed) return certifier_.check(w, visited_, options_.tol);
         solution.met = mean_slopes();
         solution.intercept_slope = intercept_slope(solution.met);
-        Bounds bounds = certifier_.check(w, visited_);
+        Bounds bounds = certifier_.check(w, visited_, options_.tol);
         for (const auto& other : counterweights_) {
             const double here = solution.intercept_slope, there = intercept_slope(other);
             if (!(here * there < 0)) continue;
             const double share = here / (here - there);
             std::vector<double> mixed = solution.met;
             for (std::size_t i = 0; i < mixed.size(); ++i) mixed[i] += share * (other[i] - mixed[i]);
-            bounds.dual = certifier_.include(mixed, w);
+            const Bound dual = certifier_.include(mixed, w);
+            bounds.dual = dual.value;
+            bounds.below = dual.rounding;
         }
         return bounds;
     }
