@@ -61,11 +61,12 @@ struct Solution {
     /// Takes the better of each bound, with its allowance for rounding, or where `best` is not wanted the
     /// primal value that a check found, and adds the bounds to the history. Of equals the later is kept.
     Kept take(Context& context, double epoch, const Bounds& found, bool best = true) {
-        if (history.empty()) bounds = Bounds::none();
+        const bool first = history.empty();
+        if (first) bounds = Bounds::none();
         if (!best) bounds.primal = std::numeric_limits<double>::infinity();
-        const Kept kept{bounds.lower(found), bounds.raise(found)};
+        const bool lower = bounds.lower(found), higher = bounds.raise(found);
         record(context, epoch, bounds);
-        return kept;
+        return {lower || first, higher || first};
     }
 
     /// Adds a check to the history, and tells of it.
