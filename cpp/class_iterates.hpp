@@ -76,6 +76,8 @@ public:
         return factor;
     }
 
+    std::size_t size() const { return V_.values().size(); }
+
     double exact_squared_norm() const {
         Sum sum;
         for (const double x : V_.values()) sum.add(x * x);
