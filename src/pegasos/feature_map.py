@@ -244,6 +244,12 @@ class _Bounds(NamedTuple):
         rounding = self.above + self.below
         return rounding > 0 and self.primal - self.dual <= 2 * rounding
 
+    def best(self, later: "_Bounds") -> "_Bounds":
+        """The better of each, with its allowance."""
+        upper = later if later.primal <= self.primal else self
+        lower = later if later.dual >= self.dual else self
+        return _Bounds(upper.primal, lower.dual, upper.above, lower.below)
+
 
 class _Problem:
     """What is minimised."""
@@ -315,6 +321,7 @@ def _solve(
     n = len(order)
     records: list[list[float]] = []
     visits, reason = 0, ""
+    bounds, best_w = _Bounds(math.inf, -math.inf, 0.0, 0.0), w
     while not reason:
         passes = [random.permutation(order) for _ in range(min(PASSES, n // len(order)))]
         moves = 0
@@ -326,12 +333,15 @@ def _solve(
             visits += 1
         p /= p.sum(axis=1, keepdims=True)
         w = problem.weights(p)  # afresh: the one kept up to date has errors of rounding
-        bounds, gaps = problem.check(p, w)
+        found, gaps = problem.check(p, w)
+        if found.primal <= bounds.primal:
+            best_w = w.copy()
+        bounds = bounds.best(found)
         order = np.flatnonzero(gaps > 0.1 * gaps.mean())
         seconds = time.perf_counter() - started
         records.append([seconds, visits / n, bounds.primal, bounds.dual])
         report.checked(*records[-1])
-        exhausted = moves == 0 or len(order) == 0 or not math.isfinite(bounds.primal)
+        exhausted = moves == 0 or len(order) == 0 or not math.isfinite(found.primal)
         if budget.tol > 0 and relative_gap(bounds.primal, bounds.dual) <= budget.tol:
             reason = "tol"
         elif not reason and (exhausted or (budget.tol > 0 and bounds.mostly_rounding)):
@@ -340,7 +350,7 @@ def _solve(
             reason = "max_iter"
     solver = "block-coordinate Frank-Wolfe in pairs"
     return Solution(
-        w=w,
+        w=best_w,
         q=p.ravel(),
         t=visits,
         primal=bounds.primal,
