@@ -227,11 +227,12 @@ struct PassOptions {
     bool balanced = false, careful = false;
 };
 
-/// At least the norm of w, and 0 where that is.
-inline double norm_of(const std::vector<double>& w) {
-    const double square = squared_norm(w);
-    const bool zero = square == 0 && std::all_of(w.begin(), w.end(), [](double x) { return x == 0; });
-    return zero ? 0 : norm_above(square, w.size());
+/// At least the norm of w; 0 where scores are exact, as at most the intercept is not zero.
+template <class Rows>
+double norm_of_weights(const Rows& rows, const std::vector<double>& w) {
+    const bool exact =
+        stored_error(rows) == 0 && std::none_of(w.begin(), w.end() - 1, [](double x) { return x != 0; });
+    return exact ? 0 : norm_above(squared_norm(w), w.size());
 }
 
 /// The primal value, from its norm, its losses and what rounding may add to the losses, all but the norm
@@ -258,13 +259,13 @@ Bound evaluate(const Loss& loss, const Problem<Rows>& problem, const std::vector
         double size = 0;  // of the terms of `linear`
         RowSum u;
     };
-    struct Part {
+    struct alignas(128) Part {  // on cache lines of its own
         Sum losses;
         double slack = 0;  // what rounding may add to them
         Group groups[2];
     };
     constexpr std::size_t ahead = 16;  // rows; the hardware alone stops at the ends of pages
-    const double norm_of_w = norm_of(w);
+    const double norm_of_w = norm_of_weights(rows, w);
     std::vector<Part> parts(team.size());
     team.run_ranges(rows.n_rows, [&](std::size_t k, std::size_t first, std::size_t last) {
         Part& part = parts[k];

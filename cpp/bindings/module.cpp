@@ -118,11 +118,12 @@ Solution interior_point(const BoundProblem& problem, const Run& run, std::uint64
 }
 
 Bounds certify_point(const BoundProblem& problem, const Run& run, const Vector<double>& w,
-                     const Vector<double>& q) {
+                     const Vector<double>& q, double tol) {
     const auto w_ = to_vector(w, problem.dimension()), q_ = to_vector(q, problem.n_rows());
     const ProblemData data = problem.data();
-    return solve(problem.rows, run,
-                 [&](const auto& rows, Context& context) { return certify(rows, data, w_, q_, context); });
+    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
+        return certify(rows, data, w_, q_, tol, context);
+    });
 }
 
 }  // namespace
@@ -192,7 +193,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
         .def_ro("dual", &Bounds::dual)
         .def_ro("above", &Bounds::above)
         .def_ro("below", &Bounds::below);
-    m.def("certify", &certify_point, "problem"_a, "run"_a, "w"_a, "q"_a);
+    m.def("certify", &certify_point, "problem"_a, "run"_a, "w"_a, "q"_a, "tol"_a = 0.0);
     m.def("relative_gap", &relative_gap, "primal"_a, "dual"_a);
 
     nb::class_<Solution>(m, "Solution", "What a solver returns.")

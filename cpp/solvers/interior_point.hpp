@@ -202,7 +202,7 @@ private:
             if (idle > patience || gap <= 0) return "precision";
             if (iterations_ >= options_.max_iterations) return "budget";
             if (solution && !rows_.some_left_out)
-                solution->record(context_, passes_, best_of(solution->bounds, best_));
+                solution->record(context_, passes_, best_of(solution->bounds));
             if (!make_step()) return stop_ ? "max_time" : "precision";
         }
     }
@@ -246,11 +246,12 @@ private:
         return solution.reason != "missed" && solution.reason != "start";
     }
 
-    static Bounds best_of(const Bounds& a, const Bounds& b) {
-        Bounds best = a;
-        best.lower(b);
-        best.raise(b);
-        return best;
+    /// The better of these bounds and those of the iterations.
+    Bounds best_of(Bounds bounds) const {
+        const Bounds found{best_.primal + best_.above, best_.dual - best_.below, best_.above, best_.below};
+        bounds.lower(found);
+        bounds.raise(found);
+        return bounds;
     }
 
     const InteriorPointOptions options_;
