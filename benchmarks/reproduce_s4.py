@@ -113,7 +113,7 @@ class Figure:
 
     def pegasos(self, seed: int) -> Iterator[Point]:
         for steps in self.budgets(self.epochs):
-            found = self.solve(Pegasos(max_steps=steps, average=False), seed)
+            found = self.solve(Pegasos(max_steps=steps, average="last"), seed)
             yield self.point("Pegasos", seed, steps, found.updates, found.beta)
 
     def perceptron(self, seed: int, epochs: float) -> Iterator[Point]:

@@ -76,6 +76,8 @@ public:
         return factor;
     }
 
+    std::size_t size() const { return V_.values().size(); }
+
     double exact_squared_norm() const {
         Sum sum;
         for (const double x : V_.values()) sum.add(x * x);
@@ -127,21 +129,22 @@ public:
         : options_(options),
           n_rows_(n_rows),
           n_classes_(n_classes),
-          W_(n_rows, n_classes, options.project,
-             options.output == Output::average || options.output == Output::suffix),
+          W_(n_rows, n_classes, options.project, is_mean(options.output)),
           block_(options.batch * std::max<std::uint64_t>(1, 1024 / options.batch)) {}
 
     ScaledClasses& W() { return W_; }
 
     /// n: the examples of an epoch. `step(block, at)` makes a step on the batch at block[at], block[at + 1],
-    /// ..., or returns false when the time is up. `check()` gives the bounds at `out`, which has what to
-    /// return by then.
+    /// ..., or returns false when the time is up. `check()` gives the bounds at `out`, which at the end has
+    /// what to return.
     template <class Step, class Check>
     Solution run(std::size_t n, Sampler& sampler, Context& context, ClassMatrix<double>& out, Step step,
                  Check check) {
         n_ = n;
         Solution solution;
         solution.reason = "budget";
+        const bool keep = is_best(options_.output);
+        ClassMatrix<double> best(keep ? n_rows_ : 0, n_classes_);
         std::uint64_t next_epoch = 1;
         for (;;) {
             const std::uint64_t next_check = steps_in(next_epoch);
@@ -152,14 +155,14 @@ public:
             if (!alive) solution.reason = "max_time";
             if (steps_ == next_check || last) {
                 output(out);
-                solution.bounds = check();
-                solution.record(context, epochs(), solution.bounds);
-                const bool reached = options_.tol > 0 && solution.bounds.gap() <= options_.tol;
-                if (reached) solution.reason = "tol";
-                if (reached || last) break;
+                if (solution.take(context, epochs(), check(), keep).w && keep) std::swap(best, out);
+                const char* reason = solution.bounds.reason(options_.tol, nullptr);
+                if (reason && (alive || solution.bounds.reached(options_.tol))) solution.reason = reason;
+                if (reason || last) break;
                 next_epoch = next_check_after(next_epoch, solution.bounds.gap());
             }
         }
+        if (keep) std::swap(best, out);
         solution.steps = steps_;
         solution.epochs = epochs();
         solution.seconds = context.monitor.seconds();
@@ -202,9 +205,9 @@ private:
         return true;
     }
 
-    /// The matrix to check, or at the end to return.
+    /// The matrix to check.
     void output(ClassMatrix<double>& W) const {
-        if (options_.output == Output::last || steps_ == 0) return W_.value(W);
+        if (!is_mean(options_.output) || steps_ == 0) return W_.value(W);
         W_.sum_of_iterates(W);
         const Snapshot* from = nullptr;
         for (const auto& snapshot : snapshots_)
@@ -214,7 +217,7 @@ private:
             W.values()[j] = (W.values()[j] - (from ? from->sum.values()[j] : 0)) / count;
     }
 
-    std::uint64_t next_snapshot() const { return options_.output == Output::suffix ? snapshot_at_ : never; }
+    std::uint64_t next_snapshot() const { return is_suffix(options_.output) ? snapshot_at_ : never; }
     void take_snapshot() {
         if (snapshots_.size() == 2) snapshots_.erase(snapshots_.begin());
         snapshots_.push_back({steps_, {n_rows_, n_classes_}});

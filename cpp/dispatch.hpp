@@ -126,6 +126,8 @@ inline std::unique_ptr<Sampler> make_sampler(const std::string& sampling,
 }
 
 inline Output output_named(const std::string& name) {
+    if (name == "best") return Output::best;
+    if (name == "best_suffix") return Output::best_suffix;
     if (name == "last") return Output::last;
     if (name == "average") return Output::average;
     if (name == "suffix") return Output::suffix;
@@ -158,7 +160,7 @@ Solution solve_interior_point(const Rows& rows, const ProblemData& data, const I
 
 template <class Rows>
 Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<double>& w,
-               const std::vector<double>& q, Context& context);
+               const std::vector<double>& q, double tol, Context& context);
 
 template <class Rows>
 bool are_neighbours_alike(const Rows& rows, const ProblemData& data, std::uint64_t seed);

@@ -1,8 +1,9 @@
 """Chains of labels (cpp/chain*.hpp, cpp/viterbi.hpp): decoding, steps against the NumPy twins, certificates."""
 
 import doctest
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -122,7 +123,8 @@ def assert_certified(problem, found):
 @cache
 def optimum(name):
     found = frank_wolfe(PROBLEMS[name], tol=1e-11, max_epochs=1e5)
-    assert found.run.reason == "tol"
+    assert found.run.reason in ("tol", "precision")
+    assert found.run.bounds.above + found.run.bounds.below < 1e-11 * found.run.bounds.dual
     return found.run.bounds.primal
 
 
@@ -282,3 +284,133 @@ class TestCertificate:
         ours, theirs = (frank_wolfe(each, tol=1e-8, max_epochs=1e5).run.bounds for each in (weighted, repeated))
         assert ours.primal == pytest.approx(theirs.primal, rel=1e-7)
         assert ours.dual == pytest.approx(theirs.dual, rel=1e-7)
+
+
+# What is returned.
+
+
+@any_problem
+def test_the_best_weights_are_returned(problem):
+    def assert_best(found):
+        _, _, primals, duals = np.array(found.run.history).T
+        assert (np.diff(primals) <= 0).all()
+        assert (np.diff(duals) >= 0).all()
+        assert (found.run.bounds.primal, found.run.bounds.dual) == (primals[-1], duals[-1])
+        assert found.run.bounds.primal == pytest.approx(problem.primal(weights(problem, found)), rel=1e-9)
+
+    for best, named in (("best", "last"), ("best_suffix", "suffix")):
+        for seed in range(3):
+            found, other = (
+                pegasos(problem, max_steps=11 * problem.n, output=output, seed=seed) for output in (best, named)
+            )
+            assert_best(found)
+            assert found.run.bounds.primal == min(record[2] for record in other.run.history)
+            assert other.run.bounds.primal == other.run.history[-1][2]
+    assert_best(frank_wolfe(problem, max_epochs=40))
+
+
+LONG = np.longdouble
+
+
+def exact_primal(problem, found):
+    """By enumeration of all labellings, in more than double precision."""
+    W = found.weights.reshape(-1, problem.K)[:-1].astype(LONG)
+    links = found.links.reshape(-1, problem.K).astype(LONG)
+    finite = links[np.isfinite(links)]
+    value = (np.sum(W * W) + np.sum(finite * finite)) / 2
+    for x, y, s in zip(problem.X, problem.y, problem.s, strict=True):
+        if len(x) == 0:
+            continue
+        scores = x.astype(LONG) @ W
+        every = np.array(list(product(range(problem.K), repeat=len(x))))
+
+        def totals(labels, scores=scores):
+            ends = links[problem.K, labels[:, 0]] + links[problem.K + 1, labels[:, -1]]
+            inner = links[labels[:, :-1], labels[:, 1:]].sum(axis=1)
+            return scores[np.arange(len(scores)), labels].sum(axis=1) + inner + ends
+
+        cost = problem.cost.astype(LONG)[np.array(y), every].sum(axis=1)
+        loss = np.max(cost + totals(every)) - totals(np.array([y]))[0]
+        value += LONG(problem.C) * LONG(s) * max(loss, LONG(0))
+    return value
+
+
+def exact_dual(problem, found):
+    """Of the labellings with their shares, which are made to sum to one, in more than double precision."""
+    W, links = np.zeros((problem.X[0].shape[1], problem.K), LONG), np.zeros((problem.K + 2, problem.K), LONG)
+    value = LONG(0)
+    for i, own in enumerate(shares(problem, found)):
+        x, y = problem.X[i].astype(LONG), problem.y[i]
+        total = sum(map(LONG, own.values()))
+        for labels, share in own.items():
+            if len(x) == 0:
+                continue
+            c = LONG(problem.C) * LONG(problem.s[i]) * LONG(share) / total
+            for sign, each in ((1, y), (-1, labels)):
+                np.add.at(W.T, list(each), sign * c * x)
+                inner = list(pairwise(each))
+                ends = [(problem.K, each[0]), (problem.K + 1, each[-1])] if problem.boundaries else []
+                for before, after in inner + ends:
+                    links[before, after] += sign * c
+            value += c * problem.cost.astype(LONG)[list(y), list(labels)].sum()
+    return value - (np.sum(W * W) + np.sum(links * links)) / 2
+
+
+class TestRounding:
+    """The bounds allow for their own rounding."""
+
+    @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+    @pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+    @pytest.mark.parametrize("name", ["plain", "weights and costs", "forbidden links", "no boundaries"])
+    def test_frank_wolfe(self, name, C, scale):
+        random = np.random.default_rng(0)
+        plain = PROBLEMS[name]
+        problem = replace(
+            plain, C=C, X=[scale * (x + 0.1 * random.normal(size=x.shape)) for x in plain.X], s=plain.s + 1 / 3
+        )
+        for options in ({"max_epochs": 3.0}, {"max_epochs": 300.0, "tol": 1e-12}):
+            found = frank_wolfe(problem, **options)
+            bounds, primal, dual = found.run.bounds, exact_primal(problem, found), exact_dual(problem, found)
+            assert primal <= bounds.primal <= float(primal) + 2 * bounds.above
+            assert float(dual) - 2 * bounds.below <= bounds.dual <= dual
+            assert bounds.above + bounds.below <= 1e-11 * max(bounds.primal, bounds.dual) * max(1, C * scale)
+
+    @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+    @pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+    @pytest.mark.parametrize("options", [{}, {"batch": 3, "project": True}, {"output": "average"}], ids=str)
+    def test_pegasos(self, C, scale, options):
+        plain = PROBLEMS["weights and costs"]
+        random = np.random.default_rng(0)
+        problem = replace(plain, C=C, X=[scale * (x + 0.1 * random.normal(size=x.shape)) for x in plain.X])
+        found = pegasos(problem, max_steps=1000, **options)
+        bounds, primal = found.run.bounds, exact_primal(problem, found)
+        assert primal <= bounds.primal <= float(primal) + 2 * bounds.above
+        assert bounds.dual <= exact_primal(problem, frank_wolfe(problem, max_epochs=300.0))
+        assert bounds.above <= 1e-11 * bounds.primal
+
+    def test_features_that_stand_twice_in_a_row(self):
+        """Their values add up, and so do the allowances."""
+        problem = PROBLEMS["plain"]
+        X = np.vstack(problem.X)
+        columns = np.tile(np.repeat(np.arange(4, dtype=np.int32), 2), len(X))
+        starts = np.arange(0, len(columns) + 1, 8, dtype=np.int32)
+        rows = native.csr_rows(np.repeat(X / 2, 2, axis=1).ravel(), columns, starts, 4, 0.0)
+        labels = np.array([k for labels in problem.y for k in labels], dtype=np.uint16)
+        core = native.ChainProblem(
+            rows, starts_of(problem), labels, problem.s, problem.C, problem.cost, problem.barriers, True
+        )
+        options = {"tol": 1e-6, "max_epochs": 1e4, "decodings": 1, "seed": 0, "sequence": None}
+        options |= {"owners": None, "shares": None, "labels": None}
+        twice = native.chain_frank_wolfe(core, native.Run(), **options).run.bounds
+        once = frank_wolfe(problem, tol=1e-6, max_epochs=1e4).run.bounds
+        assert twice.primal == pytest.approx(once.primal)
+        assert once.above <= twice.above <= 2 * once.above
+        assert once.below <= twice.below <= 2 * once.below
+
+    @any_problem
+    def test_no_visits_without_use(self, problem):
+        """Where rounding is most of what is left, a fit ends."""
+        found = frank_wolfe(problem, tol=1e-16, max_epochs=1e5)
+        assert found.run.reason == "precision"
+        assert found.run.epochs < 1e5
+        assert found.run.bounds.primal - found.run.bounds.dual <= 1e-9 * found.run.bounds.dual

@@ -277,7 +277,7 @@ MISTAKES = {
     "train --solver norma --project train.svm": "--project is no option of the solver norma",
     "train --batch-size 8 train.svm": "no option of the solver auto, which has none; choose with --solver",
     "train --solver pegasos --batch-size 1000 train.svm": "batch_size=1000 is more than the 200 examples",
-    "train --average maybe train.svm": "'maybe' is not one of 'no', 'yes', 'suffix'",
+    "train --average maybe train.svm": "'maybe' is not one of 'no', 'last', 'yes', 'suffix'",
     "train --class-weight 1 train.svm": "must be LABEL=WEIGHT",
     "train train.svm no/such/folder/m": "no folder that can be written to",
     "train bad.svm": "bad.svm: line 2, column 3",

@@ -78,7 +78,8 @@ class TestOptimum:
         history = fit(feature_map=shared, cost=COST, tol=0, max_iter=30).history_
         assert (history["dual"] <= optimum.primal).all()
         assert (history["primal"] >= optimum.dual).all()
-        assert (np.diff(history["dual"]) >= -1e-12).all()  # every step is an ascent
+        assert (np.diff(history["dual"]) >= 0).all()
+        assert (np.diff(history["primal"]) <= 0).all()
         assert (np.diff(history["seconds"]) >= 0).all()
 
     def test_the_dual_value_is_that_of_the_reference(self, monkeypatch):
@@ -136,6 +137,39 @@ class TestOptimum:
         clf = fit(feature_map=lambda x, k: [0.0])  # no two labels differ
         assert clf.certificate_.primal == pytest.approx(0.3 * 80)
         assert clf.certificate_.converged
+
+    @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+    @pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+    @pytest.mark.parametrize("options", [{"tol": 0, "max_iter": 3}, {"tol": 1e-6, "max_iter": 300}], ids=str)
+    @pytest.mark.filterwarnings("ignore:FeatureMapSVC did not reach")
+    def test_the_bounds_allow_for_their_rounding(self, monkeypatch, scale, C, options):
+        """Against values in more than double precision."""
+        seen = []
+        real = FeatureMapSVC._store
+        monkeypatch.setattr(
+            FeatureMapSVC, "_store", lambda self, found, *rest: seen.append(found) or real(self, found, *rest)
+        )
+        s = np.random.default_rng(0).uniform(0, 2, len(Y))
+        clf = fit(scale * X, sample_weight=s, feature_map=shared, cost=COST, C=C, **options)
+        found, long = clf.certificate_, np.longdouble
+        features = np.array([[shared(x, k) for k in range(4)] for x in scale * X]).astype(long)
+        w, c, rows = clf.coef_.astype(long), long(C) * s.astype(long), np.arange(len(Y))
+        scores, cost = features @ w, COST.astype(long)[Y]
+        primal = w @ w / 2 + c @ ((scores + cost).max(axis=1) - scores[rows, Y])
+        assert primal <= found.primal <= float(primal) + 2 * seen[0].above
+        p = seen[0].q.reshape(-1, 4).astype(long)
+        p /= p.sum(axis=1, keepdims=True)
+        u = np.einsum("i,ik,ikd->d", c, p, features[rows, Y][:, None] - features)
+        dual = c @ (p * cost).sum(axis=1) - u @ u / 2
+        assert float(dual) - 2 * seen[0].below <= found.dual <= dual
+        if scale == C == 1:
+            assert found.rounding < 1e-9
+
+    @pytest.mark.filterwarnings("ignore:FeatureMapSVC did not reach")
+    def test_no_visits_without_use(self):
+        clf = fit(X[:20], Y[:20], tol=1e-16, max_iter=10**5)
+        assert clf.certificate_.reason == "precision"
+        assert clf.certificate_.gap < 1e-9
 
 
 class TestUse:

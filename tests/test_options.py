@@ -80,7 +80,7 @@ def test_every_flag_works():
 
 
 def test_random_stops_need_single_iterates():
-    for average in (True, "suffix"):
+    for average in (True, "suffix", "last"):
         with pytest.raises(ValueError, match=rf"random_stops=2.*average={average!r}.*pass average=False"):
             LinearSVC(solver=Pegasos(random_stops=2, average=average)).fit(X, Y)
 

@@ -114,6 +114,22 @@ def test_sub_gradient_solvers_certify_what_they_reach(tmp_path, solver):
     assert (duals <= best.primal).all()
 
 
+@pytest.mark.parametrize("average", [False, "suffix", "last", True])
+def test_the_best_weights_are_returned_unless_others_are_asked_for(tmp_path, average):
+    X, y = dense()
+    y = np.where(np.random.default_rng(1).random(len(y)) < 0.2, 1 - y, y)
+    dataset = write_dataset(tmp_path / "a.ds", X, y)
+    rises = 0
+    for seed in range(5):
+        machine = LinearSVC(C=1.0, tol=0, max_iter=20, solver=Pegasos(average=average), random_state=seed).fit(dataset)
+        primals, duals = machine.history_["primal"], machine.history_["dual"]
+        assert machine.certificate_.primal == primals[-1] == pytest.approx(primal(machine, X, 2.0 * y - 1, 1.0))
+        assert (np.diff(duals) >= 0).all()
+        rises += (np.diff(primals) > 0).sum()
+    assert average == "last" or rises == 0
+    assert average != "last" or rises > 0
+
+
 @pytest.mark.parametrize("steps", [100, 700, 1500])
 def test_steps_are_counted_and_a_part_of_an_epoch_has_a_true_bound(tmp_path, steps):
     X, y = dense()

@@ -83,7 +83,7 @@ def test_multiplicity_one_is_sgd_s():
 def test_certificates_are_true(problem, storage, kind):
     for passes in (1, 2, 7, 40):
         solution = run_sgd(problem, kind, storage=storage, max_passes=passes)
-        assert_certified(problem, solution, rising=False)
+        assert_certified(problem, solution)
         assert (solution.reason, solution.epochs) == ("budget", passes)
 
 
@@ -93,23 +93,26 @@ def test_certificates_are_true_within_an_epoch(kind):
     for steps in (1, 2, problem.m - 1, problem.m + 1, 5 * problem.m + 3):
         solution = run_sgd(problem, kind, max_steps=steps)
         assert solution.steps == steps
-        assert_certified(problem, solution, rising=False)
+        assert_certified(problem, solution)
 
 
 @any_problem
 @pytest.mark.parametrize("kind", ["s", "m"])
 @pytest.mark.parametrize("seed", range(3))
 def test_s3_proposition_2(problem, kind, seed):
-    """After complete epochs the certificate's dual is C M/T - 1/2 ||w||^2, its q are the shares of margin errors."""
+    """After complete epochs the dual value is C M/T - 1/2 ||w||^2, its q are the shares of margin errors. The
+    certificate has the highest of those that were looked at: after passes 1, 2, 4, ... and at the end."""
     _, value = optimum(problem)
     sequence = draw_sequence(problem, kind, passes=12, seed=seed)
     bounds = [state.L for state in reference(problem, kind, sequence) if state.L is not None]
     assert len(bounds) == 12
     for passes, L in enumerate(bounds, start=1):
         solution = run_sgd(problem, kind, sequence=sequence, max_passes=passes)
-        assert solution.bounds.dual == pytest.approx(L, rel=1e-9, abs=1e-9 * value)
+        highest = max(bounds[count - 1] for count in {1, 2, 4, 8, passes} if count <= passes)
+        assert solution.bounds.dual == pytest.approx(highest, rel=1e-9, abs=1e-9 * value)
         assert value * (1 + 1e-9) >= L
-        assert_same(solution.w, problem.augmented.T @ (problem.C * problem.s * solution.q * problem.y))
+        if highest == L:
+            assert_same(solution.w, problem.augmented.T @ (problem.C * problem.s * solution.q * problem.y))
 
 
 @pytest.mark.parametrize("kind", TWINS)
@@ -141,7 +144,7 @@ def test_s3_footnote_4():
         assert visits.min() < visits.max()
         solution = run_sgd(problem, "r", sequence=sequence, max_passes=passes)
         assert_same(solution.w, state.w)
-        assert_certified(problem, solution, rising=False)
+        assert_certified(problem, solution)
     assert excess[0] > 0.5  # far outside the box,
     assert 0 < excess[-1] < 0.15  # and nearly in it
     assert solution.bounds.dual >= 0.9 * value
@@ -156,7 +159,7 @@ def test_s3_footnote_5(kind):
     for solution in (eager, usual, strict):
         assert solution.reason == "tol"
         assert native.relative_gap(solution.bounds.primal, solution.bounds.dual) <= tol
-        assert_certified(problem, solution, rising=False)
+        assert_certified(problem, solution)
     assert len(eager.history) == eager.epochs  # each pass ended in an evaluation
     assert len(usual.history) < usual.epochs
     assert len(strict.history) <= len(usual.history)
@@ -174,7 +177,7 @@ def test_tol_ends_a_run(storage, kind):
     solution = run_sgd(problem, kind, storage=storage, tol=0.05, max_passes=10**6)
     assert solution.reason == "tol"
     assert native.relative_gap(solution.bounds.primal, solution.bounds.dual) <= 0.05
-    assert_certified(problem, solution, rising=False)
+    assert_certified(problem, solution)
 
 
 def test_whole_weights_are_repeated_presentations():
@@ -198,7 +201,7 @@ def test_rows_of_no_weight_and_empty_rows():
         sequence = draw_sequence(bare, kind, passes=12)
         solution = run_sgd(bare, kind, sequence=sequence, max_passes=12)
         assert_same(solution.w, reference(bare, kind, sequence)[-1].w)
-        assert_certified(bare, solution, rising=False)
+        assert_certified(bare, solution)
 
 
 @any_kind
@@ -212,7 +215,7 @@ def test_warm_start_continues(kind):
         second = run_sgd(problem, "s", sequence=rest, max_steps=len(rest), start_w=first.w, start_t=first.t)
         assert second.t == whole.t
         assert_same(second.w, whole.w)
-        assert_certified(problem, second, rising=False)
+        assert_certified(problem, second)
 
 
 @any_kind
@@ -229,7 +232,7 @@ def test_time_limit():
     solution = run_sgd(problem, "m", max_passes=2**62, max_seconds=0.05)
     assert solution.reason == "max_time"
     assert 0.05 <= solution.seconds < 2
-    assert_certified(problem, solution, rising=False)
+    assert_certified(problem, solution)
 
 
 def test_other_losses_are_refused():

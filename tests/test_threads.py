@@ -100,7 +100,7 @@ def test_more_threads_than_rows(rows, n_jobs):
     assert solution.reason == "tol"
     assert_certified(problem, solution)
     assert_certified(problem, run(problem, n_jobs=n_jobs))
-    assert_certified(problem, run_sgd(problem, n_jobs=n_jobs), rising=False)
+    assert_certified(problem, run_sgd(problem, n_jobs=n_jobs))
 
 
 def test_more_threads_than_the_system_has():

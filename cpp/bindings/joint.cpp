@@ -103,8 +103,8 @@ Solution joint_subgradient(const BoundJointProblem& problem, const Run& run, std
 Solution joint_sgd(const BoundJointProblem& problem, const Run& run, double patience, double tol,
                    std::uint64_t max_passes, std::uint64_t max_steps, std::uint64_t seed,
                    const std::optional<Vector<RowNumber>>& sequence,
-                   const std::optional<Vector<double>>& start_w, std::uint64_t start_t) {
-    const JointSgdRequest request{{patience, tol, max_passes, max_steps},
+                   const std::optional<Vector<double>>& start_w, std::uint64_t start_t, bool last) {
+    const JointSgdRequest request{{patience, tol, max_passes, max_steps, last},
                                   seed,
                                   to_rows(sequence, problem.n_rows()),
                                   make_start(problem, start_w, start_t, std::nullopt)};
@@ -140,6 +140,6 @@ void bind_joint(nb::module_& m) {
           "sampling"_a, "project"_a, "output"_a, "max_steps"_a, "tol"_a, "seed"_a, "sequence"_a.none(),
           "start_w"_a.none(), "start_t"_a);
     m.def("joint_sgd", &joint_sgd, "problem"_a, "run"_a, nb::kw_only(), "patience"_a, "tol"_a, "max_passes"_a,
-          "max_steps"_a, "seed"_a, "sequence"_a.none(), "start_w"_a.none(), "start_t"_a);
+          "max_steps"_a, "seed"_a, "sequence"_a.none(), "start_w"_a.none(), "start_t"_a, "last"_a = false);
     m.def("joint_certify", &joint_certify, "problem"_a, "run"_a, "w"_a, "q"_a);
 }

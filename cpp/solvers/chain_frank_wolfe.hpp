@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "chain_block.hpp"
+#include "chain_rounding.hpp"
 #include "solution.hpp"
 #include "visits.hpp"
 
@@ -60,7 +61,8 @@ public:
           W_(problem.dimension(), problem.n_labels()),
           exact_(problem.dimension(), problem.n_labels()),
           links_(problem.barriers),
-          numbers_(problem) {
+          numbers_(problem),
+          rounding_(problem) {
         for (std::size_t k = 0; k < context.team.size(); ++k) blocks_.emplace_back(problem, numbers_);
         for (std::size_t i = 0; i < problem.n_sequences(); ++i) {
             if (problem.length(i) == 0 || problem.weights[i] == 0)
@@ -89,7 +91,7 @@ public:
         }
         solution.steps = visited_;
         solution.seconds = context_.monitor.seconds();
-        return {exact_.flat(), links_.flat(), std::move(solution), take_vertices()};
+        return {std::move(best_weights_), std::move(best_links_), std::move(solution), take_vertices()};
     }
 
 private:
@@ -99,9 +101,11 @@ private:
 
     /// A check, and what follows from it.
     void look(Solution& solution, bool out_of_time, bool last) {
-        solution.bounds = check();
         solution.epochs = epochs();
-        solution.record(context_, epochs(), solution.bounds);
+        if (solution.take(context_, epochs(), check()).w) {
+            best_weights_ = exact_.flat();
+            best_links_ = links_.flat();
+        }
         // Checks are ever further apart, so that a few of them without progress are many epochs.
         const bool better = estimate_ < 0.9 * least_ || dual_ > highest_ + 1e-14 * std::abs(highest_);
         stuck_ = better ? 0 : stuck_ + 1;
@@ -113,7 +117,8 @@ private:
             solution.reason = "max_time";
         else if (last)
             solution.reason = "budget";
-        else if ((!moved_ && complete_) || stuck_ > 2)
+        else if ((!moved_ && complete_) || stuck_ > 2 ||
+                 (options_.tol > 0 && solution.bounds.mostly_rounding()))
             solution.reason = "precision";
     }
 
@@ -183,46 +188,72 @@ private:
         return gap;
     }
 
-    /// The weights, from the vertices alone.
-    void sum_weights() {
+    /// How far the weights and the sum of the costs of a check are from those of the vertices, were their
+    /// shares to sum to one and nothing rounded.
+    struct Errors {
+        double weights, costs;
+    };
+
+    /// The weights, from the vertices alone. Those of features are plain sums: an entry has no more terms
+    /// than there are positions with a change, each of which is a product of the sum of some shares. Those of
+    /// links are few, so that their sums can be compensated, in which the sequences' common labels cancel.
+    Errors sum_weights() {
         std::fill(exact_.values().begin(), exact_.values().end(), 0.0);
-        links_ = problem_.barriers;
         std::vector<double> change(links_.stride());
+        std::vector<Sum> links(links_.size());
+        double positions = 0, terms = 0, most = 1;  // that change, of links, of a sequence's vertices
+        double features = 0, all_links = 0;         // the sums of the sizes of what is added
         for (std::size_t i = 0; i < vertices_.size(); ++i) {
             if (vertices_[i].size() == 1 && vertices_[i][0].cost == 0) continue;
+            normalise(vertices_[i]);
             const double c = problem_.C * problem_.weights[i];
             const auto right = problem_.right(i);
             for (std::size_t t = 0; t < right.size(); ++t) {
+                double moved = 0;
                 std::fill(change.begin(), change.end(), 0.0);
                 for (const Vertex& vertex : vertices_[i])
                     if (vertex.labels[t] != right[t]) {
                         change[vertex.labels[t]] -= vertex.share;
                         change[right[t]] += vertex.share;
+                        moved += vertex.share;
                     }
+                if (moved == 0) continue;
                 exact_.add_nonzero(problem_.rows, problem_.start(i) + t, c, change.data());
+                positions += 1;
+                features += c * moved * rounding_.norm(problem_.start(i) + t);
             }
             for (const Vertex& vertex : vertices_[i]) {
                 const auto add = [&](double amount) {
-                    return [this, amount](std::size_t place) {
-                        if (problem_.learns(place)) links_[place] += amount;
+                    return [this, amount, &links](std::size_t place) {
+                        if (problem_.learns(place)) links[place].add(amount);
                     };
                 };
                 links_.for_each(right, add(c * vertex.share));
                 links_.for_each(vertex.labels, add(-c * vertex.share));
             }
+            const double vertices = static_cast<double>(vertices_[i].size());
+            const double ends = 2 * static_cast<double>(right.size() + 1);
+            most = std::max(most, vertices);
+            terms += vertices * ends;
+            all_links += c * ends;
         }
+        for (std::size_t place = 0; place < links.size(); ++place)
+            links_[place] = problem_.barriers[place] + links[place].value();
         for (std::size_t j = 0; j < exact_.values().size(); ++j)
             W_.values()[j] = static_cast<Real>(exact_.values()[j]);
+        constexpr double u = ChainRounding::u;
+        const double shares = 2 * most + 8;  // a share, and the sum of some, is off by as many u of itself
+        return {u * (positions * rounding_.repeats() + shares) * std::sqrt(2.0) * features +
+                    (u * shares + ChainRounding::of_sum(terms)) * all_links,
+                u * (rounding_.longest() + shares)};
     }
 
     /// Bounds at the weights of the vertices; these are then the weights. Sequences that add to the gap wake
     /// up.
     Bounds check() {
-        sum_weights();
-        Sum square, linear, loss, gaps;
-        for (const double x : exact_.values()) square.add(x * x);
-        for (std::size_t place = 0; place < links_.size(); ++place)
-            if (std::isfinite(links_[place])) square.add(links_[place] * links_[place]);
+        const Errors errors = sum_weights();
+        const ChainSizes sizes = sizes_of(exact_, problem_.dimension(), links_);
+        Sum linear, loss, gaps;
         const std::size_t n = problem_.n_sequences();
         std::vector<typename ChainBlock<Rows>::Values> values(n);
         context_.team.run([&](std::size_t worker) {
@@ -241,9 +272,12 @@ private:
                 quiet_[i] = 0;
             }
         }
-        dual_ = linear.value() - square.value() / 2;
+        dual_ = linear.value() - sizes.square / 2;
         estimate_ = gaps.value();
-        return {square.value() / 2 + loss.value(), dual_};
+        Bounds bounds{};
+        rounding_.bound_primal(sizes, loss.value(), bounds);
+        rounding_.bound_dual(sizes, linear.value(), errors.costs * linear.value(), errors.weights, bounds);
+        return bounds;
     }
 
     ChainVertices take_vertices() const {
@@ -266,7 +300,9 @@ private:
     ClassMatrix<Real> W_;
     ClassMatrix<double> exact_;
     Links links_;
+    std::vector<double> best_weights_, best_links_;
     const LocalNumbers<Rows> numbers_;
+    const ChainRounding rounding_;
     std::vector<ChainBlock<Rows>> blocks_;
     ChainMove move_;
     std::size_t n_visited_ = 0;  // sequences that have something to learn from

@@ -13,6 +13,9 @@
 //   D = c M - c^2/2 ||w||^2,    at the best c up to that one,
 //
 // is a lower bound on the optimum (S3's, for this loss). Projections shrink w and M alike.
+//
+// In double precision a term of w is off by a few u = 2^-53 for each step that shrank it since, and by one for each
+// later term of the same entry; R, the sum of the sizes of all terms, is kept as w is, and tells how far w is off.
 // clang-format on
 #pragma once
 
@@ -24,6 +27,7 @@
 #include <vector>
 
 #include "chain_block.hpp"
+#include "chain_rounding.hpp"
 #include "class_iterates.hpp"
 #include "solvers/chain_frank_wolfe.hpp"
 
@@ -54,7 +58,8 @@ public:
           workers_(context.team.size()),
           best_(options.batch),
           d_(links_.stride()),
-          visits_(problem.n_sequences()) {
+          visits_(problem.n_sequences()),
+          rounding_(problem) {
         Sum square;
         for (std::size_t i = 0; i < problem.n_sequences(); ++i) {
             double highest = 0;
@@ -115,9 +120,14 @@ private:
                             static_cast<double>(options_.batch);
         W.scale(1 - inverse);
         linear_ *= 1 - inverse;
+        reach_ *= 1 - inverse;
         for (std::size_t b = 0; b < batch.size(); ++b)
             add(batch[b], best_[b], each * problem_.weights[batch[b]]);
-        if (options_.project) linear_ *= W.project(radius_);
+        if (options_.project) {
+            const double factor = W.project(radius_);
+            linear_ *= factor;
+            reach_ *= factor;
+        }
         ++t_;
         return true;
     }
@@ -127,36 +137,40 @@ private:
         ++visits_[i];
         linear_ += c * problem_.cost_of(i, other);
         const auto right = problem_.right(i);
-        const auto add_difference = [&](const auto& rows, std::size_t row, std::size_t plus,
+        const auto add_difference = [&](const auto& rows, std::size_t row, double norm, std::size_t plus,
                                         std::size_t minus) {
             d_[plus] += 1;
             d_[minus] -= 1;
             iterates_.W().add(rows, row, c, d_.data());
             d_[plus] = d_[minus] = 0;
+            terms_ += 1;
+            reach_ += std::sqrt(2.0) * c * norm;
         };
         const auto add_one = [&](std::size_t row, std::size_t label, double sign) {
             d_[label] = 1;
             iterates_.W().add(link_rows_, row, sign * c, d_.data());
             d_[label] = 0;
+            terms_ += 1;
+            reach_ += c;
         };
         for (std::size_t t = 0; t < right.size(); ++t) {
+            const std::size_t row = problem_.start(i) + t;
             if (right[t] != other[t])
-                add_difference(problem_.rows, problem_.start(i) + t, right[t], other[t]);
+                add_difference(problem_.rows, row, rounding_.norm(row), right[t], other[t]);
             if (t > 0 && (right[t] != other[t] || right[t - 1] != other[t - 1])) {
                 add_one(right[t - 1], right[t], 1);
                 add_one(other[t - 1], other[t], -1);
             }
         }
         if (!problem_.boundaries || right.empty()) return;
-        if (right[0] != other[0]) add_difference(link_rows_, links_.first(), right[0], other[0]);
+        if (right[0] != other[0]) add_difference(link_rows_, links_.first(), 1, right[0], other[0]);
         if (right.back() != other.back())
-            add_difference(link_rows_, links_.last(), right.back(), other.back());
+            add_difference(link_rows_, links_.last(), 1, right.back(), other.back());
     }
 
     Bounds check(const ClassMatrix<double>& W) {
         take_links(W);
-        Sum square, loss;
-        for (const double x : W.values()) square.add(x * x);
+        Sum loss;
         const std::size_t n = problem_.n_sequences();
         std::vector<double> losses(n);
         context_.team.run([&](std::size_t worker) {
@@ -171,15 +185,34 @@ private:
             }
         });
         for (std::size_t i = 0; i < n; ++i) loss.add(problem_.C * problem_.weights[i] * losses[i]);
+        rounding_.bound_primal(sizes_of(W, problem_.dimension(), links_), loss.value(), bounds_);
+        bound_dual();
+        return bounds_;
+    }
+
+    /// Of the present weights, where it is the best one so far.
+    void bound_dual() {
         const double most = *std::max_element(visits_.begin(), visits_.end());
-        const double epochs = static_cast<double>((t_ - 1) * options_.batch) / static_cast<double>(n);
+        if (most == 0) return;
+        const double steps = static_cast<double>(t_ - 1),
+                     visits = steps * static_cast<double>(options_.batch);
         const double norm = iterates_.W().exact_squared_norm();
-        if (most > 0) {
-            double factor = std::min(1.0, epochs / most);
-            if (norm > 0) factor = std::clamp(linear_ / norm, 0.0, factor);
-            dual_ = std::max(dual_, factor * linear_ - 0.5 * factor * factor * norm);
-        }
-        return {square.value() / 2 + loss.value(), dual_};
+        constexpr double u = ChainRounding::u;
+        // A little less than what makes the point feasible.
+        double factor =
+            std::min(1.0, visits / static_cast<double>(problem_.n_sequences()) / most) * (1 - 4 * u);
+        if (norm > 0) factor = std::clamp(linear_ / norm, 0.0, factor);
+        ChainSizes sizes;
+        sizes.square = factor * factor * norm;
+        sizes.column = factor * std::sqrt(norm);
+        sizes.count = static_cast<double>(iterates_.W().size());
+        const double linear = factor * linear_, shrunk = 6 * steps + 16;
+        Bounds found{};
+        rounding_.bound_dual(sizes, linear, u * (shrunk + visits + rounding_.longest()) * linear,
+                             u * (shrunk + terms_ * rounding_.repeats()) * factor * reach_, found);
+        if (found.dual <= bounds_.dual) return;
+        bounds_.dual = found.dual;
+        bounds_.below = found.below;
     }
 
     const ChainProblem<Rows>& problem_;
@@ -193,7 +226,9 @@ private:
     std::vector<std::vector<Label>> best_;
     AlignedVector<double> d_;
     std::vector<std::uint32_t> visits_;
-    double radius_ = 0, linear_ = 0, dual_ = 0;
+    const ChainRounding rounding_;
+    double radius_ = 0, linear_ = 0, reach_ = 0, terms_ = 0;
+    Bounds bounds_{};  // of the last check; the dual value is the best so far
     std::uint64_t t_ = 1;
 };
 

@@ -32,6 +32,7 @@ struct JointSgdOptions {
     double tol = 0;
     std::uint64_t max_passes = 1;
     std::uint64_t max_steps = 0;  // ends within a pass; 0: no such limit
+    bool last = false;            // whether to return the last vector, not the best
 };
 
 template <class Loss, class Rows>
@@ -63,10 +64,10 @@ public:
             const bool last = out_of_time || pass == options_.max_passes || left() == 0;
             if (last || promising(losses) || pass == next_record) {
                 if (pass == next_record) next_record *= 2;
-                solution.bounds = check(solution);
-                const bool reached = options_.tol > 0 && solution.bounds.gap() <= options_.tol;
-                if (reached || last) {
-                    solution.reason = reached ? "tol" : out_of_time ? "max_time" : "budget";
+                check(solution);
+                const char* end = out_of_time ? "max_time" : last ? "budget" : nullptr;
+                if (const char* reason = solution.bounds.reason(options_.tol, end)) {
+                    solution.reason = reason;
                     break;
                 }
             }
@@ -156,24 +157,25 @@ private:
         return half_square + problem_.C * losses - bound <= options_.patience * options_.tol * bound;
     }
 
-    /// Bounds now; their weights and dual point, as e_y - p, are the solution's.
-    Bounds check(Solution& solution) {
+    /// Bounds now, for the solution to take what is better; its dual point is kept as e_y - p.
+    void check(Solution& solution) {
         ClassMatrix<double> W(problem_.dimension(), problem_.n_classes);
         const double inverse = inverse_theta();
         for (std::size_t j = 0; j < W.values().size(); ++j) W.values()[j] = inverse * A_.values()[j];
         DualPoint point;
-        const double primal =
+        const Bound primal =
             evaluate_jointly<Loss>(problem_, W, context_.team, context_.monitor, point,
                                    [&](std::size_t i, Loss& loss, const double* f, double* p) {
                                        if (!slopes_.mean(i, p)) loss.slope(f, problem_.labels[i], p);
                                    });
         // For hinge, whole epochs have S3's bound as it is.
         if (steps_ % problem_.rows.n_rows != 0 || !std::is_same_v<Loss, JointHinge>) point.rescale();
-        const Bounds bounds{primal, point.value()};
-        solution.w = W.flat();
-        solution.q = std::move(point.q);
-        solution.record(context_, epochs(), bounds);
-        return bounds;
+        Bounds bounds = between(primal, point.value());
+        if (bounds.wants_care(options_.tol) && !context_.monitor.timed_out())
+            look_closely_jointly<Loss>(problem_, W, context_.team, context_.monitor, point, bounds);
+        const auto kept = solution.take(context_, epochs(), bounds, !options_.last);
+        if (kept.w) solution.w = W.flat();
+        if (kept.q) solution.q = std::move(point.q);
     }
 
     const JointProblem<Rows>& problem_;

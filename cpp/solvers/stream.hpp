@@ -108,7 +108,8 @@ public:
     PegasosStream(std::size_t dimension, const StreamOptions& options)
         : options_(options), w_(dimension, options.output != Output::last) {
         if (!(options.lambda > 0)) throw std::invalid_argument("lambda must be positive");
-        if (options.output == Output::random_stop) throw std::invalid_argument("a stream has no random stop");
+        if (options.output == Output::random_stop || is_best(options.output))
+            throw std::invalid_argument("a stream has no random stop, and no checks to find the best by");
     }
 
     template <class Rows>

@@ -44,8 +44,6 @@
 
 namespace pegasos {
 
-enum class Output { last, average, suffix, random_stop };
-
 /// Where the intercept is: an entry of w like the others, or free and found in one of three ways.
 enum class Intercept { in_w, subgradient, batch, fixed };
 
@@ -79,7 +77,7 @@ public:
           step_weight_(static_cast<double>(problem.rows.n_rows) /
                        (static_cast<double>(options.batch) * problem.total_weight)),
           features_(problem.rows),
-          w_(problem.dimension(), options.output == Output::average || options.output == Output::suffix),
+          w_(problem.dimension(), is_mean(options.output)),
           block_(options.batch * std::max<std::uint64_t>(1, 1024 / options.batch)),
           certifier_(loss, problem, context.team, context.monitor) {
         visited_.reserve(problem.rows.n_rows);
@@ -104,7 +102,6 @@ public:
         Solution solution;
         solution.reason = options_.output == Output::random_stop ? "random_stop" : "budget";
         std::uint64_t next_epoch = 1;
-        Bounds bounds{};
         for (;;) {
             const std::uint64_t next_check = steps_in(next_epoch);
             const bool alive = advance(std::min({budget, next_check, next_snapshot(), next_stop()}));
@@ -113,16 +110,16 @@ public:
             const bool last = !alive || steps_ == budget;
             if (!alive) solution.reason = "max_time";
             if (steps_ == next_check || last) {
-                solution.w = output(last);
-                bounds = check(solution);
-                solution.record(context_, epochs(), bounds);
-                const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol;
-                if (reached) solution.reason = "tol";
-                if (reached || last) break;
+                std::vector<double> w = output(last);
+                const Bounds found = check(w, solution), &bounds = solution.bounds;
+                if (solution.take(context_, epochs(), found, is_best(options_.output)).w)
+                    solution.w = std::move(w);
+                const char* reason = bounds.reason(options_.tol, nullptr);
+                if (reason && (alive || bounds.reached(options_.tol))) solution.reason = reason;
+                if (reason || last) break;
                 next_epoch = next_check_after(next_epoch, bounds.gap());
             }
         }
-        solution.bounds = bounds;
         solution.q = certifier_.take_dual();
         solution.t = t_ - 1;
         solution.steps = steps_;
@@ -286,18 +283,20 @@ private:
 
     /// The bounds at w. At a fixed intercept balancing a dual point may cost much of it, so there it is also
     /// mixed with one met beyond the best intercept, such that little is left to balance.
-    Bounds check(Solution& solution) {
-        if (options_.intercept != Intercept::fixed) return certifier_.check(solution.w, visited_);
+    Bounds check(const std::vector<double>& w, Solution& solution) {
+        if (options_.intercept != Intercept::fixed) return certifier_.check(w, visited_, options_.tol);
         solution.met = mean_slopes();
         solution.intercept_slope = intercept_slope(solution.met);
-        Bounds bounds = certifier_.check(solution.w, visited_);
+        Bounds bounds = certifier_.check(w, visited_, options_.tol);
         for (const auto& other : counterweights_) {
             const double here = solution.intercept_slope, there = intercept_slope(other);
             if (!(here * there < 0)) continue;
             const double share = here / (here - there);
             std::vector<double> mixed = solution.met;
             for (std::size_t i = 0; i < mixed.size(); ++i) mixed[i] += share * (other[i] - mixed[i]);
-            bounds.dual = certifier_.include(mixed, solution.w);
+            const Bound dual = certifier_.include(mixed, w);
+            bounds.dual = dual.value;
+            bounds.below = dual.rounding;
         }
         return bounds;
     }
@@ -316,7 +315,7 @@ private:
         return found.exists ? found.b : w.back();
     }
 
-    /// The vector to check, or at the end to return.
+    /// The vector to check.
     std::vector<double> output(bool last) {
         std::vector<double> w = chosen_iterate(last);
         if (options_.intercept == Intercept::batch) w.back() = best_intercept_of_all(w);
@@ -325,8 +324,7 @@ private:
 
     std::vector<double> chosen_iterate(bool last) const {
         if (options_.output == Output::random_stop && last && !best_stop_.empty()) return best_stop_;
-        const bool mean_wanted = options_.output == Output::average || options_.output == Output::suffix;
-        if (!mean_wanted || steps_ == 0) return iterate();
+        if (!is_mean(options_.output) || steps_ == 0) return iterate();
         std::vector<double> mean = sum_of_iterates();
         const Snapshot* from = nullptr;
         for (const auto& snapshot : snapshots_)
@@ -339,7 +337,7 @@ private:
     // Suffix averaging: the mean of w_{s+1}, ..., w_T, s the largest power of two with 2 s <= T. So at any
     // time the last half to three quarters of the iterates count, and O(size) work is done only when T
     // doubles.
-    std::uint64_t next_snapshot() const { return options_.output == Output::suffix ? snapshot_at_ : never; }
+    std::uint64_t next_snapshot() const { return is_suffix(options_.output) ? snapshot_at_ : never; }
     void take_snapshot() {
         if (snapshots_.size() == 2) snapshots_.erase(snapshots_.begin());
         snapshots_.push_back({steps_, sum_of_iterates()});

@@ -9,9 +9,9 @@ import numpy as np
 from pegasos._core import native
 from pegasos._linear import Task
 from pegasos._parallel import TimeShare
-from pegasos.problem import Budget, Examples, Problem, Solution, WarmStart
+from pegasos.problem import Budget, Examples, Problem, Solution, WarmStart, joined
 from pegasos.solvers import SDCA, Solver
-from pegasos.solvers.auto import Auto, ascends, joined
+from pegasos.solvers.auto import Auto, ascends
 from pegasos.solvers.base import Report, make_run
 from pegasos.solvers.pegasos import Shifted
 

@@ -48,6 +48,12 @@ LARGEST = 10**9
 #: Passes between checks over the examples that are not at rest, at most.
 PASSES = 5
 
+#: Half the distance from 1 to the next number.
+UNIT = 2.0**-53
+
+#: Numbers below its root have squares that lose digits, or vanish.
+VANISHING = 1e-300
+
 
 class FeatureMapSVC(ClassifierMixin, BaseEstimator):
     """Support vector classifier with features of example and label together, certified, for small problems.
@@ -225,18 +231,39 @@ class FeatureMapSVC(ClassifierMixin, BaseEstimator):
         return tags
 
 
-class _Problem(NamedTuple):
+class _Bounds(NamedTuple):
+    """The values of problem and dual, and what they allow for rounding."""
+
+    primal: float
+    dual: float
+    above: float
+    below: float
+
+    @property
+    def mostly_rounding(self) -> bool:
+        rounding = self.above + self.below
+        return rounding > 0 and self.primal - self.dual <= 2 * rounding
+
+    def best(self, later: "_Bounds") -> "_Bounds":
+        """The better of each, with its allowance."""
+        upper = later if later.primal <= self.primal else self
+        lower = later if later.dual >= self.dual else self
+        return _Bounds(upper.primal, lower.dual, upper.above, lower.below)
+
+
+class _Problem:
     """What is minimised."""
 
-    features: Floats  # of shape (examples, labels, features)
-    own: NDArray[np.intp]  # the number of each example's label
-    s: Floats
-    C: float
-    cost: Floats
+    def __init__(self, features: Floats, own: NDArray[np.intp], s: Floats, C: float, cost: Floats) -> None:
+        self.features = features  # of shape (examples, labels, features)
+        self.own = own  # the number of each example's label
+        self.s, self.C, self.cost = s, C, cost
+        squares = [float(np.einsum("kd,kd->k", vectors, vectors).max()) for vectors in features]
+        self.norms = np.sqrt(np.array(squares) + VANISHING * features.shape[2])  # the largest of each example
 
     @property
     def largest_norm(self) -> float:
-        return math.sqrt(max(float(np.einsum("kd,kd->k", vectors, vectors).max()) for vectors in self.features))
+        return float(self.norms.max())
 
     def weights(self, p: Floats) -> Floats:
         """w at the dual point p."""
@@ -245,15 +272,37 @@ class _Problem(NamedTuple):
         acts *= self.C * self.s[:, None]
         return acts.ravel() @ self.features.reshape(acts.size, -1)
 
-    def check(self, p: Floats, w: Floats) -> tuple[float, float, Floats]:
-        """The values of problem and dual at p and its w, and what each example adds to the gap."""
+    def check(self, p: Floats, w: Floats) -> tuple[_Bounds, Floats]:
+        """The bounds at p and its w, and what each example adds to the gap."""
         g = (self.features.reshape(p.size, -1) @ w).reshape(p.shape)  # the scores as yet
         own, costs, c, half = g[np.arange(len(p)), self.own], self.cost[self.own], self.C * self.s, 0.5 * float(w @ w)
         g += costs
         highest = g.max(axis=1)
-        primal = half + float(c @ (highest - own))
-        dual = float(c @ (costs * p).sum(axis=1)) - half
-        return primal, min(dual, primal), c * (highest - (p * g).sum(axis=1))  # rounding, at the optimum
+        losses, linear = float(c @ (highest - own)), float(c @ (costs * p).sum(axis=1))
+        above, below = self._rounding(p, w, c, half, losses, linear)
+        bounds = _Bounds(half + losses + above, linear - half - below, above, below)
+        return bounds, c * (highest - (p * g).sum(axis=1))
+
+    def _rounding(
+        self, p: Floats, w: Floats, c: Floats, half: float, losses: float, linear: float
+    ) -> tuple[float, float]:
+        """How much the values of problem and dual may be off.
+
+        A sum of m products is off by at most m units of the sum of their sizes, in any order. So is each score, of
+        which a loss has two, and w, whose terms are also off as the masses of an example sum to one up to rounding
+        only. The factor 1.01 is for products of units, and for the rounding of what is computed here.
+        """
+        n, K, d = self.features.shape
+        vanished = VANISHING * d if w.any() else 0.0
+        norm = math.sqrt(2 * half + vanished)
+        terms = float(c @ (2 * (d + 2) * norm * self.norms + self.cost.max(axis=1)[self.own]))
+        above = terms + (n + 8) * losses + (d + 8) * half
+        rest = p.copy()
+        rest[np.arange(n), self.own] = 0
+        moved = rest.any(axis=1)
+        error = 1.01 * UNIT * ((moved.sum() + 3) * K + 16) * 2 * float(c[moved] @ self.norms[moved])
+        below = (n + 2 * K + 8) * linear + (d + 8) * half
+        return 1.01 * UNIT * above + vanished, 1.01 * (UNIT * below + error * (norm + error)) + vanished
 
 
 def _solve(
@@ -272,6 +321,7 @@ def _solve(
     n = len(order)
     records: list[list[float]] = []
     visits, reason = 0, ""
+    bounds, best_w = _Bounds(math.inf, -math.inf, 0.0, 0.0), w
     while not reason:
         passes = [random.permutation(order) for _ in range(min(PASSES, n // len(order)))]
         moves = 0
@@ -283,19 +333,36 @@ def _solve(
             visits += 1
         p /= p.sum(axis=1, keepdims=True)
         w = problem.weights(p)  # afresh: the one kept up to date has errors of rounding
-        primal, dual, gaps = problem.check(p, w)
+        found, gaps = problem.check(p, w)
+        if found.primal <= bounds.primal:
+            best_w = w.copy()
+        bounds = bounds.best(found)
         order = np.flatnonzero(gaps > 0.1 * gaps.mean())
         seconds = time.perf_counter() - started
-        records.append([seconds, visits / n, primal, dual])
+        records.append([seconds, visits / n, bounds.primal, bounds.dual])
         report.checked(*records[-1])
-        if budget.tol > 0 and relative_gap(primal, dual) <= budget.tol:
+        exhausted = moves == 0 or len(order) == 0 or not math.isfinite(found.primal)
+        if budget.tol > 0 and relative_gap(bounds.primal, bounds.dual) <= budget.tol:
             reason = "tol"
-        elif not reason and (moves == 0 or len(order) == 0 or not math.isfinite(primal)):
+        elif not reason and (exhausted or (budget.tol > 0 and bounds.mostly_rounding)):
             reason = "precision"
         elif not reason and visits >= budget.max_iter * n:
             reason = "max_iter"
     solver = "block-coordinate Frank-Wolfe in pairs"
-    return Solution(w, p.ravel(), visits, primal, dual, visits / n, seconds, reason, records, solver)
+    return Solution(
+        w=best_w,
+        q=p.ravel(),
+        t=visits,
+        primal=bounds.primal,
+        dual=bounds.dual,
+        above=bounds.above,
+        below=bounds.below,
+        epochs=visits / n,
+        seconds=seconds,
+        reason=reason,
+        records=records,
+        solver=solver,
+    )
 
 
 def _ascend(problem: _Problem, i: int, p: Floats, w: Floats) -> bool:

@@ -13,7 +13,7 @@ from pegasos.out_of_core.blocks import Block, BlockReader
 from pegasos.out_of_core.parts import DualPart, Part, Statement, StreamPart
 from pegasos.problem import Budget, Solution
 from pegasos.solvers import SDCA, SGDS, Pegasos, Solver
-from pegasos.solvers._subgradient import OUTPUTS
+from pegasos.solvers._subgradient import STREAM_OUTPUTS
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.base import Report
 
@@ -61,7 +61,7 @@ def serves(solver: Solver) -> bool:
 def make_part(solver: Solver, statement: Statement) -> Part:
     """What solves a problem block by block."""
     if isinstance(solver, Pegasos):
-        return StreamPart(statement, project=bool(solver.project), output=OUTPUTS[solver.average])
+        return StreamPart(statement, project=bool(solver.project), output=STREAM_OUTPUTS[solver.average])
     if isinstance(solver, SGDS):
         return StreamPart(statement)
     return DualPart(statement)
@@ -70,8 +70,9 @@ def make_part(solver: Solver, statement: Statement) -> Part:
 class Fit:
     """One problem's progress."""
 
-    def __init__(self, part: Part, report: Report) -> None:
+    def __init__(self, part: Part, report: Report, best: bool = True) -> None:
         self.part, self.report = part, report
+        self.best = best  # of what was checked is wanted, not the last
         self.primal, self.dual = np.inf, 0.0
         self.w: NDArray[np.float64] = np.empty(0)
         self.records: list[list[float]] = []
@@ -85,11 +86,11 @@ class Fit:
         return tol > 0 and self.factor * (primal - dual) <= tol * dual
 
     def check(self, primal: float, dual: float, w: NDArray[np.float64], seconds: float, epoch: float) -> None:
-        """Take note of bounds; the best of each counts."""
+        """Take note of bounds; the best of each counts, unless the last w is wanted."""
         expected, bound = self.part.expected()
         if expected > bound and primal < np.inf:
             self.factor = float(np.clip(1.1 * (primal - dual) / (expected - bound), 0.5, 10))
-        if primal < self.primal or not self.records:
+        if primal <= self.primal or not (self.best and self.records):
             self.primal, self.w = primal, w
         self.dual = max(self.dual, min(dual, self.primal))
         self.records.append([seconds, epoch, self.primal, self.dual])
@@ -113,7 +114,8 @@ def solve_by_blocks(
         reader = _make_reader(dataset, statement, len(reports), solver, bias)
         for _ in reports:
             parts.append(make_part(solver, statement))
-        fits = [Fit(part, report) for part, report in zip(parts, reports, strict=True)]
+        best = getattr(solver, "returns_best", True)
+        fits = [Fit(part, report, best) for part, report in zip(parts, reports, strict=True)]
         _run(reader, fits, encode, statement, budget, started, seed, solver)
     finally:
         for part in parts:

@@ -12,7 +12,13 @@ from pegasos.options import Choice, Integer, Option, names
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 from pegasos.solvers.base import Report, Solver, continued_seed, make_run
 
-__all__ = ["SHARED_OPTIONS", "SubgradientSolver"]
+__all__ = ["AVERAGE", "OUTPUTS", "SHARED_OPTIONS", "STREAM_OUTPUTS", "SubgradientSolver"]
+
+AVERAGE = Choice(
+    values={"no": False, "last": "last", "yes": True, "suffix": "suffix"},
+    help="return the best of the iterates that checks looked at, the last one, the mean of all, or the best of the "
+    "means of the last half to three quarters",
+)
 
 SHARED_OPTIONS: Mapping[str, Option] = {
     "batch_size": Integer(low=1, help="examples per step, k in S0 Fig. 2"),
@@ -21,15 +27,14 @@ SHARED_OPTIONS: Mapping[str, Option] = {
         help="order of visits: a new permutation each epoch, runs of neighbours in random order (faster, for data in "
         "random order), one permutation kept, independent draws, or for each batch a subset without repetition",
     ),
-    "average": Choice(
-        values={"no": False, "yes": True, "suffix": "suffix"},
-        help="return the last iterate, the mean of all, or the mean of the last half to three quarters",
-    ),
+    "average": AVERAGE,
     "max_steps": Integer(low=1, optional=True, help="budget in steps, in place of max_iter epochs"),
 }
 
 #: The core's names for the values of `average`.
-OUTPUTS = {False: "last", True: "average", "suffix": "suffix"}
+OUTPUTS = {False: "best", "last": "last", True: "average", "suffix": "best_suffix"}
+#: The same where nothing is checked, so that there is no best one, or where others see to that.
+STREAM_OUTPUTS = {False: "last", "last": "last", True: "average", "suffix": "suffix"}
 
 
 class SubgradientSolver(Solver):
@@ -47,6 +52,11 @@ class SubgradientSolver(Solver):
     count_idle_steps: bool = True
     random_stops: int = 0
     free_intercept: str = "subgradient"
+
+    @property
+    def returns_best(self) -> bool:
+        """Whether the best of what checks looked at is returned, not an output that was asked for by name."""
+        return not self.random_stops and OUTPUTS[self.average].startswith("best")
 
     def step_parameter(self, problem: Problem, steps: int) -> float:
         """The number in the schedule, where it has one."""

@@ -12,7 +12,7 @@ from pegasos._core import native
 from pegasos.certificate import relative_gap
 from pegasos.kernel_problem import KernelProblem, KernelSolution
 from pegasos.options import Option
-from pegasos.problem import Budget, Problem, Solution, WarmStart
+from pegasos.problem import Budget, Problem, Solution, WarmStart, joined
 from pegasos.sequence_problem import SequenceProblem, SequenceSolution, SequenceStart
 from pegasos.solvers.base import LOSSES, Report, Solver
 from pegasos.solvers.frank_wolfe import FrankWolfe
@@ -21,7 +21,7 @@ from pegasos.solvers.pegasos import Shifted
 from pegasos.solvers.sdca import LARGE, SDCA
 from pegasos.solvers.smo import SMO
 
-__all__ = ["Auto", "ascends", "joined"]
+__all__ = ["Auto", "ascends"]
 
 #: Entries of the data that make one thread of SDCA worth while. Smaller problems are done before a second one pays.
 ENTRIES_PER_THREAD = 2_000_000
@@ -186,28 +186,6 @@ def _exact_threads(problem: Problem, budget: Budget) -> int:
 
 def _told(found: Solution, budget: Budget) -> Solution:
     return replace(found, solver=f"{found.solver} with n_jobs={budget.n_jobs}, chosen by auto")
-
-
-def joined(first: Solution, second: Solution) -> Solution:
-    """Two runs as one: the best of the bounds, with the point that each belongs to, and both histories."""
-    better_w, better_q = second.primal <= first.primal, second.dual >= first.dual
-    records = list(first.records)
-    for seconds, epoch, primal, dual in second.records:
-        records.append([seconds, first.epochs + epoch, min(primal, first.primal), max(dual, first.dual)])
-    iterations = None if second.n_iter is None else second.n_iter + round(first.epochs)
-    before = first.solver.split(" with ")[0]
-    return replace(
-        second,
-        w=second.w if better_w else first.w,
-        primal=second.primal if better_w else first.primal,
-        q=second.q if better_q else first.q,
-        dual=second.dual if better_q else first.dual,
-        t=first.t + second.t,
-        epochs=first.epochs + second.epochs,
-        n_iter=iterations,
-        records=records,
-        solver=second.solver if second.solver == first.solver else f"{before}, then {second.solver}",
-    )
 
 
 def _joined_kernel(first: KernelSolution, second: KernelSolution) -> KernelSolution:

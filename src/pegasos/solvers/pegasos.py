@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.certificate import relative_gap
 from pegasos.joint import JointProblem
 from pegasos.kernel_problem import KernelProblem, KernelSolution
 from pegasos.options import Choice, Flag, Integer, Option, names
-from pegasos.problem import Budget, Problem, Solution, WarmStart
+from pegasos.problem import Budget, Problem, Solution, WarmStart, joined
 from pegasos.sequence_problem import SequenceProblem, SequenceSolution, SequenceStart
 from pegasos.solvers._intercept_search import RootSearch
 from pegasos.solvers._kernel_walk import walk
-from pegasos.solvers._subgradient import OUTPUTS, SHARED_OPTIONS, SubgradientSolver
+from pegasos.solvers._subgradient import OUTPUTS, SHARED_OPTIONS, STREAM_OUTPUTS, SubgradientSolver
 from pegasos.solvers.base import LOSSES, Report, continued_seed, make_run
 
 __all__ = ["Pegasos"]
@@ -56,9 +57,11 @@ class Pegasos(SubgradientSolver):
     project : bool, default=False
         Project onto the ball that must contain the optimum, for the hinge loss of radius ``1 / sqrt(alpha)``, after
         each step.
-    average : bool or "suffix", default="suffix"
-        What to return: the last iterate (False, as in S0's experiments), the mean of all (True, as in its analysis), or
-        the mean of the last half to three quarters of them, which is the most accurate in practice.
+    average : bool, "suffix" or "last", default="suffix"
+        What checks look at: the iterates (False), or the means of the last half to three quarters of them ("suffix"),
+        which are the most accurate in practice. The best one that a check has looked at is returned. By name there are
+        the mean of all iterates (True, as in S0's analysis) and the last one ("last", as in its experiments), which are
+        returned whatever was found before.
     random_stops : int, default=0
         If positive, stop at that many random times and return the best iterate of these (S0 Lemma 3). Needs
         ``average=False``.
@@ -164,7 +167,7 @@ class Pegasos(SubgradientSolver):
                 )
         if alpha is None:
             raise ValueError("Pegasos on a stream needs alpha, the weight of the norm; pass alpha, such as alpha=1e-5")
-        output = OUTPUTS[self.average]
+        output = STREAM_OUTPUTS[self.average]
         return native.Stream(dimension, loss, epsilon, float(alpha), project=bool(self.project), output=output)
 
     def solve_kernel(
@@ -199,8 +202,8 @@ class Pegasos(SubgradientSolver):
         super().check()
         if self.random_stops and self.average is not False:
             raise ValueError(
-                f"random_stops={self.random_stops} chooses among single iterates, which average={self.average!r} does "
-                "not return; pass average=False with it"
+                f"random_stops={self.random_stops} chooses the iterate to return, and average={self.average!r} another "
+                "output; pass average=False with it"
             )
 
     def check_ways(self, loss: str) -> None:
@@ -238,28 +241,29 @@ class Pegasos(SubgradientSolver):
         # outnumber those behind it, so runs grow with t, but a continued fit makes several of them too. The last one
         # takes what a short one would get. An intercept that an earlier fit found is near.
         root = RootSearch(step=0.1 if start.t else 1.0)
-        made, epochs = 0, 0.0
+        made = 0
+        whole: Solution | None = None
         slopes: dict[bool, NDArray[np.float64]] = {}  # met where the loss rises with the intercept, and where it falls
-        records: list[list[float]] = []
         per_epoch = math.ceil(problem.n_rows / self.batch_size)
         while True:
             longest = max(GROWTH * made, steps / 4)
             count = max(per_epoch, math.ceil(min(GROWTH * start.t, longest)))
             if made + 1.5 * count > steps:
                 count = steps - made
-            shifted = Shifted(report or Report(), epochs)
+            shifted = Shifted(report or Report(), whole.epochs if whole else 0.0)
             found = self.descend(problem, budget, seed, start, shifted, count, slopes.values())
             made += found.steps
-            records += [[seconds, epoch + epochs, *bounds] for seconds, epoch, *bounds in found.history]
-            epochs += found.epochs
+            more = self.solution(found)
+            whole = more if whole is None else joined(whole, replace(more, t=more.t - whole.t), self.returns_best)
+            if budget.tol > 0 and relative_gap(whole.primal, whole.dual) <= budget.tol:
+                return replace(whole, reason="tol")
             if found.reason != "budget" or made >= steps:
-                break
+                return whole
             slopes[found.intercept_slope > 0] = found.met
             w = found.w.copy()
             w[-1] = root.after(float(w[-1]), found.intercept_slope)
             start = WarmStart(w, found.t, found.q)
             budget = replace(budget, elapsed=found.seconds)
-        return replace(self.solution(found), epochs=epochs, records=records)
 
     def first_w(self, problem: Problem, seed: int) -> NDArray[np.float64]:
         if self.start == "zero":

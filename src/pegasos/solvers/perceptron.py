@@ -10,7 +10,7 @@ from pegasos.kernel_problem import KernelProblem, KernelSolution
 from pegasos.options import Choice, Option
 from pegasos.problem import Budget, Problem, Solution, WarmStart
 from pegasos.solvers._kernel_walk import walk
-from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
+from pegasos.solvers._subgradient import AVERAGE, SHARED_OPTIONS, SubgradientSolver
 from pegasos.solvers.base import Report
 
 __all__ = ["Perceptron"]
@@ -26,8 +26,8 @@ class Perceptron(SubgradientSolver):
     ----------
     sampling : {"permute", "blocks", "fixed", "replace", "subset"}, default="permute"
         As in `Pegasos`.
-    average : bool, "suffix" or "random", default=False
-        The last weights, or their mean; with a kernel also "random", those after a random number of visits (S4's
+    average : bool, "suffix", "last" or "random", default=False
+        What to return, as in `Pegasos`; with a kernel also "random", the weights after a random number of visits (S4's
         online-to-batch conversions). With a kernel there is no intercept.
     max_steps : int, default=None
         Budget in steps, in place of the estimator's ``max_iter`` epochs.
@@ -46,10 +46,7 @@ class Perceptron(SubgradientSolver):
     schedule = "perceptron"
     options: ClassVar[Mapping[str, Option]] = {
         "sampling": SHARED_OPTIONS["sampling"],
-        "average": Choice(
-            values={"no": False, "yes": True, "suffix": "suffix", "random": "random"},
-            help="return the last weights, the mean of all, of the last half to three quarters, or a random one",
-        ),
+        "average": Choice(values={**AVERAGE.values, "random": "random"}, help=f"{AVERAGE.help}, or a random one"),
         "max_steps": SHARED_OPTIONS["max_steps"],
     }
     batch_size = 1
@@ -69,7 +66,7 @@ class Perceptron(SubgradientSolver):
         self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
     ) -> Solution:
         if self.average == "random":
-            raise ValueError("average='random' is for kernels only; use False, True or 'suffix'")
+            raise ValueError("average='random' is for kernels only; use False, True, 'suffix' or 'last'")
         return super().solve(problem, budget, seed, start, report)
 
     def solve_kernel(
