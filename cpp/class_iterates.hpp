@@ -156,9 +156,9 @@ public:
                 output(out);
                 solution.bounds = check();
                 solution.record(context, epochs(), solution.bounds);
-                const bool reached = options_.tol > 0 && solution.bounds.gap() <= options_.tol;
-                if (reached) solution.reason = "tol";
-                if (reached || last) break;
+                const char* reason = solution.bounds.reason(options_.tol, nullptr);
+                if (reason && (alive || solution.bounds.reached(options_.tol))) solution.reason = reason;
+                if (reason || last) break;
                 next_epoch = next_check_after(next_epoch, solution.bounds.gap());
             }
         }

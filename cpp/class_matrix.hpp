@@ -121,6 +121,10 @@ public:
             add(rows, i, c, change);
     }
 
+    bool is_zero() const {
+        return std::all_of(values_.begin(), values_.end(), [](Real x) { return x == 0; });
+    }
+
     /// Without the padding.
     std::vector<double> flat() const {
         std::vector<double> all;

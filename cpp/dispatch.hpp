@@ -158,7 +158,7 @@ Solution solve_interior_point(const Rows& rows, const ProblemData& data, const I
 
 template <class Rows>
 Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<double>& w,
-               const std::vector<double>& q, Context& context);
+               const std::vector<double>& q, double tol, Context& context);
 
 template <class Rows>
 bool are_neighbours_alike(const Rows& rows, const ProblemData& data, std::uint64_t seed);

@@ -10,11 +10,17 @@
 // change of alpha by one changes z by `square`.
 // pull: the derivative of minus the dual there, as far as alpha is free to follow it (`projected`), and how
 // far the corner that alpha sits at, a bound or a kink, is from giving way (`outward`; 0: at no corner).
+//
+// For bounds that allow for rounding: values are right to 8 units (2^-53) relatively. excess: at least what
+// the loss, `value` at z, grows by where z is off by up to e, and the rounding of a difference that value
+// does not show. size_of_dual: of the terms of dual(q, 1) = `dual`, which is right to 16 units of it.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <variant>
+
+#include "rounding.hpp"
 
 namespace pegasos {
 
@@ -41,6 +47,8 @@ struct Hinge : Classification {
     double value(double z, double) const { return z < 1 ? 1 - z : 0; }
     double slope(double z, double) const { return z < 1 ? 1 : 0; }
     double dual(double alpha, double, double) const { return alpha; }
+    double excess(double z, double, double e, double) const { return z - 1 <= e ? e : 0; }
+    double size_of_dual(double, double, double dual) const { return dual; }
     double clip(double q) const { return std::clamp(q, 0.0, 1.0); }
     double ascend(double alpha, double c, double z, double square, double) const {
         return std::clamp(alpha + (1 - z) / square, 0.0, c);
@@ -60,6 +68,10 @@ struct SquaredHinge : Classification {
     double value(double z, double) const { return z < 1 ? (1 - z) * (1 - z) : 0; }
     double slope(double z, double) const { return z < 1 ? 2 * (1 - z) : 0; }
     double dual(double alpha, double c, double) const { return alpha - alpha * alpha / (4 * c); }
+    double excess(double z, double, double e, double) const {
+        return z - 1 <= e ? e * (2 * std::max(1 - z, 0.0) + e) : 0;
+    }
+    double size_of_dual(double q, double, double) const { return q + q * q / 4; }
     double clip(double q) const { return std::max(q, 0.0); }
     double ascend(double alpha, double c, double z, double square, double) const {
         const double own = 1 / (2 * c);
@@ -80,10 +92,18 @@ struct LogLoss : Classification {
         return z > 0 ? std::log1p(std::exp(-z)) : std::log1p(std::exp(z)) - z;
     }
     double slope(double z, double) const { return logistic(-z); }
+    /// The rounding of 1 - q, which is `lost`, would be felt where q is small: it is taken back.
     double dual(double alpha, double c, double) const {
-        const double q = alpha / c;
-        return c * (entropy(q) + entropy(1 - q));
+        const double q = alpha / c, other = 1 - q, lost = (1 - other) - q;
+        if (!(q > 0)) return 0;
+        const double log = other > 0 ? std::log(other) : 0;
+        return c * (-q * std::log(q) - other * log - lost * (1 + log));
     }
+    /// The slope is below 1 and below the loss; over e < 1 it grows by less than 1 + 2 e.
+    double excess(double, double, double e, double value) const {
+        return e < 1 ? e * std::min(1.0, value * (1 + 2 * e)) : e;
+    }
+    double size_of_dual(double, double, double dual) const { return dual; }
     double clip(double q) const { return std::clamp(q, 0.0, 1.0); }
 
     /// q = logistic(t) where -t = z + size (q - q0), size = c square: a function that falls in t, with
@@ -108,7 +128,6 @@ struct LogLoss : Classification {
 
 private:
     static double logistic(double t) { return 1 / (1 + std::exp(-t)); }
-    static double entropy(double q) { return q > 0 ? -q * std::log(q) : 0; }
 };
 
 /// l(z) = max(0, |z - y| - epsilon). |q| <= 1, -l*(-q) = y q - epsilon |q|.
@@ -119,6 +138,11 @@ struct EpsilonInsensitive : Regression {
     double value(double z, double y) const { return std::max(std::abs(z - y) - epsilon, 0.0); }
     double slope(double z, double y) const { return y - z > epsilon ? 1 : z - y > epsilon ? -1 : 0; }
     double dual(double alpha, double, double y) const { return y * alpha - epsilon * std::abs(alpha); }
+    double excess(double z, double y, double e, double) const {
+        e += 4 * unit * epsilon;
+        return std::abs(z - y) - epsilon >= -2 * e ? e : 0;
+    }
+    double size_of_dual(double q, double y, double) const { return (std::abs(y) + epsilon) * std::abs(q); }
     double clip(double q) const { return std::clamp(q, -1.0, 1.0); }
     double ascend(double alpha, double c, double z, double square, double y) const {
         const double target = y - z + square * alpha, beyond = std::max(std::abs(target) - epsilon, 0.0);
@@ -151,6 +175,14 @@ struct SquaredEpsilonInsensitive : Regression {
     }
     double dual(double alpha, double c, double y) const {
         return y * alpha - epsilon * std::abs(alpha) - alpha * alpha / (4 * c);
+    }
+    double excess(double z, double y, double e, double) const {
+        e += 4 * unit * epsilon;
+        const double beyond = std::abs(z - y) - epsilon;
+        return beyond >= -2 * e ? e * (2 * std::max(beyond, 0.0) + e) : 0;
+    }
+    double size_of_dual(double q, double y, double) const {
+        return (std::abs(y) + epsilon + std::abs(q) / 4) * std::abs(q);
     }
     double clip(double q) const { return q; }
     double ascend(double alpha, double c, double z, double square, double y) const {
@@ -192,6 +224,12 @@ public:
     }
     double dual(double alpha, double c, double y) const {
         return std::visit([&](const auto& loss) { return loss.dual(alpha, c, y); }, loss_);
+    }
+    double excess(double z, double y, double e, double value) const {
+        return std::visit([&](const auto& loss) { return loss.excess(z, y, e, value); }, loss_);
+    }
+    double size_of_dual(double q, double y, double dual) const {
+        return std::visit([&](const auto& loss) { return loss.size_of_dual(q, y, dual); }, loss_);
     }
     double clip(double q) const {
         return std::visit([&](const auto& loss) { return loss.clip(q); }, loss_);

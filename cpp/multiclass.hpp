@@ -19,6 +19,11 @@
 //   log_loss   l = log sum_k exp(f_k) - f_y      g = -sum_k p_k log p_k
 //
 // Both have g(e_y) = 0 and g concave, so p -> e_y + c (p - e_y) multiplies U by c and g at least by c.
+//
+// For bounds that allow for rounding: values are right to 32 + 2 K units (2^-53) relatively. excess: at least what the
+// loss, `value` at f, grows by where each score is off by up to e, e above 4 units of the largest score; the rounding
+// of differences of scores is in it. bound_of_dual: g of the point whose largest p is 1 less the others, which sum to
+// `rest`, and an allowance for rounding that is not yet taken off.
 // clang-format on
 #pragma once
 
@@ -28,9 +33,11 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "class_matrix.hpp"
+#include "rounding.hpp"
 #include "vector_math.hpp"
 
 namespace pegasos {
@@ -87,6 +94,14 @@ public:
 
     double value(const double* f, std::uint32_t y) { return highest(f, y) - f[y]; }
 
+    /// To be called after `value`. The largest of all moves by e, and f_y by as much.
+    double excess(const double*, std::uint32_t y, double e, double value) {
+        e = 3 * e + 4 * unit * at_zero(y);
+        if (value > 0) return e;
+        const double top = std::exchange(g_[y], -infinity);
+        return *std::max_element(g_.begin(), g_.end()) - top >= -e ? e : 0;
+    }
+
     /// p with l'(f) = p - e_y: the first of the classes that attain the maximum, y before all others.
     double slope(const double* f, std::uint32_t y, double* p) {
         const double top = highest(f, y);
@@ -100,6 +115,11 @@ public:
         double sum = 0;
         for (std::size_t k = 0; k < K_; ++k) sum += cost[k] * p[k];
         return sum;
+    }
+
+    Bound bound_of_dual(const double* p, std::uint32_t y, std::size_t largest, double) const {
+        const double value = dual(p, y);
+        return {value, unit * static_cast<double>(K_ + 16) * (value + cost_[y * stride_ + largest])};
     }
 
     Visit visit(const double* f, JointRow& row, double* p, double a) {
@@ -237,12 +257,18 @@ public:
 
     double at_zero(std::uint32_t) const { return std::log(static_cast<double>(K_)); }
 
-    double value(const double* f, std::uint32_t y) { return log_sum(f) + top_ - f[y]; }
+    double value(const double* f, std::uint32_t y) { return log_sum(f) + (top_ - f[y]); }
 
     double slope(const double* f, std::uint32_t y, double* p) {
-        const double log_sum = this->log_sum(f), inverse = 1 / sum_;
+        const double log_sum = this->log_sum(f), inverse = 1 / (1 + beside_);
         for (std::size_t k = 0; k < stride_; ++k) p[k] = k < K_ ? e_[k] * inverse : 0;
-        return log_sum + top_ - f[y];
+        return log_sum + (top_ - f[y]);
+    }
+
+    /// ||p - e_y|| <= sqrt(2) (1 - p_y), which is below the loss, and grows by less than 1 + 8 e over e <
+    /// 1/8.
+    double excess(const double*, std::uint32_t, double e, double value) const {
+        return e < 0.125 ? 2 * e * std::min(1.0, value * (1 + 8 * e)) : 2 * e;
     }
 
     double dual(const double* p, std::uint32_t) const {
@@ -250,6 +276,13 @@ public:
         for (std::size_t k = 0; k < K_; ++k)
             if (p[k] > 0) sum -= p[k] * std::log(p[k]);
         return sum;
+    }
+
+    Bound bound_of_dual(const double* p, std::uint32_t, std::size_t largest, double rest) const {
+        double sum = rest < 1 ? -(1 - rest) * std::log1p(-rest) : 0;
+        for (std::size_t k = 0; k < K_; ++k)
+            if (p[k] > 0 && k != largest) sum -= p[k] * std::log(p[k]);
+        return {sum, unit * static_cast<double>(4 * K_ + 32) * sum};
     }
 
     // The maximiser has log p_k + a p_k = f_k + a p0_k - mu, which is a p_k = omega(f_k + a p0_k - mu +
@@ -292,18 +325,21 @@ public:
     const double* change() const { return change_.data(); }
 
 private:
-    /// log sum_k exp(f_k - top), leaving the terms in e_.
+    /// log sum_k exp(f_k - top), leaving the terms in e_. The largest, 1, is kept apart: a small loss is the
+    /// sum of the others.
     double log_sum(const double* f) {
-        top_ = *std::max_element(f, f + K_);
+        const double* largest = std::max_element(f, f + K_);
+        top_ = *largest;
         double* e = e_.data();
         double sum = 0;
+#pragma omp simd
+        for (std::size_t k = 0; k < K_; ++k) e[k] = fast_exp(f[k] - top_);
+        e[largest - f] = 0;
 #pragma omp simd reduction(+ : sum)
-        for (std::size_t k = 0; k < K_; ++k) {
-            e[k] = fast_exp(f[k] - top_);
-            sum += e[k];
-        }
-        sum_ = sum;
-        return std::log(sum);
+        for (std::size_t k = 0; k < K_; ++k) sum += e[k];
+        e[largest - f] = 1;
+        beside_ = sum;
+        return std::log1p(sum);
     }
 
     /// omega_ = a p at the maximiser.
@@ -351,7 +387,7 @@ private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     std::size_t K_, stride_;
     AlignedVector<double> e_, z_, omega_, change_;
-    double top_ = 0, sum_ = 0;
+    double top_ = 0, beside_ = 0;  // the highest score, and the sum of the terms of the others
 };
 
 }  // namespace pegasos

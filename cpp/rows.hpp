@@ -40,6 +40,7 @@ struct DenseRows {
     std::size_t n_features;
     std::size_t stride;  // from one row to the next, in entries
     double bias;
+    bool rescaled = false;            // columns of X were divided by their sizes, as will be the weights
     const double* squares = nullptr;  // the squared norms, once `inspect` has found them
 
     const T* row(std::size_t i) const { return values + i * stride; }
@@ -127,6 +128,7 @@ struct CsrRows {
     std::size_t n_rows;
     std::size_t n_features;
     double bias;
+    bool rescaled = false;
     const double* squares = nullptr;
 
     std::size_t entries(std::size_t i) const { return static_cast<std::size_t>(starts[i + 1] - starts[i]); }

@@ -129,7 +129,7 @@ class TestFits:
     def test_warm_start(self, loss, epsilon):
         reg = LinearSVR(loss=loss, epsilon=epsilon, C=0.1, warm_start=True, solver="sdca", tol=0, max_iter=5)
         gap = reg.fit(X, Y).certificate_.gap
-        assert reg.fit(X, Y).certificate_.gap <= max(gap, 1e-14)
+        assert reg.fit(X, Y).certificate_.gap <= max(gap, 1e-13)  # rounding
 
 
 def test_grid_search():

@@ -23,21 +23,23 @@ template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 
 template <class T>
-Rows dense_rows(const Matrix<T>& X, double bias) {
+Rows dense_rows(const Matrix<T>& X, double bias, bool rescaled) {
     if (X.shape(1) > 1 && X.stride(1) != 1) throw std::invalid_argument("rows must be contiguous");
     const std::size_t stride = X.shape(0) > 1 ? static_cast<std::size_t>(X.stride(0)) : X.shape(1);
-    return {
-        DenseRows<T>{X.data(), X.shape(0), X.shape(1), stride, bias}, X.shape(0) * X.shape(1), {nb::cast(X)}};
+    return {DenseRows<T>{X.data(), X.shape(0), X.shape(1), stride, bias, rescaled},
+            X.shape(0) * X.shape(1),
+            {nb::cast(X)}};
 }
 
 template <class T, class Index>
 Rows csr_rows(const Vector<T>& values, const Vector<Index>& columns, const Vector<Index>& starts,
-              std::size_t n_features, double bias) {
+              std::size_t n_features, double bias, bool rescaled) {
     if (starts.shape(0) == 0) throw std::invalid_argument("a CSR matrix needs at least one row start");
     const std::size_t n_rows = starts.shape(0) - 1, n_stored = std::min(values.shape(0), columns.shape(0));
-    return {CsrRows<T, Index>{values.data(), columns.data(), starts.data(), n_rows, n_features, bias},
-            n_stored,
-            {nb::cast(values), nb::cast(columns), nb::cast(starts)}};
+    return {
+        CsrRows<T, Index>{values.data(), columns.data(), starts.data(), n_rows, n_features, bias, rescaled},
+        n_stored,
+        {nb::cast(values), nb::cast(columns), nb::cast(starts)}};
 }
 
 Solution subgradient(const BoundProblem& problem, const Run& run, const std::string& schedule,
@@ -116,11 +118,12 @@ Solution interior_point(const BoundProblem& problem, const Run& run, std::uint64
 }
 
 Bounds certify_point(const BoundProblem& problem, const Run& run, const Vector<double>& w,
-                     const Vector<double>& q) {
+                     const Vector<double>& q, double tol) {
     const auto w_ = to_vector(w, problem.dimension()), q_ = to_vector(q, problem.n_rows());
     const ProblemData data = problem.data();
-    return solve(problem.rows, run,
-                 [&](const auto& rows, Context& context) { return certify(rows, data, w_, q_, context); });
+    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
+        return certify(rows, data, w_, q_, tol, context);
+    });
 }
 
 }  // namespace
@@ -141,11 +144,11 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.attr("level") = NB_TOSTRING(PEGASOS_MODULE);
 
     nb::class_<Rows>(m, "Rows", "A matrix of examples, used in place.");
-    m.def("dense_rows", &dense_rows<float>, "X"_a.noconvert(), "bias"_a);
-    m.def("dense_rows", &dense_rows<double>, "X"_a.noconvert(), "bias"_a);
+    m.def("dense_rows", &dense_rows<float>, "X"_a.noconvert(), "bias"_a, "rescaled"_a = false);
+    m.def("dense_rows", &dense_rows<double>, "X"_a.noconvert(), "bias"_a, "rescaled"_a = false);
     const auto def_csr = [&]<class T, class Index>(T, Index) {
         m.def("csr_rows", &csr_rows<T, Index>, "values"_a.noconvert(), "columns"_a.noconvert(),
-              "starts"_a.noconvert(), "n_features"_a, "bias"_a);
+              "starts"_a.noconvert(), "n_features"_a, "bias"_a, "rescaled"_a = false);
     };
     def_csr(float{}, std::int32_t{});
     def_csr(double{}, std::int32_t{});
@@ -190,7 +193,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
         .def_ro("dual", &Bounds::dual)
         .def_ro("above", &Bounds::above)
         .def_ro("below", &Bounds::below);
-    m.def("certify", &certify_point, "problem"_a, "run"_a, "w"_a, "q"_a);
+    m.def("certify", &certify_point, "problem"_a, "run"_a, "w"_a, "q"_a, "tol"_a = 0.0);
     m.def("relative_gap", &relative_gap, "primal"_a, "dual"_a);
 
     nb::class_<Solution>(m, "Solution", "What a solver returns.")

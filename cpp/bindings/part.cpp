@@ -56,6 +56,9 @@ void bind_part(nb::module_& m) {
     nb::class_<Measure>(m, "Measure", "What a part of the rows has in the primal and the dual value.")
         .def_ro("losses", &Measure::losses)
         .def_ro("linear", &Measure::linear)
+        .def_ro("above", &Measure::above)
+        .def_ro("linear_error", &Measure::linear_error)
+        .def_ro("error", &Measure::error)
         .def_prop_ro("u", [](const Measure& part) { return to_numpy(part.u); }, nb::rv_policy::move);
     m.def("measure", &measure, "problem"_a, "run"_a, nb::kw_only(), "w"_a, "q"_a);
 }

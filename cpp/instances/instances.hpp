@@ -59,13 +59,16 @@ Solution solve_interior_point(const Rows& rows, const ProblemData& data, const I
 
 template <class Rows>
 Bounds certify(const Rows& rows, const ProblemData& data, const std::vector<double>& w,
-               const std::vector<double>& q, Context& context) {
+               const std::vector<double>& q, double tol, Context& context) {
     const auto problem = make_problem(rows, data);
     return with_hinge_or_other(data, [&](const auto& loss) {
         DualPoint point;
-        const double primal = evaluate(loss, problem, w, context.team, context.monitor, point,
-                                       [&](std::size_t i, double) { return q[i]; });
-        return Bounds{primal, point.value()};
+        const Bound primal = evaluate(loss, problem, w, context.team, context.monitor, point,
+                                      [&](std::size_t i, double) { return q[i]; });
+        Bounds found = between(primal, point.value());
+        if (found.wants_care(tol) && !context.monitor.timed_out())
+            look_closely(loss, problem, w, context.team, context.monitor, point, found);
+        return found;
     });
 }
 
@@ -87,7 +90,7 @@ RowsReport inspect_rows(const Rows& rows, std::size_t n_stored, Context& context
     template Solution solve_interior_point(const __VA_ARGS__&, const ProblemData&,                         \
                                            const InteriorPointRequest&, Context&);                         \
     template Bounds certify(const __VA_ARGS__&, const ProblemData&, const std::vector<double>&,            \
-                            const std::vector<double>&, Context&);                                         \
+                            const std::vector<double>&, double, Context&);                                 \
     template bool are_neighbours_alike(const __VA_ARGS__&, const ProblemData&, std::uint64_t);             \
     template RowsReport inspect_rows(const __VA_ARGS__&, std::size_t, Context&);
 

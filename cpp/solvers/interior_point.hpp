@@ -36,7 +36,7 @@ public:
 
     Solution run(const Start& start) {
         Solution solution;
-        solution.bounds = {std::numeric_limits<double>::infinity(), 0};
+        solution.bounds = {std::numeric_limits<double>::infinity(), 0};  // no dual point at all has 0
         solution.w.resize(d_);
         solution.q.resize(problem_.rows.n_rows);
         if (!loss_.regression && problem_.free_intercept && (negative_ == 0 || positive_ == 0)) {
@@ -96,7 +96,7 @@ private:
             take_rows([](std::size_t) { return true; });
             begin_at(start.w);
             iterate(solution);
-            return solution.reason != "precision";
+            return solution.reason != "precision" || solution.bounds.mostly_rounding();
         }
         return run_on_undecided(solution);
     }
@@ -143,6 +143,7 @@ private:
             begin();
             iterate(solution);
             if (solution.reason != "precision" && solution.reason != "missed") return true;
+            if (solution.bounds.mostly_rounding()) return true;  // other steps would not help
         }
         return false;
     }
@@ -201,7 +202,7 @@ private:
             if (idle > patience || gap <= 0) return "precision";
             if (iterations_ >= options_.max_iterations) return "budget";
             if (solution && !rows_.some_left_out)
-                solution->record(context_, passes_, best_of(solution->bounds, best_));
+                solution->record(context_, passes_, best_of(solution->bounds));
             if (!make_step()) return stop_ ? "max_time" : "precision";
         }
     }
@@ -214,37 +215,38 @@ private:
             margins_[i] = z;
             return best_q_[i];
         };
-        Bounds found{0, 0};
-        found.primal = evaluate(loss_, problem_, best_w_, team_, context_.monitor, point, given);
-        found.dual = point.value();
+        const Bound primal = evaluate(loss_, problem_, best_w_, team_, context_.monitor, point, given);
+        Bounds found = between(primal, point.value());
         passes_ += 1;
-        const auto improve = [&](double primal, const std::vector<double>& w) {
-            if (primal >= solution.bounds.primal) return;
-            solution.bounds.primal = primal;
-            solution.w = w;
-        };
-        improve(found.primal, best_w_);
-        if (found.dual > solution.bounds.dual) {
-            solution.bounds.dual = found.dual;
-            solution.q = point.q;
-        }
-        const auto reached = [&] { return options_.tol > 0 && solution.bounds.gap() <= options_.tol; };
-        if (options_.tol > 0 && !reached() && reason != "tol" && reason != "start") {
+        if (found.wants_care(options_.tol) && !context_.monitor.timed_out())
+            look_closely(loss_, problem_, best_w_, team_, context_.monitor, point, found);
+        if (solution.bounds.lower(found)) solution.w = best_w_;
+        if (solution.bounds.raise(found)) solution.q = point.q;
+        const auto reached = [&] { return solution.bounds.reached(options_.tol); };
+        if (options_.tol > 0 && !reached() && !solution.bounds.mostly_rounding() && reason != "tol" &&
+            reason != "start") {
             // Cut short, the weights that belong to alpha may be the better ones.
             std::vector<double> other = point.u;
             if (problem_.free_intercept) other.back() = best_w_.back();
             DualPoint same;
             const auto slopes = [&](std::size_t i, double) { return best_q_[i]; };
-            improve(evaluate(loss_, problem_, other, team_, context_.monitor, same, slopes), other);
+            const Bound better = evaluate(loss_, problem_, other, team_, context_.monitor, same, slopes);
+            if (solution.bounds.lower(between(better, {}))) solution.w = other;
             passes_ += 1;
         }
         solution.record(context_, passes_, solution.bounds);
         solution.reason = reached() ? "tol" : reason == "tol" ? "missed" : reason;
+        if (!reached() && reason != "max_time" && options_.tol > 0 && solution.bounds.mostly_rounding())
+            solution.reason = "precision";
         return solution.reason != "missed" && solution.reason != "start";
     }
 
-    static Bounds best_of(const Bounds& a, const Bounds& b) {
-        return {std::min(a.primal, b.primal), std::max(a.dual, b.dual)};
+    /// The better of these bounds and those of the iterations.
+    Bounds best_of(Bounds bounds) const {
+        const Bounds found{best_.primal + best_.above, best_.dual - best_.below, best_.above, best_.below};
+        bounds.lower(found);
+        bounds.raise(found);
+        return bounds;
     }
 
     const InteriorPointOptions options_;

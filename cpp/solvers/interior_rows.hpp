@@ -8,11 +8,13 @@
 // is linear in w, and all that is needed of them are sums.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
 #include "losses.hpp"
 #include "problem.hpp"
+#include "rounding.hpp"
 #include "sampling.hpp"
 
 namespace pegasos {
@@ -23,6 +25,8 @@ struct InteriorRows {
     bool some_left_out = false;
     std::vector<double> kept[2];   // sums of the rows kept, a negative and a positive class
     double kept_cost[2] = {0, 0};  // and of their c
+    // Sums of c a and c a^2, a what a score may be off by over u ||w||, the threshold, or the norm.
+    double scores[2] = {0, 0}, thresholds[2] = {0, 0}, norms[2] = {0, 0};
 
     std::size_t size() const { return numbers.size(); }
 
@@ -46,6 +50,17 @@ struct InteriorRows {
             } else {
                 push(i, cost, label, 1);
             }
+        }
+        for (std::size_t i = 0; i < size(); ++i) {
+            const std::size_t entries = problem.rows.entries(numbers[i]);
+            const double norm = norm_above(problem.rows.squared_norm(numbers[i]), entries + 1);
+            const auto add = [&](double* sums, double a) {
+                sums[0] += c[i] * a;
+                sums[1] += c[i] * a * a;
+            };
+            add(scores, (1.01 * static_cast<double>(entries) + 8) * norm);
+            add(thresholds, std::abs(threshold[i]));
+            add(norms, norm);
         }
     }
 

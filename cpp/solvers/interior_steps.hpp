@@ -214,7 +214,7 @@ protected:
     std::vector<double> alpha_, beta_, p_, xi_, D_, g_, dalpha_, dp_, dxi_;
     std::vector<double> w_, dw_, right_, corrected_, best_w_, best_q_;
     std::vector<Part> parts_;
-    Bounds best_{};
+    Bounds best_{};  // as computed, without their allowance for rounding, which comes beside them
     double products_ = 0, gap_now_ = 0, step_ = 0, taken_ = 0, passes_ = 0, goal_ = 0;
     std::atomic<bool> stop_ = false;
 
@@ -337,10 +337,13 @@ private:
         gap_now_ = primal - dual;
         if (primal < best_.primal) {
             best_.primal = primal;
+            best_.above = allowance_above(primal, loss.value());
             best_w_ = w_;
         }
         if (dual > best_.dual) {
             best_.dual = dual;
+            best_.below = allowance_below(linear[0].value() + linear[1].value(),
+                                          squared_norm(u[0], problem_.n_penalized()));
             const std::size_t sides = loss_.regression ? 2 : 1;
             team_.run_ranges(n_ / sides, [&](std::size_t, std::size_t first, std::size_t last) {
                 for (std::size_t i = first; i < last; ++i)
@@ -348,6 +351,32 @@ private:
                         loss_.regression ? share(2 * i) - share(2 * i + 1) : share(i);
             });
         }
+    }
+
+    // What rounding may have done to the bounds of a pass over all rows, in which u, losses and duals are
+    // plain sums of blocks, or of all rows: certificate.hpp, with sums known beforehand in place of what a
+    // pass would find. 0 <= alpha <= c; where alpha has no such bound, sum alpha^2 / (4 c) is at most a^2
+    // with a = sqrt(t) + sqrt(t + |linear|), t = sum c threshold^2.
+    double allowance_above(double primal, double loss) const {
+        const double norm = std::sqrt(squared_norm(w_));
+        double slack = unit * (norm * rows_.scores[0] + 4 * rows_.thresholds[0]);
+        if constexpr (Squared) {
+            const double squares =
+                2 * unit * unit * (norm * norm * rows_.scores[1] + 16 * rows_.thresholds[1]);
+            slack = 2 * std::sqrt(loss * squares) + squares;
+        }
+        return 1.01 * slack + static_cast<double>(block_rows + 64) * unit * primal;
+    }
+    double allowance_below(double linear, double square) const {
+        double size = rows_.thresholds[0], reach = rows_.norms[0];
+        if constexpr (Squared) {
+            const double t = rows_.thresholds[1], a = std::sqrt(t) + std::sqrt(t + std::abs(linear));
+            size = 2 * a * std::sqrt(t) + a * a;
+            reach = 2 * a * std::sqrt(rows_.norms[1]);
+        }
+        const double error = 1.01 * unit * static_cast<double>(n_ + 256) * reach;
+        return static_cast<double>(block_rows + 256) * unit * (size + square) +
+               error * (1.01 * std::sqrt(square) + error);
     }
 
     /// alpha / c

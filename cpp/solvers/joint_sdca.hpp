@@ -96,9 +96,9 @@ public:
             if (last || promising || visits_.epochs() == next_record) {
                 while (visits_.epochs() >= next_record) next_record *= 2;
                 const Bounds now = check(solution);
-                const bool reached = options_.tol > 0 && solution.bounds.gap() <= options_.tol;
-                if (reached || last) {
-                    solution.reason = reached ? "tol" : out_of_time ? "max_time" : "budget";
+                const char* end = out_of_time ? "max_time" : last ? "budget" : nullptr;
+                if (const char* reason = solution.bounds.reason(options_.tol, end)) {
+                    solution.reason = reason;
                     break;
                 }
                 const double without = now.primal - now.dual - mismatch();
@@ -261,17 +261,15 @@ private:
             const double top = loss.value(f, row.label) + f[row.label];
             if (top > f[row.vertex] + row.dual) visits_.wake(i);  // its rest was too long
         };
-        const double primal =
+        const Bound primal =
             evaluate_jointly<Loss>(problem_, W, context_.team, context_.monitor, point, slope);
-        const Bounds now{primal, point.value()};
+        Bounds now = between(primal, point.value());
         std::copy(point.u.begin(), point.u.end(), W_.values().begin());
-        const bool first = solution.history.empty();
-        if (first || now.primal < solution.bounds.primal) {
-            solution.bounds.primal = now.primal;
-            solution.w = W.flat();
-        }
-        if (first || now.dual > solution.bounds.dual) {
-            solution.bounds.dual = now.dual;
+        if (now.wants_care(options_.tol) && !context_.monitor.timed_out())
+            look_closely_jointly<Loss>(problem_, W, context_.team, context_.monitor, point, now);
+        if (solution.history.empty()) solution.bounds = Bounds::none();
+        if (solution.bounds.lower(now)) solution.w = W.flat();
+        if (solution.bounds.raise(now)) {
             solution.q = std::move(point.q);
             swap_sign(solution.q, problem_.labels, problem_.n_classes);
         }

@@ -64,9 +64,9 @@ public:
             if (last || promising(losses) || pass == next_record) {
                 if (pass == next_record) next_record *= 2;
                 solution.bounds = check(solution);
-                const bool reached = options_.tol > 0 && solution.bounds.gap() <= options_.tol;
-                if (reached || last) {
-                    solution.reason = reached ? "tol" : out_of_time ? "max_time" : "budget";
+                const char* end = out_of_time ? "max_time" : last ? "budget" : nullptr;
+                if (const char* reason = solution.bounds.reason(options_.tol, end)) {
+                    solution.reason = reason;
                     break;
                 }
             }
@@ -162,14 +162,16 @@ private:
         const double inverse = inverse_theta();
         for (std::size_t j = 0; j < W.values().size(); ++j) W.values()[j] = inverse * A_.values()[j];
         DualPoint point;
-        const double primal =
+        const Bound primal =
             evaluate_jointly<Loss>(problem_, W, context_.team, context_.monitor, point,
                                    [&](std::size_t i, Loss& loss, const double* f, double* p) {
                                        if (!slopes_.mean(i, p)) loss.slope(f, problem_.labels[i], p);
                                    });
         // For hinge, whole epochs have S3's bound as it is.
         if (steps_ % problem_.rows.n_rows != 0 || !std::is_same_v<Loss, JointHinge>) point.rescale();
-        const Bounds bounds{primal, point.value()};
+        Bounds bounds = between(primal, point.value());
+        if (bounds.wants_care(options_.tol) && !context_.monitor.timed_out())
+            look_closely_jointly<Loss>(problem_, W, context_.team, context_.monitor, point, bounds);
         solution.w = W.flat();
         solution.q = std::move(point.q);
         solution.record(context_, epochs(), bounds);

@@ -55,7 +55,7 @@ public:
         Solution solution = iterates_.run(
             problem_.rows.n_rows, sampler_, context_, W,
             [&](std::span<const RowNumber> block, std::size_t at) { return step(block, at); },
-            [&] { return certifier_.check(W, slopes_); });
+            [&] { return certifier_.check(W, slopes_, options_.tol); });
         solution.w = W.flat();
         solution.q = certifier_.take_dual();
         solution.t = t_ - 1;

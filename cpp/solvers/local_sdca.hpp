@@ -45,6 +45,9 @@ struct Measure {
     double losses;          // C sum s loss
     double linear;          // sum dual(alpha, C s)
     std::vector<double> u;  // sum alpha y x
+    // What rounding may add to the losses and the half squared norm of w, take off `linear`, and add to u in
+    // norm.
+    double above, linear_error, error;
 };
 
 /// Changes q, and adds caution times d to w.
@@ -96,9 +99,14 @@ template <class Loss, class Rows>
 Measure measure_part(const Loss& loss, const Problem<Rows>& problem, std::span<const double> q,
                      const std::vector<double>& w, Context& context) {
     DualPoint point;
-    const double primal = evaluate(loss, problem, w, context.team, context.monitor, point,
-                                   [&](std::size_t i, double) { return loss.clip(q[i]); });
-    return {primal - squared_norm(w) / 2, point.linear, std::move(point.u)};
+    const Bound primal = evaluate(loss, problem, w, context.team, context.monitor, point,
+                                  [&](std::size_t i, double) { return loss.clip(q[i]); });
+    return {primal.value - primal.rounding - squared_norm(w) / 2,
+            point.linear,
+            std::move(point.u),
+            primal.rounding,
+            point.linear_error,
+            point.error};
 }
 
 }  // namespace pegasos

@@ -126,10 +126,9 @@ public:
             if (last || promising || visits_.epochs() == next_record) {
                 while (visits_.epochs() >= next_record) next_record *= 2;
                 const Bounds now = check(solution);
-                const Bounds& bounds = solution.bounds;
-                const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol;
-                if (reached || last) {
-                    solution.reason = reached ? "tol" : out_of_time ? "max_time" : "budget";
+                const char* end = out_of_time ? "max_time" : last ? "budget" : nullptr;
+                if (const char* reason = solution.bounds.reason(options_.tol, end)) {
+                    solution.reason = reason;
                     break;
                 }
                 if (expected > 0) factor = std::clamp(1.1 * (now.primal - now.dual) / expected, 0.5, 10.0);
@@ -387,17 +386,14 @@ private:
                 visits_.wake(i);  // its rest was too long
             return loss_.clip(c.alpha / cost);
         };
-        const double primal = evaluate(loss_, problem_, w, team_, context_.monitor, point, slope, true);
-        const Bounds now{primal, point.value()};
-        const bool first = solution.history.empty();
-        if (first || now.primal < solution.bounds.primal) {
-            solution.bounds.primal = now.primal;
-            solution.w = std::move(w);
-        }
-        if (first || now.dual > solution.bounds.dual) {
-            solution.bounds.dual = now.dual;
-            solution.q = std::move(point.q);
-        }
+        const Bound primal =
+            evaluate(loss_, problem_, w, team_, context_.monitor, point, slope, {.balanced = true});
+        Bounds now = between(primal, point.value());
+        if (now.wants_care(options_.tol) && !context_.monitor.timed_out())
+            look_closely(loss_, problem_, w, team_, context_.monitor, point, now);
+        if (solution.history.empty()) solution.bounds = Bounds::none();
+        if (solution.bounds.lower(now)) solution.w = std::move(w);
+        if (solution.bounds.raise(now)) solution.q = std::move(point.q);
         solution.record(context_, made_ / static_cast<double>(problem_.rows.n_rows), solution.bounds);
         return now;
     }

@@ -82,11 +82,10 @@ public:
             const bool last = out_of_time || pass == options_.max_passes || left() == 0;
             if (last || promising(losses) || pass == next_record) {
                 if (pass == next_record) next_record *= 2;
-                const Bounds bounds = check(solution);
-                const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol;
-                if (reached || last) {
-                    solution.reason = reached ? "tol" : out_of_time ? "max_time" : "budget";
-                    solution.bounds = bounds;
+                solution.bounds = check(solution);
+                const char* end = out_of_time ? "max_time" : last ? "budget" : nullptr;
+                if (const char* reason = solution.bounds.reason(options_.tol, end)) {
+                    solution.reason = reason;
                     break;
                 }
             }
@@ -192,16 +191,18 @@ private:
         const double scale = t_ > 0 ? 1 / (lambda_ * t_) : 0;
         for (double& x : solution.w) x *= scale;
         DualPoint point;
-        const double primal = evaluate(loss_, problem_, solution.w, context_.team, context_.monitor, point,
-                                       [&](std::size_t i, double z) {
-                                           const Visited& row = visited_[i];
-                                           if (row.visits == 0) return loss_.slope(z, problem_.labels[i]);
-                                           return loss_.clip(row.slopes / static_cast<double>(row.visits));
-                                       });
+        const Bound primal = evaluate(loss_, problem_, solution.w, context_.team, context_.monitor, point,
+                                      [&](std::size_t i, double z) {
+                                          const Visited& row = visited_[i];
+                                          if (row.visits == 0) return loss_.slope(z, problem_.labels[i]);
+                                          return loss_.clip(row.slopes / static_cast<double>(row.visits));
+                                      });
         // For hinge, whole epochs have S3's bound as it is.
         if (!options_.complete_epochs || steps_ % problem_.rows.n_rows != 0 || !std::is_same_v<Loss, Hinge>)
             point.rescale();
-        const Bounds bounds{primal, point.value()};
+        Bounds bounds = between(primal, point.value());
+        if (bounds.wants_care(options_.tol) && !context_.monitor.timed_out())
+            look_closely(loss_, problem_, solution.w, context_.team, context_.monitor, point, bounds);
         solution.q = std::move(point.q);
         solution.record(context_, epochs(), bounds);
         return bounds;

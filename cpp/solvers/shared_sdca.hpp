@@ -114,7 +114,7 @@ private:
     struct Class {
         std::size_t number;
         double b = 0, linear = 0, gap_before = 0, factor = 0.9, expected = 0, inverse_usual = 0;
-        bool reached = false;
+        bool reached = false, wants_care = false;
     };
     static constexpr std::size_t far = 16, near = 8;  // prefetch distances, in rows
     static constexpr double longest_rest = 255;
@@ -286,14 +286,14 @@ private:
                    std::size_t k) {
         Solution& best = solution(c);
         const bool first = best.history.empty();
-        if (first || found.bounds.primal < best.bounds.primal) {
-            best.bounds.primal = found.bounds.primal;
+        if (first) best.bounds = Bounds::none();
+        if (best.bounds.lower(found.bounds)) {
             best.w.resize(problem_.dimension());
             for (std::size_t j = 0; j < best.w.size(); ++j) best.w[j] = W.row(j)[k];
         }
-        const bool higher = first || found.bounds.dual > best.bounds.dual;
-        if (higher) best.bounds.dual = found.bounds.dual;
-        c.reached = options_.tol > 0 && best.bounds.gap() <= options_.tol;
+        const bool higher = best.bounds.raise(found.bounds);
+        c.reached = best.bounds.reached(options_.tol);
+        c.wants_care = best.bounds.wants_care(options_.tol);
         if (c.reached && !options_.keep_points) {
             best.q = {};
         } else if (higher) {
@@ -308,11 +308,12 @@ private:
         best.record(own, made_ / static_cast<double>(rows_.size()), best.bounds);
     }
 
-    /// Those that reached tol leave, or all, for the reason given; the others close ranks.
+    /// Those that reached tol leave, or all, for the reason given; so do those that only rounding keeps from
+    /// it, as alone they get a closer look. The others close ranks.
     void leave(const char* end) {
         std::vector<std::size_t> staying;
         for (std::size_t k = 0; k < classes_.size(); ++k) {
-            if (!end && !classes_[k].reached) {
+            if (!end && !classes_[k].reached && !classes_[k].wants_care) {
                 staying.push_back(k);
                 continue;
             }
@@ -320,7 +321,7 @@ private:
             done.epochs = made_ / static_cast<double>(rows_.size());
             done.t = done.steps = static_cast<std::uint64_t>(made_);
             done.seconds = context_.monitor.seconds();
-            done.reason = classes_[k].reached ? "tol" : end;
+            done.reason = classes_[k].reached ? "tol" : end ? end : "handed_over";
         }
         if (staying.size() == classes_.size()) return;
         W_.keep_columns(staying);

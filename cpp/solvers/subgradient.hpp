@@ -116,9 +116,9 @@ public:
                 solution.w = output(last);
                 bounds = check(solution);
                 solution.record(context_, epochs(), bounds);
-                const bool reached = options_.tol > 0 && bounds.gap() <= options_.tol;
-                if (reached) solution.reason = "tol";
-                if (reached || last) break;
+                const char* reason = bounds.reason(options_.tol, nullptr);
+                if (reason && (alive || bounds.reached(options_.tol))) solution.reason = reason;
+                if (reason || last) break;
                 next_epoch = next_check_after(next_epoch, bounds.gap());
             }
         }
@@ -287,17 +287,20 @@ private:
     /// The bounds at w. At a fixed intercept balancing a dual point may cost much of it, so there it is also
     /// mixed with one met beyond the best intercept, such that little is left to balance.
     Bounds check(Solution& solution) {
-        if (options_.intercept != Intercept::fixed) return certifier_.check(solution.w, visited_);
+        if (options_.intercept != Intercept::fixed)
+            return certifier_.check(solution.w, visited_, options_.tol);
         solution.met = mean_slopes();
         solution.intercept_slope = intercept_slope(solution.met);
-        Bounds bounds = certifier_.check(solution.w, visited_);
+        Bounds bounds = certifier_.check(solution.w, visited_, options_.tol);
         for (const auto& other : counterweights_) {
             const double here = solution.intercept_slope, there = intercept_slope(other);
             if (!(here * there < 0)) continue;
             const double share = here / (here - there);
             std::vector<double> mixed = solution.met;
             for (std::size_t i = 0; i < mixed.size(); ++i) mixed[i] += share * (other[i] - mixed[i]);
-            bounds.dual = certifier_.include(mixed, solution.w);
+            const Bound dual = certifier_.include(mixed, solution.w);
+            bounds.dual = dual.value;
+            bounds.below = dual.rounding;
         }
         return bounds;
     }

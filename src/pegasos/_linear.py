@@ -126,11 +126,9 @@ class LinearMachine(Machine):
                 X = X.copy()
                 X.sum_duplicates()
             X, scale = scale_columns(X, s)
-            rows, report = make_rows(X, self._bias, n_jobs)
-        epsilon = float(getattr(self, "epsilon", 0.0))
-        return Examples(
-            rows, report, self._targets(data), s, X.shape[1] + 1, self._bias, self._free, self.loss, scale, epsilon
-        )
+            rows, report = make_rows(X, self._bias, n_jobs, rescaled=True)
+        y = self._targets(data)
+        return Examples(rows, report, y, s, X.shape[1] + 1, self._bias, self._free, self.loss, scale)
 
     def _solve(
         self, solver: Solver, problem: Problem, seed: int, start: WarmStart | None, report: Report, elapsed: float = 0.0
@@ -145,7 +143,12 @@ class LinearMachine(Machine):
         if task.last is not None:
             start = self._start(task.examples, np.ravel(self.coef_), float(self.intercept_[0]), task.last)
         problem = task.examples.problem(task.C)
-        self._store(self._solve(task.solver, problem, task.seed, start, report, task.elapsed), task.examples)
+        solution = self._solve(task.solver, problem, task.seed, start, report, task.elapsed)
+        self._store(self._as_stored(solution, problem, task.examples), task.examples)
+
+    def _as_stored(self, solution: Solution, problem: Problem, examples: Examples) -> Solution:
+        """The solution with the weights that the model will have, and the bounds of these."""
+        return solution
 
     def _start(self, examples: Examples, coef: NDArray[np.float64], intercept: float, last: State) -> WarmStart:
         """From where a fit continues the last one, whose dual point another loss may not allow."""

@@ -63,14 +63,14 @@ def stop_early(
     reason = "early_stopping" if found.reason == "max_iter" and stale >= patience else found.reason
     assert best is not None
     assert bound is not None
-    dual = min(bound.dual, best.primal)
     return replace(
         best,
         q=bound.q,
-        dual=dual,
+        dual=bound.dual,
+        below=bound.below,
         t=found.t,
         epochs=epochs,
         seconds=found.seconds,
         reason=reason,
-        records=[*records, [found.seconds, epochs, best.primal, dual]],
+        records=[*records, [found.seconds, epochs, best.primal, bound.dual]],
     )

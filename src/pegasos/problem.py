@@ -59,6 +59,7 @@ class Examples:
     loss: str
     scale: NDArray[np.float64] | None = None  # what the columns were divided by
     epsilon: float = 0.0  # of the losses for regression
+    shift: float = 0.0  # taken off the targets; a free intercept gives it back
 
     @property
     def total_weight(self) -> float:
@@ -114,13 +115,14 @@ class Examples:
     def weights(self, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         """Weights of the features as they were given, and the intercept, from the w of a solution."""
         coef = w[:-1].copy() if self.scale is None else w[:-1] / self.scale
-        return coef, float(w[-1] * self.bias)
+        return coef, float(w[-1] * self.bias + self.shift)
 
     def start(self, coef: NDArray[np.float64], intercept: float, t: int, q: NDArray[np.float64] | None) -> "WarmStart":
         """Where a fit to these examples continues another: from its weights, whatever its scales and bias were, and
         from its dual point. Examples that have come since start at zero; a dual point of more examples is of no use.
         """
-        w = np.append(coef if self.scale is None else coef * self.scale, intercept / self.bias if self.bias else 0.0)
+        last = (intercept - self.shift) / self.bias if self.bias else 0.0
+        w = np.append(coef if self.scale is None else coef * self.scale, last)
         if q is not None:
             missing = len(self.y) - len(q)
             q = None if missing < 0 else np.append(q, np.zeros(missing))
@@ -187,37 +189,41 @@ class Solution:
         )
 
 
-def make_rows(X: Any, bias: float, n_jobs: int = 1) -> tuple[native.Rows, native.RowsReport]:
+def make_rows(X: Any, bias: float, n_jobs: int = 1, rescaled: bool = False) -> tuple[native.Rows, native.RowsReport]:
     """Hand X to the core without a copy, and check every entry.
 
-    X is a CSR matrix or a C-contiguous array, of float32 or float64.
+    X is a CSR matrix or a C-contiguous array, of float32 or float64; `rescaled` where its columns were divided by
+    their sizes, as the weights will be, which rounds them once more.
     """
     if X.shape[0] >= 2**32:
         raise ValueError(f"X has {X.shape[0]} rows; the core counts at most {2**32 - 1}; fit on a part of them")
-    rows, report = check_rows(X, bias, n_jobs)
+    rows, report = check_rows(X, bias, n_jobs, rescaled)
     if sp.issparse(X) and not X.has_canonical_format:
         # The norm of a row with a column twice is not that of its entries.
         X = X.copy()
         X.sum_duplicates()
-        rows, report = check_rows(X, bias, n_jobs)
+        rows, report = check_rows(X, bias, n_jobs, rescaled)
     return rows, report
 
 
-def bind_rows(X: Any, bias: float = 0.0) -> native.Rows:
+def bind_rows(X: Any, bias: float = 0.0, rescaled: bool = False) -> native.Rows:
     """X as the core sees it, unchecked but for the length of its row starts."""
     if not sp.issparse(X):
-        return native.dense_rows(X, bias)
+        return native.dense_rows(X, bias, rescaled)
     starts = np.ascontiguousarray(X.indptr)
     index = np.int32 if starts.dtype == X.indices.dtype == np.int32 else np.int64
     columns: Any = np.ascontiguousarray(X.indices, dtype=index)
     if len(starts) != X.shape[0] + 1:
         raise ValueError(f"X is a broken CSR matrix: {len(starts)} row starts for {X.shape[0]} rows; build it anew")
-    return native.csr_rows(np.ascontiguousarray(X.data), columns, starts.astype(index, copy=False), X.shape[1], bias)
+    values = np.ascontiguousarray(X.data)
+    return native.csr_rows(values, columns, starts.astype(index, copy=False), X.shape[1], bias, rescaled)
 
 
-def check_rows(X: Any, bias: float = 0.0, n_jobs: int = 1) -> tuple[native.Rows, native.RowsReport]:
+def check_rows(
+    X: Any, bias: float = 0.0, n_jobs: int = 1, rescaled: bool = False
+) -> tuple[native.Rows, native.RowsReport]:
     """X as the core sees it; a ValueError where an entry is not finite or a CSR matrix reaches out of its bounds."""
-    rows = bind_rows(X, bias)
+    rows = bind_rows(X, bias, rescaled)
     report = native.inspect(rows, native.Run(n_jobs=n_jobs))
     if report.bad_structure >= 0:
         raise ValueError(

@@ -1,18 +1,31 @@
 """Linear support vector regression."""
 
+import math
+import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
+from pegasos._core import native
 from pegasos._machine import Data, explains_habits
 from pegasos._stream import StreamMachine
+from pegasos.certificate import Certificate, relative_gap
 from pegasos.options import Choice, Number, Option, names
+from pegasos.problem import Examples, Problem, Solution
 from pegasos.solvers import Solver
+from pegasos.solvers.base import make_run
 
 __all__ = ["LinearSVR"]
+
+#: Targets whose median is this many times their spread are shifted where the intercept is free: what they have in
+#: common would only cost digits.
+FAR = 8.0
+#: And where the intercept is penalised, that hides all else, which is worth a word.
+VERY_FAR = 1e6
 
 
 class LinearSVR(RegressorMixin, StreamMachine):
@@ -117,5 +130,63 @@ random_state, verbose
     def _targets(self, data: Data) -> NDArray[np.float64]:
         return np.ascontiguousarray(data.encoded, dtype=np.float64)
 
+    def _hand_over(self, data: Data) -> Examples:
+        """A free intercept takes any shift of the targets, so it is left to solve for what they do not share."""
+        examples = replace(super()._hand_over(data), epsilon=float(self.epsilon))
+        middle, spread = _middle_and_spread(examples.y)
+        if self._free and abs(middle) > FAR * spread:
+            # As few digits as tell it from zero: then y - shift is seldom rounded, and the bounds allow for it.
+            digits = 2.0 ** np.floor(np.log2(spread)) if spread > 0 else 0.0
+            shift = float(np.round(middle / digits) * digits) if digits > 0 else middle
+            return replace(examples, y=examples.y - shift, shift=shift)
+        if self.fit_intercept and not self._free and abs(middle) > VERY_FAR * spread > 0:
+            warnings.warn(
+                f"The targets are around {middle:.6g} and differ by about {spread:.3g}, and a penalised intercept "
+                "costs more the larger it is: pass intercept='free', or take a constant off them",
+                UserWarning,
+                stacklevel=5,
+            )
+        return examples
+
+    def _as_stored(self, solution: Solution, problem: Problem, examples: Examples) -> Solution:
+        """With the shift given back the intercept is rounded once more; the upper bound is that of the model."""
+        last = examples.weights(solution.w)[1] - examples.shift
+        if examples.shift == 0 or last == solution.w[-1]:
+            return solution
+        budget = self._budget(solution.seconds)
+        w = np.append(solution.w[:-1], last)
+        if budget.max_time is None or solution.seconds < budget.max_time:
+            found = native.certify(problem.core, make_run(budget, None), w, solution.q, budget.tol)
+            primal, above = found.primal, found.above
+        else:
+            # No time for a pass: the loss of an example rises by the change at most, or its root does.
+            moved, total = abs(float(last - solution.w[-1])), problem.C * problem.total_weight
+            more = total * moved
+            if self.loss == "squared_epsilon_insensitive":
+                more = moved * (2 * math.sqrt(total * solution.primal) + total * moved)
+            primal, above = solution.primal + 1.01 * more, solution.above + 1.01 * more
+        reason = solution.reason
+        if reason == "tol" and relative_gap(primal, solution.dual) > budget.tol:
+            reason = "precision"
+        records = [*solution.records[:-1], [*solution.records[-1][:2], primal, solution.dual]]
+        return replace(solution, w=w, primal=primal, above=above, reason=reason, records=records)
+
+    def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:
+        rounding = C * X.shape[0] * np.spacing(np.abs(self.intercept_[0]))
+        if found.reason == "precision" and self._free and 2 * rounding > found.primal - found.dual:
+            sentences = self._bounds_reached(found)
+            sentences.append(
+                f"The intercept, {self.intercept_[0]:.6g}, cannot be stored with more digits: take a constant off "
+                "the targets, or raise tol."
+            )
+            return " ".join(sentences)
+        return super()._advice(found, C, longest, X)
+
     def _store_weights(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
         self.coef_, self.intercept_ = coef[0], intercept
+
+
+def _middle_and_spread(y: NDArray[np.float64]) -> tuple[float, float]:
+    """The median of the targets, and that of their distances from it."""
+    middle = float(np.median(y))
+    return middle, float(np.median(np.abs(y - middle)))
