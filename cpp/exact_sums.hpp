@@ -17,8 +17,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "double_double.hpp"
 #include "gram.hpp"
+#include "rounding.hpp"
 
 namespace pegasos {
 
@@ -64,7 +64,7 @@ public:
                                                         : by_pairs(all, coef, sums, team, monitor);
         Copy copy(points_, all, kernel_.differences ? std::vector<double>() : shift_);
         const bool shifted = !shift_.empty() && !kernel_.differences;
-        PointKernel<double> source(copy.points, kernel_, team, shifted ? rounding_unit<double> : 0);
+        PointKernel<double> source(copy.points, kernel_, team, shifted ? unit : 0);
         std::fill_n(sums, all.size(), 0.0);
         source.accumulate_square(coef, sums, team, monitor);
         std::vector<RowNumber> rows(coef.size()), others(all.size() - coef.size());
@@ -73,7 +73,7 @@ public:
         if (!others.empty() && !rows.empty())
             source.accumulate(rows, coef, others, sums + coef.size(), team, monitor);
         const double terms = static_cast<double>(coef.size()) + 64, size = sum_of_sizes(coef);
-        return {size * (source.error() + terms * rounding_unit<double> * source.largest()), 0};
+        return {size * (source.error() + terms * unit * source.largest()), 0};
     }
 
 private:
@@ -110,31 +110,30 @@ private:
     /// they do where there is a shift, w is that of the shifted examples as well.
     SumError by_weights(std::span<const RowNumber> all, std::span<const double> coef, double* sums,
                         Team& team, Monitor& monitor) {
-        std::vector<DoubleDouble> w(points_.n_features);
+        std::vector<Double2> w(points_.n_features);
         double longest = 0, entries = 0;
         for (std::size_t k = 0; k < all.size(); ++k) {
             points_.for_each(all[k], [&](std::size_t j, Given value) {
-                if (k < coef.size()) w[j].add_product(coef[k], static_cast<double>(value));
+                if (k < coef.size()) w[j] = w[j] + exact_product(coef[k], static_cast<double>(value));
             });
             longest = std::max(longest, points_.squared_norm(all[k]));
             entries = std::max(entries, static_cast<double>(points_.entries(all[k])));
             monitor.worked(points_.entries(all[k]));
         }
-        DoubleDouble along;  // <w, shift>
-        for (std::size_t j = 0; j < shift_.size(); ++j) along.add(w[j].times(shift_[j]));
+        Double2 along;  // -<w, shift>
+        for (std::size_t j = 0; j < shift_.size(); ++j) along = along + w[j] * Double2{-shift_[j]};
         team.run_ranges(all.size(), [&](std::size_t thread, std::size_t first, std::size_t last) {
             for (std::size_t k = first; k < last && !team.failed(); ++k) {
-                DoubleDouble sum = along.negative();
+                Double2 sum = along;
                 points_.for_each(all[k], [&](std::size_t j, Given value) {
-                    sum.add(w[j].times(static_cast<double>(value)));
+                    sum = sum + w[j] * Double2{static_cast<double>(value)};
                 });
                 sums[k] = sum.value();
                 if (thread == 0) monitor.worked(points_.entries(all[k]));
             }
         });
         const double terms = static_cast<double>(coef.size()) + entries + 16;
-        return {16 * terms * DoubleDouble::unit * sum_of_sizes(coef) * 2 * longest,
-                2 * rounding_unit<double>};
+        return {16 * terms * unit * unit * sum_of_sizes(coef) * 2 * longest, 2 * unit};
     }
 
     SumError by_pairs(std::span<const RowNumber> all, std::span<const double> coef, double* sums, Team& team,
@@ -150,16 +149,15 @@ private:
             std::vector<double> spread(d);
             for (std::size_t k = first; k < last && !team.failed(); ++k) {
                 copy.points.for_each(k, [&](std::size_t j, double value) { spread[j] = value; });
-                DoubleDouble sum;
+                Double2 sum;
                 for (std::size_t j = 0; j < coef.size(); ++j) {
-                    DoubleDouble product;
-                    copy.points.for_each(
-                        j, [&](std::size_t at, double value) { product.add_product(spread[at], value); });
-                    product = product.times(kernel_.gamma);
-                    product.add(kernel_.coef0);
-                    DoubleDouble power{1, 0};
-                    for (int i = 0; i < kernel_.degree; ++i) power = power.times(product);
-                    sum.add(power.times(coef[j]));
+                    Double2 product, power{1};
+                    copy.points.for_each(j, [&](std::size_t at, double value) {
+                        product = product + exact_product(spread[at], value);
+                    });
+                    product = product * Double2{kernel_.gamma} + Double2{kernel_.coef0};
+                    for (int i = 0; i < kernel_.degree; ++i) power = power * product;
+                    sum = sum + power * Double2{coef[j]};
                     if (thread == 0) monitor.worked(copy.points.entries(j));
                 }
                 sums[k] = sum.value();
@@ -168,8 +166,7 @@ private:
         });
         const double base = kernel_.gamma * longest * (1 + 1e-6) + std::abs(kernel_.coef0);
         const double terms = static_cast<double>(coef.size()) + kernel_.degree * (entries + 8) + 16;
-        return {16 * terms * DoubleDouble::unit * sum_of_sizes(coef) * std::pow(base, kernel_.degree),
-                2 * rounding_unit<double>};
+        return {16 * terms * unit * unit * sum_of_sizes(coef) * std::pow(base, kernel_.degree), 2 * unit};
     }
 
     const Points<Given> points_;
@@ -189,11 +186,11 @@ public:
         std::vector<double> largest(team.size());
         team.run_ranges(all.size(), [&](std::size_t thread, std::size_t first, std::size_t last) {
             for (std::size_t k = first; k < last && !team.failed(); ++k) {
-                DoubleDouble sum;
+                Double2 sum;
                 for (std::size_t j = 0; j < coef.size(); ++j) {
                     const double value = static_cast<double>(values_[all[k] * n_ + all[j]]);
                     largest[thread] = std::max(largest[thread], std::abs(value));
-                    sum.add_product(coef[j], value);
+                    sum = sum + exact_product(coef[j], value);
                 }
                 sums[k] = sum.value();
                 if (thread == 0) monitor.worked(coef.size());
@@ -201,7 +198,7 @@ public:
         });
         const double most = *std::max_element(largest.begin(), largest.end());
         const double terms = static_cast<double>(coef.size()) + 16;
-        return {16 * terms * DoubleDouble::unit * sum_of_sizes(coef) * most, 2 * rounding_unit<double>};
+        return {16 * terms * unit * unit * sum_of_sizes(coef) * most, 2 * unit};
     }
 
 private:

@@ -25,6 +25,7 @@
 #include "kernel_blocks.hpp"
 #include "kernel_error.hpp"
 #include "monitor.hpp"
+#include "rounding.hpp"
 #include "threads.hpp"
 
 namespace pegasos {
@@ -425,7 +426,7 @@ public:
     /// by the error of the matrix, and by what additions round off.
     double error_of(double size) const {
         return size * source_.error() + drift_ +
-               2 * rounding_unit<double> * terms_ * moved_ * source_.largest();
+               2 * unit * terms_ * moved_ * source_.largest();
     }
     /// Takes note of rows that are added to responses elsewhere, and of responses that are off already.
     void note(std::span<const double> steps, double drift = 0) {

@@ -81,7 +81,7 @@ struct KernelBounds {
 template <class Error>
 KernelBounds bounds_of(const KernelProblem& problem, const std::vector<double>& beta,
                        const std::vector<double>& f, double b, double largest, Error error) {
-    constexpr double u = 0x1p-53;
+    constexpr double u = unit;
     Sum squared_norm, linear, loss, total;
     double size = 0, above = 0, below = 0, steepest = 0;
     for (std::size_t v = 0; v < problem.size(); ++v) {

@@ -207,7 +207,7 @@ private:
                        static_cast<double>(std::max<std::uint64_t>(iterates_, 1));
         return size * gram_.source().error() + rounded * gram_.source().largest();
     }
-    double steps_rounding() const { return 8 * (static_cast<double>(updates_) + 64) * rounding_unit<double>; }
+    double steps_rounding() const { return 8 * (static_cast<double>(updates_) + 64) * unit; }
     /// Of what the sum of the iterates is the difference.
     double sum_of_sizes() const {
         double sum = 0;

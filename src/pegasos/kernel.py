@@ -15,7 +15,7 @@ from pegasos._kernel_fit import Part
 from pegasos._machine import Classifier, Data, explains_habits
 from pegasos.options import Choice, Flag, Integer, Number, Option, names
 from pegasos.solvers import Solver
-from pegasos.targets import near_median
+from pegasos.targets import near_middle
 
 __all__ = ["SVC", "SVR"]
 
@@ -409,7 +409,7 @@ scale_, n_features_in_, feature_names_in_
 
     def _parts(self, data: Data) -> list[Part]:
         y = np.ascontiguousarray(data.encoded, dtype=np.float64)
-        shift = near_median(y) if self.fit_intercept else 0.0
+        shift = near_middle(y) if self.fit_intercept else 0.0
         return [Part("", None, y - shift if shift else y, shift)]
 
     def _store_machines(self, data: Data, parts: Sequence[Part], betas: Sequence[Floats], intercepts: Floats) -> None:

@@ -18,13 +18,11 @@ from pegasos.options import Choice, Number, Option, names
 from pegasos.problem import Examples, Problem, Solution
 from pegasos.solvers import Solver
 from pegasos.solvers.base import make_run
+from pegasos.targets import middle_and_spread, near_middle
 
 __all__ = ["LinearSVR"]
 
-#: Targets whose median is this many times their spread are shifted where the intercept is free: what they have in
-#: common would only cost digits.
-FAR = 8.0
-#: And where the intercept is penalised, that hides all else, which is worth a word.
+#: Where the intercept is penalised, a median of the targets so many times their spread hides all else.
 VERY_FAR = 1e6
 
 
@@ -133,12 +131,10 @@ random_state, verbose
     def _hand_over(self, data: Data) -> Examples:
         """A free intercept takes any shift of the targets, so it is left to solve for what they do not share."""
         examples = replace(super()._hand_over(data), epsilon=float(self.epsilon))
-        middle, spread = _middle_and_spread(examples.y)
-        if self._free and abs(middle) > FAR * spread:
-            # As few digits as tell it from zero: then y - shift is seldom rounded, and the bounds allow for it.
-            digits = 2.0 ** np.floor(np.log2(spread)) if spread > 0 else 0.0
-            shift = float(np.round(middle / digits) * digits) if digits > 0 else middle
+        shift = near_middle(examples.y) if self._free else 0.0
+        if shift:
             return replace(examples, y=examples.y - shift, shift=shift)
+        middle, spread = middle_and_spread(examples.y)
         if self.fit_intercept and not self._free and abs(middle) > VERY_FAR * spread > 0:
             warnings.warn(
                 f"The targets are around {middle:.6g} and differ by about {spread:.3g}, and a penalised intercept "
@@ -184,9 +180,3 @@ random_state, verbose
 
     def _store_weights(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
         self.coef_, self.intercept_ = coef[0], intercept
-
-
-def _middle_and_spread(y: NDArray[np.float64]) -> tuple[float, float]:
-    """The median of the targets, and that of their distances from it."""
-    middle = float(np.median(y))
-    return middle, float(np.median(np.abs(y - middle)))

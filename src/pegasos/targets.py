@@ -1,33 +1,36 @@
 """Targets of a regression that are far from zero."""
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["near_median"]
+__all__ = ["middle_and_spread", "near_middle"]
 
-#: How many times farther from zero than from each other targets are before they are shifted.
-FAR = 16.0
+#: How many times farther from zero than from each other targets are before they are shifted: what they have in common
+#: would only cost digits.
+FAR = 8.0
 
 
-def near_median(y: NDArray[np.float64]) -> float:
-    """A number near the median, of few digits, where the targets are much farther from zero than from it; else 0.
+def middle_and_spread(y: NDArray[np.float64]) -> tuple[float, float]:
+    """The median of the targets, and that of their distances from it."""
+    middle = float(np.median(y))
+    return middle, float(np.median(np.abs(y - middle)))
 
-    A free intercept makes up for whatever is taken off all targets, and what is left of them has digits to spare.
+
+def near_middle(y: NDArray[np.float64]) -> float:
+    """A number near the median, where the targets are much farther from zero than from it; else 0.
+
+    A free intercept makes up for whatever is taken off all targets. The number has as few digits as tell it from zero,
+    so that what is left of the targets is seldom rounded, and the bounds allow for that.
 
     Examples
     --------
-    >>> near_median(np.array([1e9 + 1, 1e9 + 2, 1e9 + 4]))
+    >>> near_middle(np.array([1e9 + 1, 1e9 + 2, 1e9 + 4]))
     1000000002.0
-    >>> near_median(np.array([-1.0, 2.0, 3.0]))
+    >>> near_middle(np.array([-1.0, 2.0, 3.0]))
     0.0
     """
-    median = float(np.median(y))
-    spread = float(np.abs(y - median).max())
-    if not abs(median) > FAR * spread:
+    middle, spread = middle_and_spread(y)
+    if not abs(middle) > FAR * spread:
         return 0.0
-    if spread == 0 or abs(median) / spread > 2.0**50:
-        return median
-    step = 2.0 ** math.floor(math.log2(spread))
-    return round(median / step) * step
+    digits = 2.0 ** np.floor(np.log2(spread)) if spread > 0 else 0.0
+    return float(np.round(middle / digits) * digits) if digits > 0 else middle
