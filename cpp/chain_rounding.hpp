@@ -21,6 +21,7 @@
 
 #include "certificate.hpp"
 #include "chain.hpp"
+#include "rounding.hpp"
 
 namespace pegasos {
 
@@ -57,7 +58,7 @@ inline ChainSizes sizes_of(const ClassMatrix<double>& W, std::size_t n_rows, con
 
 class ChainRounding {
 public:
-    static constexpr double u = 0x1p-53, slack = 1.01;
+    static constexpr double slack = 1.01;
 
     template <class Rows>
     explicit ChainRounding(const ChainProblem<Rows>& problem)
@@ -102,7 +103,7 @@ public:
     /// An upper bound of the objective, from the sum of the losses times their weights.
     void bound_primal(const ChainSizes& sizes, double losses, Bounds& bounds) const {
         const double plain = sizes.square / 2 + losses;
-        const double off = 2 * slack * u * C_ * (scores_ * sizes.column + costs_ + links_ * sizes.link);
+        const double off = 2 * slack * unit * C_ * (scores_ * sizes.column + costs_ + links_ * sizes.link);
         bounds.above = off + plain * of_sum(std::max(sizes.count, n_sequences_)) + vanished(sizes);
         bounds.primal = plain + bounds.above;
     }
@@ -119,7 +120,7 @@ public:
     }
 
     /// Of a compensated sum of so many terms that are not negative, products of few factors, relatively.
-    static double of_sum(double terms) { return 8 * u + terms * u * terms * u; }
+    static double of_sum(double terms) { return 8 * unit + terms * unit * terms * unit; }
 
 private:
     /// What squares below the smallest numbers may add up to.

@@ -46,9 +46,9 @@ public:
         if (std::abs(a_) < (u_.empty() ? smallest : smallest_summed)) rebase();
     }
 
-    /// w <- w + c * row i
+    /// w <- w + c * row i; returns the squared norm of the row.
     template <class Rows>
-    void add(const Rows& rows, std::size_t i, double c) {
+    double add(const Rows& rows, std::size_t i, double c) {
         const double step = c / a_;
         const auto [dot, square] = rows.add_tracked(i, step, v_.data());
         if (!u_.empty()) rows.add(i, -sum_of_scales_ * step, u_.data());
@@ -59,6 +59,7 @@ public:
         // ever).
         error_ += 4 * epsilon * (std::abs(cross) + own + std::abs(norm2_));
         if (error_ > 1e-9 * norm2_) refresh_norm();
+        return square;
     }
 
     /// w <- min(1, radius / ||w||) w

@@ -346,8 +346,9 @@ def exact_dual(problem, found):
             if len(x) == 0:
                 continue
             c = LONG(problem.C) * LONG(problem.s[i]) * LONG(share) / total
+            other = np.array(y) != np.array(labels)  # common labels would cancel, but for rounding
             for sign, each in ((1, y), (-1, labels)):
-                np.add.at(W.T, list(each), sign * c * x)
+                np.add.at(W.T, np.array(each)[other], sign * c * x[other])
                 inner = list(pairwise(each))
                 ends = [(problem.K, each[0]), (problem.K + 1, each[-1])] if problem.boundaries else []
                 for before, after in inner + ends:

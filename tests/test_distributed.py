@@ -246,3 +246,39 @@ def test_best_shares_are_the_best():
         assert found.max() <= 1
         grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 11)] * 3), axis=-1).reshape(-1, 3)
         assert value(found) >= max(map(value, grid)) - 1e-6
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_bounds_allow_for_their_rounding(C, scale, intercept):
+    """Against values in more than double precision."""
+    X, y = make_data(n=200)
+    X, s = scale * X, np.random.default_rng(1).uniform(0, 2, len(y))
+    machine = LinearSVC(C=C, tol=1e-6, max_iter=300, fit_intercept=intercept)
+    blocks = cut(X, y, s)
+    plan, (found,), _ = fit(machine, blocks, n_workers=3)
+    long = np.longdouble
+    rows = np.column_stack([X, np.full(len(y), plan.bias)]).astype(long)
+    signs, c, w = np.where(y > 0, 1, -1).astype(long), long(C) * s.astype(long), found.w.astype(long)
+    primal = w @ w / 2 + c @ np.maximum(1 - signs * (rows @ w), 0)
+    assert primal <= found.primal <= float(primal) + 2 * found.above
+    q = np.concatenate([block.q[1] for block in sorted(blocks, key=lambda block: block.number)]).astype(long)
+    u = (c * q * signs) @ rows
+    dual = c @ q - u @ u / 2
+    duals = [-np.inf, *(record[3] for record in found.records)]
+    if duals[-1] > duals[-2]:  # the last measure has the best one
+        assert found.dual <= dual
+    exact = LinearSVC(C=C, tol=1e-9, max_iter=10**5, fit_intercept=intercept, random_state=0)
+    w = (model := exact.fit(X, y, s)).coef_[0]
+    w = np.append(w, model.intercept_[0] / plan.bias if plan.bias else 0.0).astype(long)
+    assert found.dual <= w @ w / 2 + c @ np.maximum(1 - signs * (rows @ w), 0)
+    if scale == C == 1:
+        assert found.above + found.below <= 1e-9 * found.dual
+
+
+def test_no_rounds_without_use():
+    X, y = make_data(n=60)
+    _, (found,), _ = fit(LinearSVC(C=0.05, tol=1e-16, max_iter=10**5), cut(X, y))
+    assert found.reason == "precision"
+    assert found.primal - found.dual <= 1e-9 * found.dual

@@ -375,3 +375,38 @@ def test_memory_stays_within_its_limit(tmp_path, solver):
 def test_sdca_options_that_blocks_do_not_have_are_harmless(tmp_path):
     dataset = write_dataset(tmp_path / "a.ds", *dense())
     assert LinearSVC(C=0.1, solver=SDCA(shrink=False), random_state=0).fit(dataset).certificate_.converged
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("solver", ["auto", "sgd-s"])
+@pytest.mark.filterwarnings("ignore:LinearSVC did not reach")
+def test_the_bounds_allow_for_their_rounding(tmp_path, solver, C, scale):
+    """Against values in more than double precision."""
+    X, y = dense()
+    X, s = scale * X, np.random.default_rng(1).uniform(0, 2, len(y))
+    dataset = write_dataset(tmp_path / "a.ds", X, y, s)
+    machine = LinearSVC(C=C, tol=1e-6, max_iter=100, solver=solver, random_state=0).fit(dataset)
+    found, long = machine.certificate_, np.longdouble
+    rows = np.column_stack([X, np.ones(len(y))]).astype(long)
+
+    def objective(model):
+        w = np.append(model.coef_, model.intercept_).astype(long)
+        return w @ w / 2 + long(C) * (s.astype(long) @ np.maximum(1 - (2 * y - 1) * (rows @ w), 0))
+
+    value = objective(machine)
+    assert value <= found.primal
+    assert found.primal <= value + 1e-11 * found.primal * max(1, C * scale)
+    best = LinearSVC(C=C, tol=1e-9, max_iter=10**4, random_state=0).fit(X, y, s)
+    assert found.dual <= objective(best)
+    if scale == C == 1:
+        assert found.rounding < 1e-9
+
+
+@pytest.mark.filterwarnings("ignore:LinearSVC did not reach")
+def test_no_epochs_without_use(tmp_path):
+    X, y = dense(100)
+    dataset = write_dataset(tmp_path / "a.ds", X, y)
+    found = LinearSVC(C=0.1, tol=1e-16, max_iter=10**5, random_state=0).fit(dataset).certificate_
+    assert found.reason == "precision"
+    assert found.gap <= 1e-9

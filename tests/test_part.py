@@ -6,6 +6,7 @@ import pytest
 from helpers import STORAGES, assert_same, make_problem, optimum, storage_name
 
 from pegasos._core import native
+from pegasos.bounds import Bounds, Measured, bound_dual, bound_primal
 from pegasos.reference import dca
 from pegasos.reference import losses as reference_losses
 
@@ -95,3 +96,51 @@ def test_lengths_must_fit():
     problem = make_problem()
     with pytest.raises(ValueError, match="lengths differ"):
         native.visit(core(problem), native.Run(), q=np.zeros(3), w=np.zeros(problem.X.shape[1] + 1))
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "epsilon_insensitive"])
+def test_sums_of_parts_allow_for_their_rounding(loss, C, scale):
+    """Against values in more than double precision."""
+    random, long = np.random.default_rng(0), np.longdouble
+    X, s = scale * random.normal(size=(300, 7)), random.uniform(0, 2, size=300)
+    y = random.normal(size=300) if loss == "epsilon_insensitive" else np.where(random.random(300) < 0.4, -1.0, 1.0)
+    w, q = random.normal(size=8) / scale, random.random(300)
+    sums = Measured.nothing(8)
+    for part in np.array_split(np.arange(300), 7):
+        rows = native.dense_rows(np.ascontiguousarray(X[part]), 1.0)
+        problem = native.Problem(rows, y[part], s[part], C, loss, False, 0.1)
+        sums.add(native.measure(problem, native.Run(), w=w, q=q[part]))
+    above, below = (
+        bound_primal(w, sums.losses, sums.above),
+        bound_dual(sums.linear, sums.linear_error, sums.u, sums.error),
+    )
+    x, c, u, y = (
+        np.column_stack([X, np.ones(300)]).astype(long),
+        long(C) * s.astype(long),
+        q.astype(long),
+        y.astype(long),
+    )
+    if loss == "epsilon_insensitive":
+        losses, duals, acts = np.maximum(abs(x @ w - y) - long(0.1), 0), y * u - long(0.1) * u, c * u
+    else:
+        power = 2 if loss == "squared_hinge" else 1
+        losses = np.maximum(1 - y * (x @ w), 0) ** power
+        duals, acts = u - u * u / 4 * (power - 1), c * u * y
+    primal = w.astype(long) @ w.astype(long) / 2 + c @ losses
+    dual = c @ duals - np.sum((acts @ x) ** 2) / 2
+    assert primal <= above.primal <= float(primal) + 2 * above.above
+    assert float(dual) - 2 * below.below <= below.dual <= dual
+    assert above.above <= 1e-12 * above.primal
+    assert below.below <= 1e-11 * (float(c @ abs(duals)) + float(np.sum((acts @ x) ** 2)))
+
+
+def test_the_best_of_bounds():
+    first, second = Bounds(2.0, 1.0, 0.1, 0.2), Bounds(3.0, 1.5, 0.3, 0.4)
+    assert first.best(second) == second.best(first) == Bounds(2.0, 1.5, 0.1, 0.4)
+    assert first.gap == 1
+    assert not first.mostly_rounding
+    assert Bounds(1.0, 1.0 - 1e-9, 1e-9, 0.0).mostly_rounding
+    assert bound_primal(np.zeros(2), 0.0, 0.0) == Bounds(primal=0.0)
+    assert bound_primal(np.full(2, 1e-170), 0.0, 0.0).primal > 0

@@ -193,3 +193,59 @@ def test_rows_without_weight_and_time_limit():
     many = np.tile(np.arange(problem.m, dtype=np.uint32), 10_000)
     told = stream.learn(rows, y, s, make_run(max_seconds=0.0), order=many)
     assert 0 < told.rows < len(many)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "epsilon_insensitive"])
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("lam", [1e-6, 1.0, 1e4])
+def test_the_bound_allows_for_its_rounding(loss, scale, lam):
+    """It is below its formula in more than double precision, and close to it."""
+    random, long = np.random.default_rng(0), np.longdouble
+    X, s = scale * random.normal(size=(400, 5)), random.uniform(0.1, 3, size=400)
+    y = np.where(random.random(400) < 0.5, -1.0, 1.0) if "hinge" in loss else random.normal(size=400)
+    stream = native.Stream(6, loss, EPSILON, lam)
+    a, total, weight = np.zeros(6, dtype=long), long(0), long(0)
+    for t in range(400):
+        rows = native.dense_rows(X[t : t + 1], 1.0)
+        z = stream.learn(rows, y[t : t + 1], s[t : t + 1], make_run()).score
+        own, x = long(y[t]), np.append(X[t], 1.0).astype(long)
+        if loss == "epsilon_insensitive":
+            q = long(np.sign(y[t] - z) if abs(z - y[t]) > EPSILON else 0.0)
+            total += long(s[t]) * (own * q - long(EPSILON) * abs(q))
+            a += long(s[t]) * q * x
+        else:
+            left = long(max(1 - y[t] * z, 0.0))
+            q = 2 * left if loss == "squared_hinge" else long(left > 0)
+            total += long(s[t]) * (q - q * q / 4 if loss == "squared_hinge" else q)
+            a += long(s[t]) * q * own * x
+        weight += long(s[t])
+        exact, half = total / weight, a @ a / (2 * long(lam) * weight**2)
+        bound = stream.lower_bound()
+        assert bound <= exact - half
+        assert bound >= exact - half - 1e-9 * (abs(exact) + half)
+
+
+def test_columns_that_stand_twice_in_a_row_count_more_rounding():
+    values, columns, starts = np.ones(4), np.array([0, 1, 0, 1], dtype=np.int32), np.array([0, 4], dtype=np.int32)
+    twice, once = (native.Stream(3, "hinge", 0.0, 1.0) for _ in range(2))
+    for _ in range(3):
+        twice.learn(native.csr_rows(values, columns, starts, 2, 1.0), np.ones(1), np.ones(1), make_run())
+        once.learn(native.dense_rows(np.array([[2.0, 2.0]]), 1.0), np.ones(1), np.ones(1), make_run())
+    np.testing.assert_array_equal(twice.w, once.w)
+    assert once.error < twice.error < 10 * once.error
+
+
+def test_a_state_from_before_errors_were_kept():
+    """What rounding did to it is not known: it goes on, and has the bound that is always true."""
+    problem = PROBLEMS["plain"]
+    stream, other = make_stream(problem, output="suffix"), make_stream(problem, output="suffix")
+    stream.learn(*part(problem, slice(None)), make_run())
+    numbers, vectors = stream.state()
+    other.restore(np.concatenate([numbers[:11], numbers[15:]]), vectors)
+    np.testing.assert_array_equal(other.w, stream.w)
+    for learner in (stream, other):
+        learner.learn(*part(problem, slice(None)), make_run())
+    assert_same(other.w, stream.w)
+    assert other.lower_bound() == 0 < stream.lower_bound()
+    assert np.isfinite(other.state()[0]).all()
+    make_stream(problem, output="suffix").restore(*other.state())

@@ -123,9 +123,8 @@ void bind_stream(nb::module_& m) {
                 return to_numpy(s.with([](const auto& l) { return vector_of(l.iterate()); }));
             },
             nb::rv_policy::move, "The last iterate; of Pegasos a / (lambda (weight + idle)).")
-        .def_prop_ro("weight", number([](const Stream& s) {
-                         return s.with([](const auto& l) { return l.weight() - l.idle(); });
-                     }),
+        .def_prop_ro("weight",
+                     number([](const Stream& s) { return s.with([](const auto& l) { return l.met(); }); }),
                      "The weight met.")
         .def_prop_ro("idle",
                      number([](const Stream& s) { return s.with([](const auto& l) { return l.idle(); }); }),
@@ -133,5 +132,12 @@ void bind_stream(nb::module_& m) {
         .def_prop_ro("dual_sum", number([](const Stream& s) {
                          return s.with([](const auto& l) { return l.dual_sum(); });
                      }),
-                     "M: the sum of the weighted duals of the slopes met.");
+                     "M: the sum of the weighted duals of the slopes met.")
+        .def_prop_ro("dual_error", number([](const Stream& s) {
+                         return s.with([](const auto& l) { return l.dual_error(); });
+                     }),
+                     "How far rounding may have taken M.")
+        .def_prop_ro("error",
+                     number([](const Stream& s) { return s.with([](const auto& l) { return l.error(); }); }),
+                     "How far rounding may have taken the last iterate, in norm.");
 }

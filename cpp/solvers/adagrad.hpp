@@ -45,9 +45,11 @@ public:
     const std::vector<double>& iterate() const { return w_; }
     double lower_bound() const { return 0; }
     std::size_t dimension() const { return w_.size(); }
-    double weight() const { return weight_; }
+    double met() const { return weight_; }
     double idle() const { return 0; }
     double dual_sum() const { return 0; }
+    double dual_error() const { return 0; }
+    double error() const { return 0; }
 
     StreamState state() const { return {{weight_}, {w_, squares_}}; }
     void restore(const StreamState& state) {

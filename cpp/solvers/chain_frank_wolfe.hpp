@@ -194,15 +194,15 @@ private:
         double weights, costs;
     };
 
-    /// The weights, from the vertices alone. Those of features are plain sums: an entry has no more terms
-    /// than there are positions with a change, each of which is a product of the sum of some shares. Those of
-    /// links are few, so that their sums can be compensated, in which the sequences' common labels cancel.
+    /// The weights, from the vertices alone. Those of features are plain sums: each addition is off by a unit
+    /// of the sum so far, which is at most that of the sizes of its terms, `features`. Those of links are
+    /// few, so that their sums can be compensated, in which the sequences' common labels cancel.
     Errors sum_weights() {
         std::fill(exact_.values().begin(), exact_.values().end(), 0.0);
         std::vector<double> change(links_.stride());
         std::vector<Sum> links(links_.size());
-        double positions = 0, terms = 0, most = 1;  // that change, of links, of a sequence's vertices
-        double features = 0, all_links = 0;         // the sums of the sizes of what is added
+        double features = 0, spread = 0, all_links = 0;  // the sums of the sizes of what is added
+        double terms = 0, most = 1;                      // of links; the most vertices of a sequence
         for (std::size_t i = 0; i < vertices_.size(); ++i) {
             if (vertices_[i].size() == 1 && vertices_[i][0].cost == 0) continue;
             normalise(vertices_[i]);
@@ -219,8 +219,8 @@ private:
                     }
                 if (moved == 0) continue;
                 exact_.add_nonzero(problem_.rows, problem_.start(i) + t, c, change.data());
-                positions += 1;
-                features += c * moved * rounding_.norm(problem_.start(i) + t);
+                features += std::sqrt(2.0) * c * moved * rounding_.norm(problem_.start(i) + t);
+                spread += features;
             }
             for (const Vertex& vertex : vertices_[i]) {
                 const auto add = [&](double amount) {
@@ -241,11 +241,10 @@ private:
             links_[place] = problem_.barriers[place] + links[place].value();
         for (std::size_t j = 0; j < exact_.values().size(); ++j)
             W_.values()[j] = static_cast<Real>(exact_.values()[j]);
-        constexpr double u = ChainRounding::u;
         const double shares = 2 * most + 8;  // a share, and the sum of some, is off by as many u of itself
-        return {u * (positions * rounding_.repeats() + shares) * std::sqrt(2.0) * features +
-                    (u * shares + ChainRounding::of_sum(terms)) * all_links,
-                u * (rounding_.longest() + shares)};
+        return {unit * (rounding_.repeats() * spread + shares * features) +
+                    (unit * shares + ChainRounding::of_sum(terms)) * all_links,
+                unit * (rounding_.longest() + shares)};
     }
 
     /// Bounds at the weights of the vertices; these are then the weights. Sequences that add to the gap wake

@@ -14,8 +14,8 @@
 //
 // is a lower bound on the optimum (S3's, for this loss). Projections shrink w and M alike.
 //
-// In double precision a term of w is off by a few u = 2^-53 for each step that shrank it since, and by one for each
-// later term of the same entry; R, the sum of the sizes of all terms, is kept as w is, and tells how far w is off.
+// In double precision a step that shrinks w is off by at most 6 u R, u = 2^-53, and the addition of a term by u R and a
+// few u of the term; R, the sum of the sizes of all terms, and the sum of these errors shrink as w does.
 // clang-format on
 #pragma once
 
@@ -119,17 +119,24 @@ private:
         const double each = inverse * problem_.C * static_cast<double>(problem_.n_sequences()) /
                             static_cast<double>(options_.batch);
         W.scale(1 - inverse);
-        linear_ *= 1 - inverse;
-        reach_ *= 1 - inverse;
+        shrink(1 - inverse);
         for (std::size_t b = 0; b < batch.size(); ++b)
             add(batch[b], best_[b], each * problem_.weights[batch[b]]);
-        if (options_.project) {
-            const double factor = W.project(radius_);
-            linear_ *= factor;
-            reach_ *= factor;
-        }
+        if (options_.project) shrink(W.project(radius_));
         ++t_;
         return true;
+    }
+
+    /// What is kept as w is.
+    void shrink(double factor) {
+        linear_ *= factor;
+        reach_ *= factor;
+        error_ = factor * error_ + 6 * unit * reach_;
+    }
+    /// A term of w of that size.
+    void count(double size) {
+        reach_ += size;
+        error_ += unit * (rounding_.repeats() * reach_ + 16 * size);
     }
 
     /// w <- w + c (phi(right) - phi(other))
@@ -143,15 +150,13 @@ private:
             d_[minus] -= 1;
             iterates_.W().add(rows, row, c, d_.data());
             d_[plus] = d_[minus] = 0;
-            terms_ += 1;
-            reach_ += std::sqrt(2.0) * c * norm;
+            count(std::sqrt(2.0) * c * norm);
         };
         const auto add_one = [&](std::size_t row, std::size_t label, double sign) {
             d_[label] = 1;
             iterates_.W().add(link_rows_, row, sign * c, d_.data());
             d_[label] = 0;
-            terms_ += 1;
-            reach_ += c;
+            count(c);
         };
         for (std::size_t t = 0; t < right.size(); ++t) {
             const std::size_t row = problem_.start(i) + t;
@@ -197,19 +202,18 @@ private:
         const double steps = static_cast<double>(t_ - 1),
                      visits = steps * static_cast<double>(options_.batch);
         const double norm = iterates_.W().exact_squared_norm();
-        constexpr double u = ChainRounding::u;
         // A little less than what makes the point feasible.
         double factor =
-            std::min(1.0, visits / static_cast<double>(problem_.n_sequences()) / most) * (1 - 4 * u);
+            std::min(1.0, visits / static_cast<double>(problem_.n_sequences()) / most) * (1 - 4 * unit);
         if (norm > 0) factor = std::clamp(linear_ / norm, 0.0, factor);
         ChainSizes sizes;
         sizes.square = factor * factor * norm;
         sizes.column = factor * std::sqrt(norm);
         sizes.count = static_cast<double>(iterates_.W().size());
-        const double linear = factor * linear_, shrunk = 6 * steps + 16;
+        const double linear = factor * linear_;
+        const double linear_error = unit * (6 * steps + 16 + visits + rounding_.longest()) * linear;
         Bounds found{};
-        rounding_.bound_dual(sizes, linear, u * (shrunk + visits + rounding_.longest()) * linear,
-                             u * (shrunk + terms_ * rounding_.repeats()) * factor * reach_, found);
+        rounding_.bound_dual(sizes, linear, linear_error, factor * (error_ + 16 * unit * reach_), found);
         if (found.dual <= bounds_.dual) return;
         bounds_.dual = found.dual;
         bounds_.below = found.below;
@@ -227,7 +231,7 @@ private:
     AlignedVector<double> d_;
     std::vector<std::uint32_t> visits_;
     const ChainRounding rounding_;
-    double radius_ = 0, linear_ = 0, reach_ = 0, terms_ = 0;
+    double radius_ = 0, linear_ = 0, reach_ = 0, error_ = 0;
     Bounds bounds_{};  // of the last check; the dual value is the best so far
     std::uint64_t t_ = 1;
 };

@@ -16,7 +16,12 @@
 //
 // Losses whose slopes have no bound (the squared ones) would make the first steps overshoot ever further. Before a step
 // that would, W is raised to where it is a descent, s curvature ||x||^2 / lambda, as by rows without a loss; a is left as
-// it is. W less what was added (`idle`) is the weight met, and the bound divides by that.
+// it is. The bound divides by the weight met, W less what was added (`idle`).
+//
+// The bound allows for rounding, u = 2^-53. The weight W that is kept defines what is meant by a = lambda W w, of which a
+// step changes one term. It is off by at most 16 u ||a|| in norm for its factor 1 - s/W, which is off by 3 u, so by more
+// of itself where it is small, and by 8 u (||a|| + ||the term||) for products and sums; as often as a feature stands in
+// the row. These errors add up, and so do those of M and of the weight met.
 //
 // Progress is what was predicted before each step: loss and errors by w_t, the last iterate, whatever the output.
 // clang-format on
@@ -25,6 +30,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -33,6 +39,7 @@
 #include "certificate.hpp"
 #include "losses.hpp"
 #include "monitor.hpp"
+#include "rounding.hpp"
 #include "sampling.hpp"
 #include "scaled_vector.hpp"
 #include "solvers/subgradient.hpp"
@@ -91,6 +98,20 @@ Progress present_rows(Learner& learner, const Loss& loss, const Rows& rows, std:
     return progress;
 }
 
+/// How often a column may stand in a row, at most. Text that is hashed may have one twice, and then in no
+/// order.
+template <class Rows>
+double most_repeats(const Rows& rows, std::size_t i) {
+    if constexpr (requires { rows.columns; }) {
+        bool rising = true;
+        for (auto k = rows.starts[i] + 1; k < rows.starts[i + 1]; ++k)
+            rising &= rows.columns[k] > rows.columns[k - 1];
+        return rising ? 1 : static_cast<double>(rows.entries(i));
+    } else {
+        return 1;
+    }
+}
+
 struct StreamOptions {
     double lambda = 1;
     bool project = false;
@@ -127,11 +148,19 @@ public:
         if (loss.curvature > 0 && slope != 0)
             raise_weight(loss.curvature * s * rows.squared_norm(i) / options_.lambda - s);
         weight_ += s;
+        met_ += s;
+        ++count_;
         const double share = s / weight_;
+        if (share > 0.5) error_ += size_ * std::min(8 * unit / (1 - share), 1.0);
         w_.scale(1 - share);
         if (slope != 0) {
-            w_.add(rows, i, share / options_.lambda * slope * sign);
-            dual_sum_ += loss.dual(s * slope, s, y);
+            const double c = share / options_.lambda * slope * sign, square = w_.add(rows, i, c);
+            const double own = std::abs(c) * norm_above(square, rows.entries(i) + 1) * weight_;
+            error_ = error_so_far() + 8 * unit * most_repeats(rows, i) * (size_ + own);
+            take_size();
+            const double dual = loss.dual(slope, 1, y);
+            dual_sum_ += s * dual;
+            dual_error_ += unit * (20 * s * loss.size_of_dual(slope, y, dual) + std::abs(dual_sum_));
         }
         if (options_.project) project(s * loss.value(0, y));
     }
@@ -148,24 +177,33 @@ public:
         return mean;
     }
 
-    /// A true lower bound on f of the rows met.
+    /// A true lower bound on f of the rows met; 0, where no better one is known.
     double lower_bound() const {
-        const double met = weight_ - idle_;
-        if (!(met > 0)) return 0;
-        const double grown = weight_ / met;
-        return dual_sum_ / met - options_.lambda / 2 * grown * grown * squared_norm(w_.value());
+        if (!(met_ > 0)) return 0;
+        const double off = 1.01 * unit * static_cast<double>(count_) * met_, least = met_ - off,
+                     most = met_ + off;
+        const double sum = dual_sum_ - dual_error(), loss = sum / (sum > 0 ? most : least);
+        const double norm = std::sqrt(squared_norm(w_.value())) + error(), grown = weight_ / least;
+        const double half = options_.lambda / 2 * grown * grown * norm * norm;
+        const double bound = loss - half - 16 * unit * (std::abs(loss) + half);
+        return std::isfinite(bound) ? bound : 0;
     }
 
     std::size_t dimension() const { return w_.size(); }
-    double weight() const { return weight_; }
-    double idle() const { return idle_; }
+    double met() const { return met_; }
+    double idle() const { return weight_ - met_; }
     double dual_sum() const { return dual_sum_; }
+    double dual_error() const { return 1.01 * dual_error_; }
+    /// How far the iterate is off in norm: from a / (lambda (weight + idle)), and by its own rounding.
+    double error() const { return weight_ > 0 ? 1.01 * (error_so_far() + 4 * unit * size_) / weight_ : 0; }
     std::vector<double> iterate() const { return w_.value(); }
 
     StreamState state() const {
-        StreamState state{{weight_, idle_, dual_sum_, loss_at_zero_, static_cast<double>(steps_),
-                           static_cast<double>(snapshot_at_)},
-                          {w_.value()}};
+        StreamState state{
+            {weight_, idle(), dual_sum_, loss_at_zero_, static_cast<double>(steps_),
+             static_cast<double>(snapshot_at_), met_, static_cast<double>(count_), dual_error_, error()},
+            {w_.value()}};
+        if (!std::isfinite(error_)) state.numbers.resize(n_without_errors);
         if (options_.output == Output::last) return state;
         state.vectors.push_back(w_.sum_of_iterates());
         for (const auto& [steps, sum] : snapshots_) {
@@ -177,22 +215,29 @@ public:
     void restore(const StreamState& state) {
         const std::size_t sums = options_.output != Output::last;
         const auto& [numbers, vectors] = state;
-        if (numbers.size() < n_numbers || numbers.size() > n_numbers + 2 ||
-            vectors.size() != 1 + sums + (numbers.size() - n_numbers))
+        const std::size_t n_snapshots = vectors.size() - 1 - sums, n_numbers = numbers.size() - n_snapshots;
+        if (vectors.size() < 1 + sums || n_snapshots > 2 || numbers.size() < n_snapshots ||
+            (n_numbers != 10 && n_numbers != n_without_errors))
             throw std::invalid_argument("not the state of a stream with this output");
         for (const auto& vector : vectors)
             if (vector.size() != dimension()) throw std::invalid_argument("lengths differ");
         weight_ = numbers[0];
-        idle_ = numbers[1];
         dual_sum_ = numbers[2];
         loss_at_zero_ = numbers[3];
         steps_ = static_cast<std::uint64_t>(numbers[4]);
         snapshot_at_ = static_cast<std::uint64_t>(numbers[5]);
+        // What rounding did to a stream of an older version nobody knows.
+        const bool known = n_numbers != n_without_errors;
+        met_ = known ? numbers[6] : weight_ - numbers[1];
+        count_ = known ? static_cast<std::uint64_t>(numbers[7]) : 0;
+        dual_error_ = known ? numbers[8] : 0;
+        error_ = known ? numbers[9] * weight_ : std::numeric_limits<double>::infinity();
         w_.assign(vectors[0]);
+        take_size();
         if (sums) w_.assign_sum(vectors[1]);
         snapshots_.clear();
-        for (std::size_t k = n_numbers; k < numbers.size(); ++k)
-            snapshots_.push_back({static_cast<std::uint64_t>(numbers[k]), vectors[k - n_numbers + 2]});
+        for (std::size_t k = 0; k < n_snapshots; ++k)
+            snapshots_.push_back({static_cast<std::uint64_t>(numbers[n_numbers + k]), vectors[k + 2]});
     }
 
 private:
@@ -200,23 +245,35 @@ private:
         std::uint64_t steps;
         std::vector<double> sum;
     };
-    static constexpr std::size_t n_numbers = 6;
+    static constexpr std::size_t n_without_errors = 6;
+
+    /// Errors and size are those of w times its weight, which stay as they are when w shrinks.
+    double error_so_far() const {
+        return error_ + 16 * unit * size_ * static_cast<double>(count_ - counted_);
+    }
+    void take_size() {
+        size_ = 1.01 * std::sqrt(w_.squared_norm()) * weight_;
+        counted_ = count_;
+    }
 
     /// Makes `weight_` at least this, as by rows without a loss: w shrinks, and a stays.
     void raise_weight(double least) {
         if (!(least > weight_)) return;
         w_.scale(weight_ / least);
-        idle_ += least - weight_;
+        error_ += 8 * unit * size_;
         weight_ = least;
     }
 
     void project(double loss_at_zero) {
         loss_at_zero_ += loss_at_zero;
-        const double square = loss_at_zero_ / (options_.lambda * (weight_ - idle_));
+        const double square = loss_at_zero_ / (options_.lambda * met_);
         if (!(w_.squared_norm() > square)) return;
         const double factor = std::sqrt(square / w_.squared_norm());
         w_.scale(factor);
+        error_ = factor * error_so_far() + 8 * unit * size_;
+        take_size();
         dual_sum_ *= factor;
+        dual_error_ = factor * dual_error_ + unit * std::abs(dual_sum_);
     }
 
     // As in subgradient.hpp: the mean of w_{s+1}, ..., w_T, s the largest power of two with 2 s <= T.
@@ -229,7 +286,9 @@ private:
 
     const StreamOptions options_;
     ScaledVector w_;
-    double weight_ = 0, idle_ = 0, dual_sum_ = 0, loss_at_zero_ = 0;
+    double weight_ = 0, met_ = 0, dual_sum_ = 0, loss_at_zero_ = 0;
+    double dual_error_ = 0, error_ = 0, size_ = 0;  // the last two as of step `counted_`
+    std::uint64_t count_ = 0, counted_ = 0;         // steps
     std::vector<Snapshot> snapshots_;
     std::uint64_t steps_ = 0, snapshot_at_ = 1;
 };

@@ -17,7 +17,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +30,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos._linear import LinearMachine, check_finite
 from pegasos._machine import check_weights, sum_weights
-from pegasos.certificate import REASONS, Certificate, History, certificate_of, history_from_records, relative_gap
+from pegasos.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
+from pegasos.certificate import REASONS, Certificate, History, certificate_of, history_from_records
 from pegasos.joint import check_cost
 from pegasos.options import Option, check_options
 from pegasos.problem import Budget, Solution
@@ -47,12 +48,6 @@ LARGEST = 10**9
 
 #: Passes between checks over the examples that are not at rest, at most.
 PASSES = 5
-
-#: Half the distance from 1 to the next number.
-UNIT = 2.0**-53
-
-#: Numbers below its root have squares that lose digits, or vanish.
-VANISHING = 1e-300
 
 
 class FeatureMapSVC(ClassifierMixin, BaseEstimator):
@@ -231,26 +226,6 @@ class FeatureMapSVC(ClassifierMixin, BaseEstimator):
         return tags
 
 
-class _Bounds(NamedTuple):
-    """The values of problem and dual, and what they allow for rounding."""
-
-    primal: float
-    dual: float
-    above: float
-    below: float
-
-    @property
-    def mostly_rounding(self) -> bool:
-        rounding = self.above + self.below
-        return rounding > 0 and self.primal - self.dual <= 2 * rounding
-
-    def best(self, later: "_Bounds") -> "_Bounds":
-        """The better of each, with its allowance."""
-        upper = later if later.primal <= self.primal else self
-        lower = later if later.dual >= self.dual else self
-        return _Bounds(upper.primal, lower.dual, upper.above, lower.below)
-
-
 class _Problem:
     """What is minimised."""
 
@@ -272,37 +247,29 @@ class _Problem:
         acts *= self.C * self.s[:, None]
         return acts.ravel() @ self.features.reshape(acts.size, -1)
 
-    def check(self, p: Floats, w: Floats) -> tuple[_Bounds, Floats]:
-        """The bounds at p and its w, and what each example adds to the gap."""
+    def check(self, p: Floats, w: Floats) -> tuple[Bounds, Floats]:
+        """The bounds at p and its w, and what each example adds to the gap.
+
+        They allow for rounding: a sum of m products is off by at most m units of the sum of their sizes, in any order.
+        So is each score, of which a loss has two, and w, whose terms are also off as the masses of an example sum to
+        one up to rounding only. The factor 1.01 is for products of units, and for the rounding of what is added here.
+        """
+        n, K, d = self.features.shape
+        rows = np.arange(n)
         g = (self.features.reshape(p.size, -1) @ w).reshape(p.shape)  # the scores as yet
-        own, costs, c, half = g[np.arange(len(p)), self.own], self.cost[self.own], self.C * self.s, 0.5 * float(w @ w)
+        own, costs, c = g[rows, self.own], self.cost[self.own], self.C * self.s
         g += costs
         highest = g.max(axis=1)
         losses, linear = float(c @ (highest - own)), float(c @ (costs * p).sum(axis=1))
-        above, below = self._rounding(p, w, c, half, losses, linear)
-        bounds = _Bounds(half + losses + above, linear - half - below, above, below)
-        return bounds, c * (highest - (p * g).sum(axis=1))
-
-    def _rounding(
-        self, p: Floats, w: Floats, c: Floats, half: float, losses: float, linear: float
-    ) -> tuple[float, float]:
-        """How much the values of problem and dual may be off.
-
-        A sum of m products is off by at most m units of the sum of their sizes, in any order. So is each score, of
-        which a loss has two, and w, whose terms are also off as the masses of an example sum to one up to rounding
-        only. The factor 1.01 is for products of units, and for the rounding of what is computed here.
-        """
-        n, K, d = self.features.shape
-        vanished = VANISHING * d if w.any() else 0.0
-        norm = math.sqrt(2 * half + vanished)
-        terms = float(c @ (2 * (d + 2) * norm * self.norms + self.cost.max(axis=1)[self.own]))
-        above = terms + (n + 8) * losses + (d + 8) * half
+        norm = math.sqrt(2 * sum(half_square(w)))
+        scores = float(c @ (2 * (d + 2) * norm * self.norms + costs.max(axis=1)))
         rest = p.copy()
-        rest[np.arange(n), self.own] = 0
+        rest[rows, self.own] = 0
         moved = rest.any(axis=1)
         error = 1.01 * UNIT * ((moved.sum() + 3) * K + 16) * 2 * float(c[moved] @ self.norms[moved])
-        below = (n + 2 * K + 8) * linear + (d + 8) * half
-        return 1.01 * UNIT * above + vanished, 1.01 * (UNIT * below + error * (norm + error)) + vanished
+        above, below = 1.01 * UNIT * (scores + n * losses), 1.01 * UNIT * (n + 2 * K) * linear
+        bounds = bound_primal(w, losses, above).best(bound_dual(linear, below, w, error))
+        return bounds, c * (highest - (p * g).sum(axis=1))
 
 
 def _solve(
@@ -321,7 +288,7 @@ def _solve(
     n = len(order)
     records: list[list[float]] = []
     visits, reason = 0, ""
-    bounds, best_w = _Bounds(math.inf, -math.inf, 0.0, 0.0), w
+    bounds, best_w = Bounds(), w
     while not reason:
         passes = [random.permutation(order) for _ in range(min(PASSES, n // len(order)))]
         moves = 0
@@ -342,7 +309,7 @@ def _solve(
         records.append([seconds, visits / n, bounds.primal, bounds.dual])
         report.checked(*records[-1])
         exhausted = moves == 0 or len(order) == 0 or not math.isfinite(found.primal)
-        if budget.tol > 0 and relative_gap(bounds.primal, bounds.dual) <= budget.tol:
+        if budget.tol > 0 and bounds.gap <= budget.tol:
             reason = "tol"
         elif not reason and (exhausted or (budget.tol > 0 and bounds.mostly_rounding)):
             reason = "precision"

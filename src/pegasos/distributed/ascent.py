@@ -25,8 +25,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos.certificate import relative_gap
-from pegasos.distributed.messages import Measured, Order, Visited
+from pegasos.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal
+from pegasos.distributed.messages import Order, Visited
 from pegasos.distributed.plan import Plan
 
 __all__ = ["Ascent", "best_shares"]
@@ -53,7 +53,7 @@ class Ascent:
         """So many workers are there from now on; what they did is not known to be what it was."""
         self.shares = [0.0] * n_workers
         self.caution = float(n_workers)
-        self.primal, self.dual = math.inf, -math.inf
+        self.bounds = Bounds()
         self.w: NDArray[np.float64] = np.zeros(self.plan.dimension)
         self.due = False  # a measure
         self._last: tuple[NDArray[np.float64], float] | None = None  # u and b before the last round
@@ -61,10 +61,6 @@ class Ascent:
     @property
     def epochs(self) -> float:
         return self.visits / self.plan.n_rows
-
-    @property
-    def gap(self) -> float:
-        return relative_gap(self.primal, min(self.dual, self.primal))
 
     def order(self, k: int) -> Order:
         """What worker k is to do next."""
@@ -107,44 +103,50 @@ class Ascent:
         # The margins met are half a round old, on average.
         self._expected = gap * (math.sqrt(gap / self._gap_before) if 0 <= gap < self._gap_before else 1.0)
         self._gap_before = gap
-        promising = self.tol > 0 and (self._factor or 1.0) * self._expected <= self.tol * self._value(self.linear)
+        u = self._penalised()
+        value = self.linear - float(u @ u) / 2
+        promising = self.tol > 0 and (self._factor or 1.0) * self._expected <= self.tol * value
         self.due = promising or self._rounds >= self._next_record
         while self._rounds >= self._next_record:
             self._next_record *= 2
 
-    def _value(self, linear: float) -> float:
-        """The dual value."""
-        u, plan = self.u, self.plan
-        sigma = float(u[-1]) / plan.feature if plan.bias else 0.0
-        return linear - (float(u[:-1] @ u[:-1]) + (plan.bias * sigma) ** 2) / 2
+    def _penalised(self) -> NDArray[np.float64]:
+        """u, with the constant feature that the problem has."""
+        u = self.u.copy()
+        u[-1] *= self.plan.bias / self.plan.feature if self.plan.bias else 0.0
+        return u
 
     def take_measures(self, answers: Sequence[Measured], seconds: float) -> None:
         """Bounds, exact: the best primal value so far with its w, and the best dual value."""
         w, b = self._mean()
         w[-1] = b / self.plan.bias if self.plan.bias else 0.0
-        self.set_point(answers)
-        primal = math.fsum(answer.losses for answer in answers) + float(w @ w) / 2
-        dual = self._value(self.linear)
-        if not (math.isfinite(primal) and math.isfinite(dual)):
+        sums = self.set_point(answers)
+        u, grown = self._penalised(), max(self.plan.bias / self.plan.feature, 1.0) if self.plan.bias else 1.0
+        error = grown * sums.error + 4 * UNIT * math.sqrt(float(u @ u))
+        found = bound_primal(w, sums.losses, sums.above).best(bound_dual(sums.linear, sums.linear_error, u, error))
+        if not (math.isfinite(found.primal) and math.isfinite(found.dual)):
             raise ValueError(
                 f"the numbers overflowed: C={self.plan.C:.3g}, weights that sum to {self.plan.total_weight:.3g} and an "
                 f"example of norm {self.plan.longest:.3g} are too much together; lower C, or scale weights and features"
             )
         if self._expected > 0:
-            self._factor = min(max(1.1 * (primal - dual) / self._expected, 0.5), 10.0)
-        if primal < self.primal:
-            self.primal, self.w = primal, w
-        self.dual = max(self.dual, dual)
-        self.records.append([seconds, self.epochs, self.primal, self.dual])
-        if self.tol > 0 and self.gap <= self.tol:
+            self._factor = min(max(1.1 * (found.primal - found.dual) / self._expected, 0.5), 10.0)
+        if found.primal < self.bounds.primal:
+            self.w = w
+        self.bounds = self.bounds.best(found)
+        self.records.append([seconds, self.epochs, self.bounds.primal, self.bounds.dual])
+        if self.tol > 0 and self.bounds.gap <= self.tol:
             self.done, self.reason = True, "tol"
 
-    def set_point(self, answers: Sequence[Measured]) -> None:
-        """Take over what the dual variables amount to, summed anew."""
-        self.u = np.sum([answer.u for answer in answers], axis=0)
-        self.linear = math.fsum(answer.linear for answer in answers)
+    def set_point(self, answers: Sequence[Measured]) -> Measured:
+        """Take over what the dual variables amount to, summed anew; the sums."""
+        sums = Measured.nothing(self.plan.dimension)
+        for answer in answers:
+            sums.add(answer)
+        self.u, self.linear = sums.u, sums.linear
         self.shares = [1.0] * len(answers)  # nothing is left to join
         self.due = False
+        return sums
 
 
 def best_shares(rise: NDArray[np.float64], products: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -224,12 +224,10 @@ def _visit(
 
 def _measure(held: list[tuple[Block, Examples]], problems: list[native.Problem], order: Order) -> Measured:
     """The sums of all blocks."""
-    losses, linear, u = 0.0, 0.0, np.zeros(len(order.w))
+    sums = Measured.nothing(len(order.w))
     for (block, _), problem in zip(held, problems, strict=True):
-        found = native.measure(problem, native.Run(), w=order.w, q=block.q[order.target])
-        losses, linear = losses + found.losses, linear + found.linear
-        u += found.u
-    return Measured(losses, linear, u)
+        sums.add(native.measure(problem, native.Run(), w=order.w, q=block.q[order.target]))
+    return sums
 
 
 def _mark(shape: tuple[int, ...], values: NDArray[Any], columns: NDArray[Any], y: Any, s: NDArray[np.float64]) -> int:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from pegasos.bounds import Measured
 from pegasos.distributed.ascent import Ascent
-from pegasos.distributed.messages import TURNS, Measured, Message, Order, Reply, Visited, payload
+from pegasos.distributed.messages import TURNS, Message, Order, Reply, Visited, payload
 from pegasos.distributed.plan import Plan, Survey, check_same
 from pegasos.problem import Budget
 from pegasos.solvers.base import Report
@@ -53,6 +54,8 @@ class Found:
     reason: str
     solver: str
     records: list[list[float]]
+    above: float  # what rounding may add to the primal value, which allows for it,
+    below: float  # and take off the dual one
 
 
 @dataclass
@@ -162,8 +165,10 @@ class _Drive:
             report = self.reports[self.ascents.index(ascent)]
             if measured[number]:
                 ascent.take_measures([_measured(answer) for answer in answers], self.seconds)
-                report.checked(self.seconds, ascent.epochs, ascent.primal, ascent.dual)
+                report.checked(self.seconds, ascent.epochs, ascent.bounds.primal, ascent.bounds.dual)
                 reason = self._out_of_budget(ascent)
+                if self.budget.tol > 0 and ascent.bounds.mostly_rounding:
+                    reason = reason or "precision"
                 if not ascent.done and reason:
                     ascent.done, ascent.reason = True, reason
             else:
@@ -208,13 +213,24 @@ class _Drive:
         return max(round(TURNS * min(epochs, self.budget.max_iter)), fewest)
 
     def _found(self, ascent: Ascent) -> Found:
-        dual = min(ascent.dual, ascent.primal)  # rounding, at the optimum
+        bounds = ascent.bounds
         per_round = self.tally.bytes / max(self.tally.rounds, 1)
         solver = (
             f"SDCA in {self.tally.rounds} rounds of {len(self.group)} workers, {ascent.turns / TURNS:g} epochs and "
             f"{per_round:,.0f} bytes each"
         )
-        return Found(ascent.w, ascent.primal, dual, ascent.epochs, self.seconds, ascent.reason, solver, ascent.records)
+        return Found(
+            w=ascent.w,
+            primal=bounds.primal,
+            dual=bounds.dual,
+            epochs=ascent.epochs,
+            seconds=self.seconds,
+            reason=ascent.reason,
+            solver=solver,
+            records=ascent.records,
+            above=bounds.above,
+            below=bounds.below,
+        )
 
 
 def _visited(answer: Any) -> Visited:

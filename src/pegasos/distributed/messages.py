@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos.bounds import Measured
 from pegasos.distributed.plan import Plan, Survey
 
 __all__ = ["TURNS", "Measured", "Message", "Order", "Reply", "Visited", "payload"]
@@ -51,15 +52,6 @@ class Visited:
     linear: float  # of C sum_i s_i dual(q_i)
     gap: float  # of its rows, estimated from the margins met
     visits: float
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A worker's sums at w and its dual variables, recomputed in double precision."""
-
-    losses: float  # C sum_i s_i loss_i at w
-    linear: float  # C sum_i s_i dual(q_i)
-    u: NDArray[np.float64]  # sum_i alpha_i y_i x_i
 
 
 @dataclass(frozen=True)

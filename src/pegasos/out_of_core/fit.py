@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.certificate import relative_gap
+from pegasos.bounds import Bounds
 from pegasos.io.dataset import Dataset, available_memory
 from pegasos.out_of_core.blocks import Block, BlockReader
 from pegasos.out_of_core.parts import DualPart, Part, Statement, StreamPart
@@ -73,7 +73,7 @@ class Fit:
     def __init__(self, part: Part, report: Report, best: bool = True) -> None:
         self.part, self.report = part, report
         self.best = best  # of what was checked is wanted, not the last
-        self.primal, self.dual = np.inf, 0.0
+        self.bounds = Bounds(dual=0.0)
         self.w: NDArray[np.float64] = np.empty(0)
         self.records: list[list[float]] = []
         self.factor = 1.2  # of the gap over the one expected, or more
@@ -85,16 +85,18 @@ class Fit:
         primal, dual = self.part.expected()
         return tol > 0 and self.factor * (primal - dual) <= tol * dual
 
-    def check(self, primal: float, dual: float, w: NDArray[np.float64], seconds: float, epoch: float) -> None:
+    def check(self, found: Bounds, w: NDArray[np.float64], seconds: float, epoch: float) -> None:
         """Take note of bounds; the best of each counts, unless the last w is wanted."""
         expected, bound = self.part.expected()
-        if expected > bound and primal < np.inf:
-            self.factor = float(np.clip(1.1 * (primal - dual) / (expected - bound), 0.5, 10))
-        if primal <= self.primal or not (self.best and self.records):
-            self.primal, self.w = primal, w
-        self.dual = max(self.dual, min(dual, self.primal))
-        self.records.append([seconds, epoch, self.primal, self.dual])
-        self.report.checked(seconds, epoch, self.primal, self.dual)
+        if expected > bound and found.primal < np.inf:
+            self.factor = float(np.clip(1.1 * (found.primal - found.dual) / (expected - bound), 0.5, 10))
+        if not self.best:
+            self.bounds = self.bounds._replace(primal=np.inf)
+        if found.primal <= self.bounds.primal or not self.records:
+            self.w = w
+        self.bounds = self.bounds.best(found)
+        self.records.append([seconds, epoch, self.bounds.primal, self.bounds.dual])
+        self.report.checked(seconds, epoch, self.bounds.primal, self.bounds.dual)
 
 
 def solve_by_blocks(
@@ -128,8 +130,10 @@ def solve_by_blocks(
             w=fit.w,
             q=np.empty(0),
             t=fit.visits,
-            primal=fit.primal,
-            dual=fit.dual,
+            primal=fit.bounds.primal,
+            dual=fit.bounds.dual,
+            above=fit.bounds.above,
+            below=fit.bounds.below,
             epochs=fit.visits / statement.n_rows,
             seconds=time.perf_counter() - started,
             reason=fit.reason,
@@ -189,7 +193,7 @@ def _run(
             if made >= steps or time.perf_counter() - started >= limit:
                 break
         for fit in working:
-            fit.dual = max(fit.dual, fit.part.free_bound())
+            fit.bounds = fit.bounds.best(fit.part.free_bound())
         out_of_time = time.perf_counter() - started >= limit
         last = made >= steps or out_of_time
         due = [fit for fit in working if last or epoch == next_record or fit.promising(budget.tol)]
@@ -198,15 +202,17 @@ def _run(
         if needs_no_pass(solver):
             due = working if last else []
             for fit in due:
-                w, seconds = fit.part.measured().w, time.perf_counter() - started
-                fit.check(np.inf, fit.part.free_bound(), w, seconds, made / n_rows)
+                w, seconds = fit.part.begin_check().w, time.perf_counter() - started
+                fit.check(fit.part.free_bound(), w, seconds, made / n_rows)
         else:
             _check(reader, due, fits, encode, statement, started, made / n_rows)
         for fit in due:
-            if budget.tol > 0 and relative_gap(fit.primal, fit.dual) <= budget.tol:
+            if budget.tol > 0 and fit.bounds.gap <= budget.tol:
                 fit.reason = "tol"
             elif last:
                 fit.reason = "max_time" if out_of_time else "max_iter" if max_steps is None else "max_steps"
+            elif budget.tol > 0 and fit.bounds.mostly_rounding:
+                fit.reason = "precision"
         working = [fit for fit in working if not fit.reason]
 
 
@@ -222,16 +228,16 @@ def _check(
     """Exact bounds, by a pass over all rows."""
     if not due:
         return
-    sums = [fit.part.measured() for fit in due]
+    checks = [fit.part.begin_check() for fit in due]
     numbers = [fits.index(fit) for fit in due]
     for block in reader.in_order():
         targets, weights = encode(block)
-        for fit, number, measured in zip(due, numbers, sums, strict=True):
+        for fit, number, check in zip(due, numbers, checks, strict=True):
             run = _make_run(fit.report, started, np.inf, 0, statement.n_rows)
-            fit.part.measure(measured, block, statement.problem(block, targets[number], weights), run)
-    for fit, measured in zip(due, sums, strict=True):
-        primal = measured.primal
-        fit.check(primal, fit.part.bound(measured), measured.w, time.perf_counter() - started, epoch)
+            fit.part.measure(check, block, statement.problem(block, targets[number], weights), run)
+    for fit, check in zip(due, checks, strict=True):
+        found = check.primal.best(fit.part.bound(check))
+        fit.check(found, check.w, time.perf_counter() - started, epoch)
 
 
 def _make_run(report: Report, started: float, limit: float, made: int, n_rows: int) -> native.Run:

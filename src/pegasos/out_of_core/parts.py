@@ -4,6 +4,7 @@ A part is one problem: of two classes, or a target, the only one; of more classe
 fit share the blocks as they are read. Each keeps its weights in memory, and what it keeps of single rows on disk.
 """
 
+import math
 import os
 import tempfile
 from typing import Any, NamedTuple, Protocol
@@ -12,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal
 from pegasos.out_of_core.blocks import Block
 
-__all__ = ["DualPart", "Measured", "Part", "Statement", "StreamPart"]
+__all__ = ["Check", "DualPart", "Part", "Statement", "StreamPart"]
 
 Order = NDArray[np.uint32]
 
@@ -34,28 +36,24 @@ class Statement(NamedTuple):
         return native.Problem(block.rows, y, s, self.C, self.loss, False, self.epsilon)
 
 
-class Measured:
+class Check:
     """Sums over blocks for exact bounds at a vector w."""
 
     def __init__(self, w: NDArray[np.float64]) -> None:
         self.w = w
-        self.losses = self.linear = 0.0
-        self.u = np.zeros_like(w)
+        self.sums = Measured.nothing(len(w))
 
     def add(self, problem: native.Problem, q: NDArray[np.float64], run: native.Run) -> None:
         """Count the rows of a block, whose dual variables are q."""
-        found = native.measure(problem, run, w=self.w, q=q)
-        self.losses += found.losses
-        self.linear += found.linear
-        self.u += found.u
+        self.sums.add(native.measure(problem, run, w=self.w, q=q))
 
     @property
-    def primal(self) -> float:
-        return float(self.w @ self.w) / 2 + self.losses
+    def primal(self) -> Bounds:
+        return bound_primal(self.w, self.sums.losses, self.sums.above)
 
     @property
-    def dual(self) -> float:
-        return self.linear - float(self.u @ self.u) / 2
+    def dual(self) -> Bounds:
+        return bound_dual(self.sums.linear, self.sums.linear_error, self.sums.u, self.sums.error)
 
 
 class Part(Protocol):
@@ -72,16 +70,16 @@ class Part(Protocol):
     def expected(self) -> tuple[float, float]:
         """Primal and dual value as the last epoch suggests them, without a pass."""
 
-    def free_bound(self) -> float:
+    def free_bound(self) -> Bounds:
         """A true lower bound on the optimum that takes no pass."""
 
-    def measured(self) -> Measured:
+    def begin_check(self) -> Check:
         """Empty sums, for the vector that the part would return now."""
 
-    def measure(self, sums: Measured, block: Block, problem: native.Problem, run: native.Run) -> None:
+    def measure(self, check: Check, block: Block, problem: native.Problem, run: native.Run) -> None:
         """Add the rows of a block to the sums."""
 
-    def bound(self, sums: Measured) -> float:
+    def bound(self, check: Check) -> Bounds:
         """The dual value, from the sums over all blocks."""
 
     def close(self) -> None:
@@ -124,18 +122,18 @@ class DualPart:
         dual = self._linear - float(self._w @ self._w) / 2
         return dual + self._gap, dual
 
-    def free_bound(self) -> float:
-        return 0.0  # that of `expected` has what rounding has added up
+    def free_bound(self) -> Bounds:
+        return Bounds(dual=0.0)  # that of `expected` has what rounding has added up
 
-    def measured(self) -> Measured:
-        return Measured(self._w.copy())
+    def begin_check(self) -> Check:
+        return Check(self._w.copy())
 
-    def measure(self, sums: Measured, block: Block, problem: native.Problem, run: native.Run) -> None:
-        sums.add(problem, block.take(self._q), run)
+    def measure(self, check: Check, block: Block, problem: native.Problem, run: native.Run) -> None:
+        check.add(problem, block.take(self._q), run)
 
-    def bound(self, sums: Measured) -> float:
-        self._w[:], self._linear = sums.u, sums.linear  # without what rounding has added up
-        return sums.dual
+    def bound(self, check: Check) -> Bounds:
+        self._w[:], self._linear = check.sums.u, check.sums.linear  # without what rounding has added up
+        return check.dual
 
     def close(self) -> None:
         del self._q
@@ -166,28 +164,31 @@ class StreamPart:
         statement, progress, w = self._statement, self._stream.progress, self._stream.iterate
         met = progress.weight - self._before[1]
         loss = (progress.loss - self._before[0]) / met if met else 0.0
-        return float(w @ w) / 2 + statement.C * statement.total_weight * loss, self.free_bound()
+        return float(w @ w) / 2 + statement.C * statement.total_weight * loss, self.free_bound().dual
 
-    def measured(self) -> Measured:
-        return Measured(self._stream.w)
+    def begin_check(self) -> Check:
+        return Check(self._stream.w)
 
-    def measure(self, sums: Measured, block: Block, problem: native.Problem, run: native.Run) -> None:
-        sums.add(problem, np.zeros(len(block)), run)
+    def measure(self, check: Check, block: Block, problem: native.Problem, run: native.Run) -> None:
+        check.add(problem, np.zeros(len(block)), run)
 
-    def bound(self, sums: Measured) -> float:
+    def bound(self, check: Check) -> Bounds:
         return self.free_bound()
 
-    def free_bound(self) -> float:
+    def free_bound(self) -> Bounds:
         """Slopes met are dual variables: with ``a = sum s q y x`` over T epochs, ``alpha = C c s q`` is feasible for
         every c up to 1/T; in an epoch that is not whole some rows have fewer visits, and no row more than T."""
         statement, stream = self._statement, self._stream
         if not self._epochs:
-            return 0.0
-        C, longest = statement.C, 1 / self._epochs
-        a = stream.iterate * ((stream.weight + stream.idle) / (C * statement.total_weight))
-        square = C * float(a @ a)
-        c = min(longest, max(stream.dual_sum, 0.0) / square) if square > 0 else longest
-        return C * c * stream.dual_sum - c * c * C * square / 2
+            return Bounds(dual=0.0)
+        C, longest = statement.C, (1 - 4 * UNIT) / self._epochs
+        grown = (stream.weight + stream.idle) / statement.total_weight
+        u = stream.iterate * grown  # C a
+        square, linear = float(u @ u), C * stream.dual_sum
+        c = min(longest, max(linear, 0.0) / square) if square > 0 else longest
+        u *= c
+        error = c * grown * stream.error + 16 * UNIT * math.sqrt(float(u @ u))
+        return bound_dual(c * linear, c * C * stream.dual_error + 8 * UNIT * abs(c * linear), u, error)
 
     def close(self) -> None:
         pass
