@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.certificate import relative_gap
-from pegasos.kernel_certify import allow_for, certify, plain_gap
+from pegasos.kernel_certify import allow_for, certify
 from pegasos.kernel_problem import KernelProblem, KernelSolution, feasible_start, make_problem
 from pegasos.kernels import Definiteness, Kernel, PointKernel
 from pegasos.problem import Budget
@@ -85,14 +85,14 @@ class PartFit:
         while True:
             found = self._run(problem, asked, start, report)
             if earlier is not None:
-                found = _continued(earlier, found)
+                found = found.continuing(earlier)
             found = self._certified(problem, found, part, kernel, order)
             stored = self._as_stored(found, part, kernel, order)
             gap = relative_gap(stored.primal, stored.dual)
             ended = found.reason in ("tol", "precision")
             if not ended or self.known.indefinite or self.solver.kernel_margin or tol == 0 or gap <= tol:
                 break
-            finer = kernel.finer() if gap - plain_gap(found) > LITTLE * tol or found.reason == "precision" else kernel
+            finer = kernel.finer() if gap - found.plain_gap > LITTLE * tol or found.reason == "precision" else kernel
             if finer is None or (finer is kernel and asked < SHARE * tol):
                 stored = replace(stored, reason="precision")
                 break
@@ -100,8 +100,7 @@ class PartFit:
             if finer is not kernel:
                 kernel, asked = finer, SHARE * tol
                 problem = self._problem(part, train, held, s, kernel, kernel.source(order, self.n_jobs or 1))
-            last_point = found.variables if found.dual_variables is None else found.dual_variables
-            earlier, start = found, last_point if self.solver.kernel_exact else None
+            earlier, start = found, found.last_variables if self.solver.kernel_exact else None
         if gap <= tol and stored.reason == "precision":
             stored = replace(stored, reason="tol")
         if held is not None:
@@ -181,18 +180,6 @@ class PartFit:
         if self.solver.kernel_exact:
             records = [[*row[:2], max(row[2], found.primal), min(row[3], found.dual)] for row in records]
         return replace(found, seconds=seconds, records=[*records, [seconds, found.epochs, found.primal, found.dual]])
-
-
-def _continued(first: KernelSolution, second: KernelSolution) -> KernelSolution:
-    """The second of two runs, with the work of both."""
-    records = [[seconds, first.epochs + epoch, *bounds] for seconds, epoch, *bounds in second.records]
-    return replace(
-        second,
-        epochs=first.epochs + second.epochs,
-        evaluations=first.evaluations + second.evaluations,
-        updates=first.updates + second.updates,
-        records=[*first.records, *records],
-    )
 
 
 def _check_finite(solution: KernelSolution, C: float) -> KernelSolution:

@@ -41,9 +41,9 @@ class Bounds(NamedTuple):
         return rounding > 0 and self.primal - self.dual <= 2 * rounding
 
     def best(self, other: "Bounds") -> "Bounds":
-        """The lower one of the upper bounds, the higher one of the lower bounds."""
-        first = other if other.primal < self.primal else self
-        second = other if other.dual > self.dual else self
+        """The lower one of the upper bounds, the higher one of the lower bounds; of equals the other's."""
+        first = other if other.primal <= self.primal else self
+        second = other if other.dual >= self.dual else self
         return Bounds(first.primal, second.dual, first.above, second.below)
 
 

@@ -12,19 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.certificate import relative_gap
 from pegasos.kernel_problem import KernelProblem, KernelSolution
 from pegasos.kernels import Definiteness
 
-__all__ = ["allow_for", "certify", "plain_gap"]
+__all__ = ["allow_for", "certify"]
 
 #: The share of `tol`, and where that is not reached of the gap, that rounding may have without being looked at.
 SHARE = 0.05
-
-
-def plain_gap(found: KernelSolution) -> float:
-    """The gap without an allowance for rounding."""
-    return relative_gap(found.primal - found.above, found.dual + found.below)
 
 
 def certify(

@@ -1,12 +1,13 @@
 """The problem of a kernel machine handed to a solver, and what the solver returns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.certificate import relative_gap
 
 __all__ = ["KernelProblem", "KernelSolution", "feasible_start", "make_problem"]
 
@@ -59,6 +60,27 @@ class KernelSolution:
     responses: NDArray[np.float64] | None = None  # of all examples, those held out too,
     error: float = 0.0  # by which they may be off
     dual_variables: NDArray[np.float64] | None = None  # of the dual value, where these are others
+
+    @property
+    def plain_gap(self) -> float:
+        """The gap without an allowance for rounding."""
+        return relative_gap(self.primal - self.above, self.dual + self.below)
+
+    @property
+    def last_variables(self) -> NDArray[np.float64]:
+        """Where a run that continues this one starts."""
+        return self.variables if self.dual_variables is None else self.dual_variables
+
+    def continuing(self, first: "KernelSolution") -> "KernelSolution":
+        """This one, with the work of the run that it began at the end of."""
+        records = [[seconds, first.epochs + epoch, *bounds] for seconds, epoch, *bounds in self.records]
+        return replace(
+            self,
+            epochs=first.epochs + self.epochs,
+            evaluations=first.evaluations + self.evaluations,
+            updates=first.updates + self.updates,
+            records=[*first.records, *records],
+        )
 
     @classmethod
     def from_core(

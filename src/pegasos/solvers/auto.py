@@ -79,14 +79,14 @@ class Auto(Solver):
         if problem.n_rows <= TINY_ROWS and budget.tol > 0:
             exact = replace(budget, tol=min(budget.tol, ROUNDING), max_iter=min(budget.max_iter, TINY_EPOCHS))
             found = SMO().solve_kernel(problem, exact, seed, start, report)
-            if relative_gap(found.primal, found.dual) <= budget.tol:
+            if found.plain_gap <= budget.tol:
                 found = replace(found, reason="tol")
             elif found.reason == "max_iter" and budget.max_iter > TINY_EPOCHS:
                 rest = replace(budget, max_iter=budget.max_iter - TINY_EPOCHS, elapsed=found.seconds)
                 more = SMO().solve_kernel(
-                    problem, rest, seed, found.variables, Shifted(report or Report(), found.epochs)
+                    problem, rest, seed, found.last_variables, Shifted(report or Report(), found.epochs)
                 )
-                found = _joined_kernel(found, more)
+                found = more.continuing(found)
         else:
             found = SMO().solve_kernel(problem, budget, seed, start, report)
         return replace(found, solver=f"{found.solver} with n_jobs={threads}, chosen by auto")
@@ -186,14 +186,3 @@ def _exact_threads(problem: Problem, budget: Budget) -> int:
 
 def _told(found: Solution, budget: Budget) -> Solution:
     return replace(found, solver=f"{found.solver} with n_jobs={budget.n_jobs}, chosen by auto")
-
-
-def _joined_kernel(first: KernelSolution, second: KernelSolution) -> KernelSolution:
-    """Two runs as one, of which the second began where the first ended."""
-    records = [[seconds, first.epochs + epoch, primal, dual] for seconds, epoch, primal, dual in second.records]
-    return replace(
-        second,
-        epochs=first.epochs + second.epochs,
-        evaluations=first.evaluations + second.evaluations,
-        records=[*first.records, *records],
-    )
