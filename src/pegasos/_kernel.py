@@ -233,6 +233,10 @@ class KernelMachine(Machine):
             sentences[1] = f"The margin is {found.dual:.6g}, and the largest at most {found.primal:.6g}."
         elif not self.scale and (uneven := self._uneven(X)):
             sentences.append(uneven)
+        elif found.reason == "precision" and found.rounding > 0.2 * found.gap:
+            sentences.append(
+                f"Rounding is {found.rounding:.2g} of the gap: centre and scale features and targets, or lower C."
+            )
         elif C > 100:
             sentences.append(f"C={C:.3g} is large, a hard problem: try a smaller C, and scale the features.")
         return " ".join([*sentences, self._raise_what(found, bool(sentences[2:]))])
