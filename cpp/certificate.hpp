@@ -327,7 +327,7 @@ Bound evaluate(const Loss& loss, const Problem<Rows>& problem, const std::vector
     }
     point.linear = linear[0];
     point.linear_error = (32 * unit + sum_error(rows.n_rows)) * problem.C * size;
-    point.error = u[0].error();
+    point.error = u[0].error() + (rows.rescaled ? u[0].rows_error() : 0);
     point.u = u[0].take();
     if (problem.free_intercept) point.u.back() = 0;
     if (options.careful) point.error += 2 * unit * std::sqrt(squared_norm(point.u));

@@ -71,6 +71,8 @@ public:
         const double own = static_cast<double>(high_.n_classes() + 32);
         return 1.01 * unit * (low_.values().empty() ? 1 : 16 * unit) * (spread_ + own * reach_);
     }
+    /// As that of `RowSum`.
+    double rows_error() const { return 2 * unit * reach_; }
 
 private:
     Double2 at(std::size_t j) const { return {high_.values()[j], low_.values()[j]}; }
@@ -191,7 +193,7 @@ Bound evaluate_jointly(const JointProblem<Rows>& problem, const ClassMatrix<doub
     point.linear = problem.C * linear.value();
     point.linear_error =
         problem.C * (1.01 * linear_error + (16 * unit + sum_error(rows.n_rows)) * linear.value());
-    point.error = parts[0].U[0].error();
+    point.error = parts[0].U[0].error() + (rows.rescaled ? parts[0].U[0].rows_error() : 0);
     point.u = parts[0].U[0].take();
     if (careful) point.error += 2 * unit * std::sqrt(squared_norm(point.u));
     const double losses = loss.value();

@@ -150,6 +150,10 @@ public:
     /// and the factors of combinations, which are quotients of sums.
     double error() const { return 1.01 * unit * (low_.empty() ? 1 : 16 * unit) * (spread_ + 32 * reach_); }
 
+    /// What rounding of the rows themselves, columns divided by their sizes, may do to its norm; where the
+    /// sum is not careful `error` has it.
+    double rows_error() const { return 2 * unit * reach_; }
+
     /// The sum, rounded to double precision.
     std::vector<double> take() {
         for (std::size_t j = 0; j < low_.size(); ++j) high_[j] += low_[j];

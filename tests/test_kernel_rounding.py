@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers import make_run
+from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import SVC, SVR, io, kernel_layout, kernels
 from pegasos._core import native
@@ -80,8 +81,9 @@ class TestValues:
         n = X.shape[0]
         found = source.rows(np.arange(n, dtype=np.uint32), None, make_run()).reshape(n, n)
         error = np.abs(found - exact_matrix(X, name)).max()
-        assert 0 < error <= source.error or (kind in ("whole", "bytes") and error <= source.error)
-        assert source.error < 1e3 * max(float(error), 1e-18)  # and not by far
+        assert error <= source.error
+        if name != "differences":  # whose bound holds for pairs that are nearer than these
+            assert source.error <= 1e3 * float(error)  # and not by far
 
 
 class TestJudge:
@@ -213,15 +215,22 @@ class TestGamma:
 
 
 class TestTargets:
-    @pytest.mark.parametrize("offset", [1e6, -1e12])
-    def test_far_from_zero(self, offset):
+    @pytest.mark.parametrize(("offset", "tol"), [(1e6, 1e-3), (-1e12, 0.01)])
+    def test_far_from_zero(self, offset, tol):
+        """An intercept of 1e12 has no more than three digits behind the point."""
         X = RANDOM.normal(size=(100, 2))
         y = np.round(np.sin(X[:, 0]) * 1024) / 1024
-        near, far = SVR(C=10).fit(X, y), SVR(C=10).fit(X, y + offset)
+        near, far = SVR(C=10).fit(X, y), SVR(C=10, tol=tol).fit(X, y + offset)
         assert far.certificate_.dual <= near.certificate_.primal
         assert far.certificate_.primal >= near.certificate_.dual
         assert far.intercept_[0] == pytest.approx(near.intercept_[0] + offset, rel=1e-9)
-        assert far.certificate_.converged or far.certificate_.reason == "precision"
+        assert far.certificate_.converged
+
+    def test_an_intercept_that_cannot_be_stored(self):
+        X = RANDOM.normal(size=(100, 2))
+        with pytest.warns(ConvergenceWarning, match="double precision allows no more progress"):
+            reg = SVR(C=10, tol=1e-6).fit(X, np.round(np.sin(X[:, 0]) * 1024) / 1024 + 1e12)
+        assert reg.certificate_.reason == "precision"
 
     def test_what_is_taken_off_has_few_digits(self):
         y = 1.6e12 + RANDOM.normal(size=50) * 1000
@@ -236,7 +245,7 @@ class TestIndefinite:
         y = np.where(X[:, 0] > 0, 1, 0)
         K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
         plain = SVC(kernel="precomputed", tol=1e-4).fit(K, y).certificate_
-        lower = K - 1e-9 * np.eye(80)
+        lower = K - 1e-7 * np.eye(80)
         assert np.linalg.eigvalsh(lower)[0] < 0
         found = SVC(kernel="precomputed", tol=1e-4).fit(lower, y).certificate_
         assert found.converged

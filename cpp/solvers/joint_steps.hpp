@@ -28,7 +28,7 @@ public:
         : intercept_(intercept), team_(team), monitor_(monitor) {}
 
     /// Returns how many coefficients changed, each change of one counted.
-    std::uint64_t run(DenseProblem<Real>& p, std::size_t most_steps = 16) {
+    std::uint64_t run(DenseProblem<Real>& p, std::size_t most_steps = 128) {
         constexpr std::size_t most = 1024;  // variables; a step takes a third of the cube of these
         std::uint64_t changes = 0;
         for (std::size_t step = 0; step < most_steps; ++step) {

@@ -164,7 +164,8 @@ random_state, verbose
         reason = solution.reason
         if reason == "tol" and relative_gap(primal, solution.dual) > budget.tol:
             reason = "precision"
-        records = [*solution.records[:-1], [*solution.records[-1][:2], primal, solution.dual]]
+        records = [[*row[:2], max(row[2], primal), row[3]] for row in solution.records]
+        records[-1][2:] = [primal, solution.dual]
         return replace(solution, w=w, primal=primal, above=above, reason=reason, records=records)
 
     def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:
