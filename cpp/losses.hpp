@@ -47,7 +47,9 @@ struct Hinge : Classification {
     double value(double z, double) const { return z < 1 ? 1 - z : 0; }
     double slope(double z, double) const { return z < 1 ? 1 : 0; }
     double dual(double alpha, double, double) const { return alpha; }
-    double excess(double z, double, double e, double) const { return z - 1 <= e ? e : 0; }
+    double excess(double z, double, double e, double) const {
+        return std::max(0.0, std::min(e, (1 - z) + e));
+    }
     double size_of_dual(double, double, double dual) const { return dual; }
     double clip(double q) const { return std::clamp(q, 0.0, 1.0); }
     double ascend(double alpha, double c, double z, double square, double) const {
@@ -69,7 +71,7 @@ struct SquaredHinge : Classification {
     double slope(double z, double) const { return z < 1 ? 2 * (1 - z) : 0; }
     double dual(double alpha, double c, double) const { return alpha - alpha * alpha / (4 * c); }
     double excess(double z, double, double e, double) const {
-        return z - 1 <= e ? e * (2 * std::max(1 - z, 0.0) + e) : 0;
+        return std::max(0.0, std::min(e, (1 - z) + e)) * (2 * std::max(1 - z, 0.0) + e);
     }
     double size_of_dual(double q, double, double) const { return q + q * q / 4; }
     double clip(double q) const { return std::max(q, 0.0); }
@@ -99,10 +101,8 @@ struct LogLoss : Classification {
         const double log = other > 0 ? std::log(other) : 0;
         return c * (-q * std::log(q) - other * log - lost * (1 + log));
     }
-    /// The slope is below 1 and below the loss; over e < 1 it grows by less than 1 + 2 e.
-    double excess(double, double, double e, double value) const {
-        return e < 1 ? e * std::min(1.0, value * (1 + 2 * e)) : e;
-    }
+    /// The slope is below 1 and below the loss, and grows by less than e.
+    double excess(double, double, double e, double value) const { return e * std::min(1.0, value + e); }
     double size_of_dual(double, double, double dual) const { return dual; }
     double clip(double q) const { return std::clamp(q, 0.0, 1.0); }
 

@@ -265,10 +265,10 @@ public:
         return log_sum + (top_ - f[y]);
     }
 
-    /// ||p - e_y|| <= sqrt(2) (1 - p_y), which is below the loss, and grows by less than 1 + 8 e over e <
-    /// 1/8.
+    /// The scores of the others and that of y move apart by 2 e; the slope, 1 - p_y, is below 1 and below the
+    /// loss, and grows by less than e.
     double excess(const double*, std::uint32_t, double e, double value) const {
-        return e < 0.125 ? 2 * e * std::min(1.0, value * (1 + 8 * e)) : 2 * e;
+        return 2 * e * std::min(1.0, value + e);
     }
 
     double dual(const double* p, std::uint32_t) const {

@@ -84,7 +84,8 @@ struct Score {
 /// `norms` is ||w|| ||x_i||. Of the 8, two units are the model's, one is the constant feature's, and the rest
 /// that of the norms.
 template <class Rows>
-Score plain_score(const Rows& rows, std::size_t i, const double* w, double norms) {
+[[gnu::always_inline]] inline Score plain_score(const Rows& rows, std::size_t i, const double* w,
+                                                double norms) {
     const double entries = static_cast<double>(rows.entries(i));
     return {rows.dot(i, w), (1.01 * entries + 8) * unit * norms};
 }
@@ -98,10 +99,11 @@ template <class Rows>
             2 * unit * std::abs(value) + (stored_error(rows) + 16 * unit * unit * (entries + 8)) * norms};
 }
 
-/// v += c x_i in twice double precision.
+/// v += C s q x_i in twice double precision.
 template <class Rows>
-[[gnu::noinline]] void careful_add(const Rows& rows, std::size_t i, const Double2& c, double* high,
-                                   double* low) {
+[[gnu::noinline]] void careful_add(const Rows& rows, std::size_t i, double C, double s, double q,
+                                   double* high, double* low) {
+    const Double2 c = exact_product(C, s) * Double2{q};
     rows.for_each(i, [&](std::size_t j, double x) {
         const Double2 sum = Double2{high[j], low[j]} + c * Double2{x};
         high[j] = sum.high;
@@ -117,14 +119,15 @@ public:
 
     /// Adds C s q x_i, ||x_i|| being at most `norm`.
     template <class Rows>
-    void add(const Rows& rows, std::size_t i, double C, double s, double q, double norm) {
+    [[gnu::always_inline]] void add(const Rows& rows, std::size_t i, double C, double s, double q,
+                                    double norm) {
         const double c = C * s * q;
         reach_ += std::abs(c) * norm;
         spread_ += reach_;
         if (low_.empty())
             rows.add(i, c, high_.data());
         else
-            careful_add(rows, i, exact_product(C, s) * Double2{q}, high_.data(), low_.data());
+            careful_add(rows, i, C, s, q, high_.data(), low_.data());
     }
 
     /// This <- a this + b other.

@@ -107,9 +107,9 @@ Solution sdca(const BoundProblem& problem, const Run& run, bool shrink, bool blo
 
 Solution interior_point(const BoundProblem& problem, const Run& run, std::uint64_t max_iterations, double tol,
                         const std::optional<Vector<double>>& start_w, std::uint64_t start_t,
-                        const std::optional<Vector<double>>& start_q) {
+                        const std::optional<Vector<double>>& start_q, double goal) {
     const InteriorPointRequest request{
-        {tol, max_iterations},
+        {tol, max_iterations, goal},
         {to_vector(start_w, problem.dimension()), start_t, to_vector(start_q, problem.n_rows())}};
     const ProblemData data = problem.data();
     return solve(problem.rows, run, [&](const auto& rows, Context& context) {
@@ -235,7 +235,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
           "start_q"_a.none());
 
     m.def("interior_point", &interior_point, "problem"_a, "run"_a, nb::kw_only(), "max_iterations"_a, "tol"_a,
-          "start_w"_a.none(), "start_t"_a, "start_q"_a.none());
+          "start_w"_a.none(), "start_t"_a, "start_q"_a.none(), "goal"_a = 0.0);
 
     bind_chain(m);
 

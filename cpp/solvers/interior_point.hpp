@@ -23,6 +23,7 @@ namespace pegasos {
 struct InteriorPointOptions {
     double tol = 0;
     std::uint64_t max_iterations = 1;
+    double goal = 0;  // a gap below tol to go for, where it can be had; 0: tol
 };
 
 template <bool Squared, class Rows>
@@ -176,7 +177,8 @@ private:
     /// To `tol` or as far as it gets, with a certificate.
     void iterate(Solution& solution) {
         for (int misses = 0;; ++misses) {
-            std::string reason = approach(options_.tol, &solution);
+            const double goal = options_.goal > 0 ? std::min(options_.goal, options_.tol) : options_.tol;
+            std::string reason = approach(goal, &solution);
             // Sums of the passes may promise what the certificate does not have, because of rounding.
             if (reason == "tol" && misses > 5) reason = "precision";
             if (reason == "tol" && iterations_ >= options_.max_iterations) reason = "budget";

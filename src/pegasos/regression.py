@@ -1,9 +1,11 @@
 """Linear support vector regression."""
 
 import math
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -140,33 +142,36 @@ random_state, verbose
                 f"The targets are around {middle:.6g} and differ by about {spread:.3g}, and a penalised intercept "
                 "costs more the larger it is: pass intercept='free', or take a constant off them",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         return examples
 
     def _as_stored(self, solution: Solution, problem: Problem, examples: Examples) -> Solution:
         """With the shift given back the intercept is rounded once more; the upper bound is that of the model."""
-        last = examples.weights(solution.w)[1] - examples.shift
-        if examples.shift == 0 or last == solution.w[-1]:
+        if examples.shift == 0:
             return solution
-        budget = self._budget(solution.seconds)
-        w = np.append(solution.w[:-1], last)
-        if budget.max_time is None or solution.seconds < budget.max_time:
-            found = native.certify(problem.core, make_run(budget, None), w, solution.q, budget.tol)
-            primal, above = found.primal, found.above
+        budget, started = self._budget(solution.seconds), time.perf_counter()
+        w, primal, above = solution.w.copy(), solution.primal, solution.above
+        w[-1] = examples.weights(w)[1] - examples.shift
+        if budget.max_time is not None and solution.seconds >= budget.max_time:
+            moved = _off(examples, w[-1], solution.w[-1])
         else:
-            # No time for a pass: the loss of an example rises by the change at most, or its root does.
-            moved, total = abs(float(last - solution.w[-1])), problem.C * problem.total_weight
-            more = total * moved
-            if self.loss == "squared_epsilon_insensitive":
-                more = moved * (2 * math.sqrt(total * solution.primal) + total * moved)
-            primal, above = solution.primal + 1.01 * more, solution.above + 1.01 * more
+            if w[-1] != solution.w[-1]:
+                found = native.certify(problem.core, make_run(budget, None), w, solution.q, budget.tol)
+                primal, above = found.primal, found.above
+            moved = _off(examples, w[-1], w[-1])
+        if moved > 0:  # the loss of an example, or its root, rises by that at most
+            total = problem.C * problem.total_weight
+            squared = self.loss == "squared_epsilon_insensitive"
+            more = moved * (2 * math.sqrt(total * primal) + total * moved if squared else total)
+            primal, above = primal + 1.01 * more, above + 1.01 * more
         reason = solution.reason
         if reason == "tol" and relative_gap(primal, solution.dual) > budget.tol:
             reason = "precision"
+        seconds = solution.seconds + time.perf_counter() - started
         records = [[*row[:2], max(row[2], primal), row[3]] for row in solution.records]
-        records[-1][2:] = [primal, solution.dual]
-        return replace(solution, w=w, primal=primal, above=above, reason=reason, records=records)
+        records[-1] = [seconds, records[-1][1], primal, solution.dual]
+        return replace(solution, w=w, primal=primal, above=above, reason=reason, seconds=seconds, records=records)
 
     def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:
         rounding = C * X.shape[0] * np.spacing(np.abs(self.intercept_[0]))
@@ -181,3 +186,9 @@ random_state, verbose
 
     def _store_weights(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
         self.coef_, self.intercept_ = coef[0], intercept
+
+
+def _off(examples: Examples, stored: float, known: float) -> float:
+    """How far the model's intercept, stored for this weight, is from the one for which the primal value is known."""
+    intercept = stored * examples.bias + examples.shift
+    return float(abs(Fraction(intercept) - Fraction(examples.shift) - Fraction(known) * Fraction(examples.bias)))

@@ -1,5 +1,7 @@
 """Targets of a regression that are far from zero."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +15,8 @@ FAR = 8.0
 def middle_and_spread(y: NDArray[np.float64]) -> tuple[float, float]:
     """The median of the targets, and that of their distances from it."""
     middle = float(np.median(y))
-    return middle, float(np.median(np.abs(y - middle)))
+    with np.errstate(over="ignore"):
+        return middle, float(np.median(np.abs(y - middle)))
 
 
 def near_middle(y: NDArray[np.float64]) -> float:
@@ -32,5 +35,5 @@ def near_middle(y: NDArray[np.float64]) -> float:
     middle, spread = middle_and_spread(y)
     if not abs(middle) > FAR * spread:
         return 0.0
-    digits = 2.0 ** np.floor(np.log2(spread)) if spread > 0 else 0.0
-    return float(np.round(middle / digits) * digits) if digits > 0 else middle
+    digits = math.ldexp(1.0, math.frexp(spread)[1] - 1) if spread > 0 else 0.0
+    return round(middle / digits) * digits if abs(middle) < 2**52 * digits else middle

@@ -112,8 +112,7 @@ class Auto(Solver):
         if _is_near_enough(problem, budget, start):
             return _finish(problem, budget, seed, start, report)  # finds just that
         if exact < TINY:
-            found = _finish(problem, replace(budget, tol=min(budget.tol, ROUNDING)), seed, start, report)
-            return replace(found, reason="tol") if relative_gap(found.primal, found.dual) <= budget.tol else found
+            return _finish(problem, budget, seed, start, report, goal=ROUNDING)
         exact /= _exact_threads(problem, budget)
         if budget.tol < EXACT and TRIAL / 2 * epoch > 0.1 * exact:
             return _finish(problem, budget, seed, start, report)
@@ -174,10 +173,12 @@ def _ascend(problem: Problem, budget: Budget, seed: int, start: WarmStart | None
     return _told(SDCA().solve(problem, budget, seed, start, report), budget)
 
 
-def _finish(problem: Problem, budget: Budget, seed: int, start: WarmStart | None, report: Report | None) -> Solution:
+def _finish(
+    problem: Problem, budget: Budget, seed: int, start: WarmStart | None, report: Report | None, goal: float = 0.0
+) -> Solution:
     """The exact method, with all the threads that have something to do."""
     budget = replace(budget, n_jobs=_exact_threads(problem, budget))
-    return _told(InteriorPoint().solve(problem, budget, seed, start, report), budget)
+    return _told(InteriorPoint().solve(problem, budget, seed, start, report, goal), budget)
 
 
 def _exact_threads(problem: Problem, budget: Budget) -> int:

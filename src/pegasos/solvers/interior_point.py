@@ -41,8 +41,15 @@ class InteriorPoint(Solver):
     intercepts = ("penalized", "free")
 
     def solve(
-        self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
+        self,
+        problem: Problem,
+        budget: Budget,
+        seed: int,
+        start: WarmStart | None = None,
+        report: Report | None = None,
+        goal: float = 0.0,
     ) -> Solution:
+        """Solve the problem within the budget; `goal` is a gap below ``budget.tol`` to go for, where it can be had."""
         if problem.dimension - 1 > MOST_FEATURES:
             raise ValueError(
                 f"X has {problem.dimension - 1} features, and interior-point would need a matrix of that size squared; "
@@ -54,6 +61,7 @@ class InteriorPoint(Solver):
             make_run(budget, report),
             max_iterations=budget.max_iter,
             tol=budget.tol,
+            goal=goal,
             start_w=start.w if start and known else None,
             start_t=start.t if start else 0,
             start_q=start.q if start and known else None,
