@@ -4,7 +4,9 @@
 // variables between their bounds are then solved for together, K_FF d = u_F, with an intercept
 // K_FF d = u_F - b and sum d = 0, and moved by d, or as far along it as the first bound; whichever gets there
 // is left out of the next step. d points upwards, and the objective grows along it up to its end, so that
-// nothing is lost by trying.
+// nothing is lost by trying. Where K_FF is singular, as that of a linear kernel with few features is, d is
+// some direction upwards, and the best point along it is found by its slope and curvature; where it has none,
+// it is a bound.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +30,7 @@ public:
         : intercept_(intercept), team_(team), monitor_(monitor) {}
 
     /// Returns how many coefficients changed, each change of one counted.
-    std::uint64_t run(DenseProblem<Real>& p, std::size_t most_steps = 128) {
+    std::uint64_t run(DenseProblem<Real>& p, std::size_t most_steps = 16) {
         constexpr std::size_t most = 1024;  // variables; a step takes a third of the cube of these
         std::uint64_t changes = 0;
         for (std::size_t step = 0; step < most_steps; ++step) {
@@ -66,8 +68,15 @@ private:
                 std::accumulate(d_.begin(), d_.end(), 0.0) / std::accumulate(y.begin(), y.end(), 0.0);
             for (std::size_t a = 0; a < m; ++a) d_[a] -= b * y[a];
         }
-        double upwards = 0;
-        for (std::size_t a = 0; a < m; ++a) upwards += slope[a] * d_[a];
+        double upwards = 0, curvature = 0;
+        for (std::size_t a = 0; a < m; ++a) {
+            const Real* row = p.row(free_[a]);
+            double across = 0;
+            for (std::size_t c = 0; c < m; ++c) across += static_cast<double>(row[free_[c]]) * d_[c];
+            curvature += d_[a] * across;
+            upwards += slope[a] * d_[a];
+        }
+        length_ = curvature > 1e-12 * upwards ? upwards / curvature : 1e12;
         return upwards > 0 && std::isfinite(upwards);
     }
 
@@ -77,10 +86,10 @@ private:
         const auto room = [&](std::size_t a) {
             return static_cast<double>(d_[a] > 0 ? p.up[free_[a]] : p.down[free_[a]]);
         };
-        double length = 1;
+        double length = length_;
         std::size_t first = m, roomiest = 0;
         for (std::size_t a = 0; a < m; ++a) {
-            if (length * std::abs(d_[a]) < room(a)) continue;
+            if (d_[a] == 0 || length * std::abs(d_[a]) < room(a)) continue;
             length = room(a) / std::abs(d_[a]);
             first = a;
         }
@@ -108,6 +117,7 @@ private:
     Monitor& monitor_;
     std::vector<std::size_t> free_;
     std::vector<double> d_;
+    double length_ = 1;  // to the best along d_
 };
 
 }  // namespace pegasos
