@@ -48,6 +48,8 @@ public:
     }
 
 private:
+    static constexpr double ridge = 1e-12;  // more than rounding, so that singular matrices have a factor
+
     /// d_, from where the free variables are to their best; false where rounding leaves none.
     bool find_direction(const DenseProblem<Real>& p) {
         const std::size_t m = free_.size();
@@ -58,6 +60,7 @@ private:
             slope[a] = static_cast<double>(p.u[free_[a]]);
             for (std::size_t c = a; c < m; ++c)
                 solver.matrix()[a * solver.stride() + c] = static_cast<double>(p.row(free_[a])[free_[c]]);
+            solver.matrix()[a * solver.stride() + a] *= 1 + ridge;
         }
         solver.factor();
         solver.solve(slope, d_);
