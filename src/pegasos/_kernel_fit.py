@@ -83,7 +83,7 @@ class PartFit:
         start = None if last is None else feasible_start(problem, last[rows[train]])
         asked, earlier = SHARE * tol, None
         while True:
-            found = self._run(problem, asked, start, report)
+            found = self._run(problem, asked, start, report, 0.0 if earlier is None else earlier.epochs)
             if earlier is not None:
                 found = found.continuing(earlier)
             found = self._certified(problem, found, part, kernel, order)
@@ -132,9 +132,13 @@ class PartFit:
             patience=int(getattr(self.machine, "n_iter_no_change", 0)),
         )
 
-    def _run(self, problem: KernelProblem, tol: float, start: Floats | None, report: Report) -> KernelSolution:
+    def _run(
+        self, problem: KernelProblem, tol: float, start: Floats | None, report: Report, made: float
+    ) -> KernelSolution:
+        """What the solver finds in the time and the epochs that are left."""
         elapsed = time.perf_counter() - self.started
-        budget = Budget(tol, self.machine.max_iter, self.limit(elapsed), elapsed, self.n_jobs)
+        epochs = max(int(self.machine.max_iter - made), 1)
+        budget = Budget(tol, epochs, self.limit(elapsed), elapsed, self.n_jobs)
         return _check_finite(self.solver.solve_kernel(problem, budget, self.seed, start, report), self.C)
 
     def _certified(
@@ -155,6 +159,7 @@ class PartFit:
         free = self.machine.fit_intercept and found.dual_variables is None
         if part.shift != 0:  # the intercept is one that can be stored
             free, b = False, (found.b + part.shift) - part.shift
+            assert found.responses is not None
             there = native.machine_bounds(problem.core, found.variables, found.responses, found.error, b).bounds
             found = replace(found, b=b, primal=there.primal, above=there.above)
         if found.reason != "max_time":

@@ -188,6 +188,7 @@ class PointKernel:
         used = np.flatnonzero(beta)
         vectors = self.given[used if rows is None else rows[used]]
         shift = self.layout.arranged_shift
+        assert shift is not None
         vectors = (vectors.toarray() if sp.issparse(vectors) else vectors).astype(np.longdouble) - shift
         coef = beta[used].astype(np.longdouble)
         exact = (np.longdouble(b) - (coef @ vectors) @ shift) + more
