@@ -114,7 +114,7 @@ class Certificate:
             f"seconds  {self.seconds:.2f}",
             f"solver   {self.solver}",
         ]
-        if self.rounding > 0.1 * self.gap:
+        if self.rounding > 0.1 * self.gap and self.reason != "tol":
             lines.insert(3, f"rounding {self.rounding:.3g} of the gap")
         if self.assumed:
             lines.append(f"assumed  {self.assumed}")
