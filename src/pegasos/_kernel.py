@@ -102,6 +102,14 @@ class KernelMachine(Machine):
         """Examples as the kernel takes them."""
         return X if self.scale_ is None else divide_columns(X, self.scale_)
 
+    @property
+    def gamma_(self) -> float:
+        """The number that `gamma` stood for in the last fit; of kernels that have one."""
+        check_is_fitted(self)
+        if not isinstance(self._fitted_kernel, PointKernel):
+            raise AttributeError("gamma_ is there with kernels by name only; a matrix or a function has none")
+        return self._fitted_kernel.gamma
+
     def _refuse_combinations(self, solver: Solver) -> None:
         refuse_kernel_combinations(self, solver)
 
@@ -235,7 +243,12 @@ class KernelMachine(Machine):
             sentences.append(uneven)
         elif found.reason == "precision" and found.rounding > 0.2 * found.gap:
             sentences.append(
-                f"Rounding is {found.rounding:.2g} of the gap: centre and scale features and targets, or lower C."
+                f"Of the gap {found.rounding:.2g} is rounding: centre and scale features and targets, or lower C."
+            )
+        elif found.reason == "precision" and np.abs(self.intercept_).max() > 1e6:
+            sentences.append(
+                f"The intercept, {self.intercept_[0]:.6g}, cannot be stored with more digits: take a constant off the "
+                "targets."
             )
         elif C > 100:
             sentences.append(f"C={C:.3g} is large, a hard problem: try a smaller C, and scale the features.")

@@ -81,9 +81,10 @@ class PartFit:
         tol, s = self.machine.tol, self.s[rows[train]]
         problem = self._problem(part, train, held, s, kernel, source or kernel.source(order, 1))
         start = None if last is None else feasible_start(problem, last[rows[train]])
-        asked, earlier = SHARE * tol, None
+        asked, earlier, limit = SHARE * tol, None, self.limit(time.perf_counter() - self.started)
         while True:
-            found = self._run(problem, asked, start, report, 0.0 if earlier is None else earlier.epochs)
+            made = 0.0 if earlier is None else earlier.epochs
+            found = self._run(problem, asked, start, report, made, limit)
             if earlier is not None:
                 found = found.continuing(earlier)
             found = self._certified(problem, found, part, kernel, order)
@@ -133,12 +134,18 @@ class PartFit:
         )
 
     def _run(
-        self, problem: KernelProblem, tol: float, start: Floats | None, report: Report, made: float
+        self,
+        problem: KernelProblem,
+        tol: float,
+        start: Floats | None,
+        report: Report,
+        made: float,
+        limit: float | None,
     ) -> KernelSolution:
         """What the solver finds in the time and the epochs that are left."""
         elapsed = time.perf_counter() - self.started
         epochs = max(int(self.machine.max_iter - made), 1)
-        budget = Budget(tol, epochs, self.limit(elapsed), elapsed, self.n_jobs)
+        budget = Budget(tol, epochs, limit, elapsed, self.n_jobs)
         return _check_finite(self.solver.solve_kernel(problem, budget, self.seed, start, report), self.C)
 
     def _certified(
@@ -165,6 +172,8 @@ class PartFit:
         if found.reason != "max_time":
             run = native.Run(n_jobs=self.n_jobs or usable_threads())
             found = certify(problem, found, kernel.exact(order), self.machine.tol, run, None if free else found.b)
+        if found.dual < 0:  # the value of beta = 0
+            found = replace(found, dual=0.0, below=0.0)
         return allow_for(self.known, problem, found)
 
     def _as_stored(

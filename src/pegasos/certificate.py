@@ -115,7 +115,7 @@ class Certificate:
             f"solver   {self.solver}",
         ]
         if self.rounding > 0.1 * self.gap and self.reason != "tol":
-            lines.insert(3, f"rounding {self.rounding:.3g} of the gap")
+            lines.insert(3, f"rounding {self.rounding:.3g}  (so much of the gap)")
         if self.assumed:
             lines.append(f"assumed  {self.assumed}")
         if self.scaled:

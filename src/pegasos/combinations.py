@@ -102,6 +102,11 @@ def refuse_kernel_combinations(machine: Any, solver: Solver) -> None:
             + "early_stopping=False",
         ),
         (
+            machine.scale is not None and isinstance(machine.kernel, str) and machine.kernel == "precomputed",
+            "scale='auto' divides the columns of X by their sizes, and with kernel='precomputed' X is the kernel matrix; "
+            "leave it out, and scale the examples before their kernel is computed",
+        ),
+        (
             pairs and machine.multi_class == "ovr",
             "decision_function_shape='ovo' is the decisions of pairs of classes, which multi_class='ovr' does not "
             "train; use multi_class='ovo', or decision_function_shape='ovr'",

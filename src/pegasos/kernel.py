@@ -102,6 +102,8 @@ class SVC(Classifier, KernelMachine):
         Intercepts; 0 without one.
     coef_ : ndarray of shape (1, n_features), or with a row for each pair or class
         Weights of the features; with ``kernel="linear"`` only.
+    gamma_ : float
+        The number that `gamma` stood for; with kernels by name.
     classes_ : ndarray of shape (n_classes,)
         The labels. Of two, positive decisions mean the second; of a pair of more, the first.
     certificate_ : Certificate

@@ -290,8 +290,9 @@ class CalledKernel:
     def decisions(self, support: Support, groups: Sequence[slice], X: Any, n_jobs: int) -> Floats:
         out = np.zeros((X.shape[0], len(groups), len(support.coef)))
         if len(support.rows):
+            vectors = support.vectors.astype(np.float64, copy=False)
             for k in range(0, X.shape[0], BLOCK):
-                K = self._call(X[k : k + BLOCK], support.vectors)
+                K = self._call(X[k : k + BLOCK].astype(np.float64, copy=False), vectors)
                 for g, group in enumerate(groups):
                     out[k : k + BLOCK, g] = K[:, group] @ support.coef[:, group].T
         return out
@@ -328,7 +329,7 @@ def make_kernel(machine: Any, solver: Solver, X: Any, sample_weight: Floats | No
         return given
     X, report = check_points(X, machine._threads() or 1)
     if callable(machine.kernel):
-        called = CalledKernel(machine.kernel, X)
+        called = CalledKernel(machine.kernel, X.astype(np.float64, copy=False))
         _check_diagonal(called)
         return called
     gamma, rbf = scale_gamma(machine.gamma, X, sample_weight), machine.kernel == "rbf"
@@ -368,7 +369,7 @@ def _check_diagonal(kernel: Kernel) -> None:
     if np.isfinite(value) and value > LARGE[np.float64]:
         raise ValueError(
             f"the kernel has values up to {value:.2g}, of which double precision rounds off what counts beside margins "
-            "of 1; centre and scale the features, for example with scale='auto' or sklearn.preprocessing.StandardScaler"
+            "of 1; centre and scale the features, for example with sklearn.preprocessing.StandardScaler"
         )
     wrong = np.flatnonzero(~np.isfinite(diagonal))
     if len(wrong):

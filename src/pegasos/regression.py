@@ -25,7 +25,7 @@ from pegasos.targets import middle_and_spread, near_middle
 __all__ = ["LinearSVR"]
 
 #: Where the intercept is penalised, a median of the targets so many times their spread hides all else.
-VERY_FAR = 1e6
+VERY_FAR = 1e3
 
 
 class LinearSVR(RegressorMixin, StreamMachine):
