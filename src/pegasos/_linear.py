@@ -209,8 +209,8 @@ class LinearMachine(Machine):
             sentences.append(uneven)
         elif longest > 100 and not self.scale:
             sentences.append(
-                f"The longest example has norm {longest:.3g}: scale the features, with scale='auto'; where columns are far "
-                "from zero, centre them (sklearn.preprocessing.StandardScaler)."
+                f"The longest example has norm {longest:.3g}: scale the features, with scale='auto'; where columns are "
+                "far from zero, centre them (sklearn.preprocessing.StandardScaler)."
             )
         if C * longest**2 > 100:
             sentences.append(f"C={C:.3g} is large for data of this scale, a hard problem: try a smaller C.")

@@ -103,8 +103,8 @@ def refuse_kernel_combinations(machine: Any, solver: Solver) -> None:
         ),
         (
             machine.scale is not None and isinstance(machine.kernel, str) and machine.kernel == "precomputed",
-            "scale='auto' divides the columns of X by their sizes, and with kernel='precomputed' X is the kernel matrix; "
-            "leave it out, and scale the examples before their kernel is computed",
+            "scale='auto' divides the columns of X by their sizes, and with kernel='precomputed' X is the kernel "
+            "matrix; leave it out, and scale the examples before their kernel is computed",
         ),
         (
             pairs and machine.multi_class == "ovr",
