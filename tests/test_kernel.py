@@ -184,8 +184,8 @@ class TestCertificate:
 
     def test_time(self):
         rng = np.random.default_rng(0)
-        Z, y = rng.normal(size=(600, 5)), rng.integers(0, 3, 600)  # nothing to learn: slow at this C
-        clf = SVC(C=1e6, kernel="linear", tol=1e-12, max_time=0.6, solver="smo")
+        Z, y = rng.normal(size=(9000, 5)), rng.integers(0, 3, 9000)  # nothing to learn: slow at this C
+        clf = SVC(C=1e6, tol=1e-12, max_time=0.6, solver="smo")
         with pytest.warns(ConvergenceWarning, match=r"3 of 3 problems fell short.*max_time"):
             clf.fit(Z, y)
         assert {part.reason for part in clf.certificate_.parts} == {"max_time"}

@@ -193,7 +193,7 @@ class TestJointSteps:
         A = random.normal(size=(30, 3))
         K, t, hi = A @ A.T, random.normal(size=30), np.ones(30)
         found = native.joint_steps(K, t, -hi, hi, np.zeros(30), free, 20, native.Run())
-        assert (np.abs(found) <= 1).all()
+        assert (np.abs(found) <= 1 + 1e-15).all()  # bounds that are met are known to the problem, exactly
         assert t @ found - found @ K @ found / 2 >= 0
         assert not free or abs(found.sum()) < 1e-13
 
