@@ -425,8 +425,7 @@ public:
     /// How far responses to coefficients of this size, kept while these changed, may be from the true ones:
     /// by the error of the matrix, and by what additions round off.
     double error_of(double size) const {
-        return size * source_.error() + drift_ +
-               2 * unit * terms_ * moved_ * source_.largest();
+        return size * source_.error() + drift_ + 2 * unit * terms_ * moved_ * source_.largest();
     }
     /// Takes note of rows that are added to responses elsewhere, and of responses that are off already.
     void note(std::span<const double> steps, double drift = 0) {

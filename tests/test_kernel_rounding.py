@@ -1,6 +1,7 @@
 """Kernel machines: values that do not depend on blocks, their errors, certificates on data far from zero."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -289,3 +290,38 @@ def test_layout_of_an_array_and_of_a_matrix():
     assert sparse.filled.tolist() == [True, False, False]
     moved = sparse.convert(sparse.arrange(sp.csr_array(X)), np.float32).toarray()
     np.testing.assert_allclose(((moved[0] - moved[1]) ** 2).sum(), ((X[0] - X[1]) ** 2).sum())
+
+
+class TestOptions:
+    def test_a_time_limit_for_all_runs_of_a_problem(self):
+        """A fit that goes on with a finer matrix has the time that is left."""
+        Z = RANDOM.normal(size=(200, 6))
+        y = Z[:, 0] + RANDOM.normal(size=200) > 0
+        clf = SVC(C=1e3, tol=1e-9, max_time=60)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            clf.fit(Z, y)
+        assert clf.certificate_.reason in ("tol", "precision")
+
+    def test_scale_is_for_examples(self):
+        with pytest.raises(ValueError, match="scale='auto' divides the columns of X"):
+            SVC(kernel="precomputed", scale="auto").fit(np.eye(4), [0, 0, 1, 1])
+
+    def test_functions_are_given_double_precision(self):
+        Z = RANDOM.normal(size=(100, 4)).astype(np.float32)
+        seen = set()
+
+        def kernel(A, B):
+            seen.update((A.dtype, B.dtype))
+            return A @ B.T + 1
+
+        clf = SVC(kernel=kernel).fit(Z, Z[:, 0] > 0)
+        clf.predict(Z)
+        assert seen == {np.dtype(np.float64)}
+        assert clf.certificate_.converged
+
+    def test_gamma_as_it_was_fitted(self):
+        Z = RANDOM.normal(size=(50, 2))
+        clf = SVC().fit(Z, Z[:, 0] > 0)
+        assert clf.gamma_ == pytest.approx(1 / (2 * Z.var()))
+        assert not hasattr(SVC(kernel="precomputed").fit(Z @ Z.T, Z[:, 0] > 0), "gamma_")

@@ -232,8 +232,7 @@ private:
     void settle() {
         double sums = 0;
         for (std::size_t i = 0; i < c_.size(); ++i) sums += mass_ * std::abs(c_[i]) + std::abs(earlier_c_[i]);
-        rounded_ +=
-            8 * (static_cast<double>(t_) + 64) * unit * sums * gram_.source().largest();
+        rounded_ += 8 * (static_cast<double>(t_) + 64) * unit * sums * gram_.source().largest();
         for (std::size_t i = 0; i < g_.size(); ++i) {
             sum_c_[i] += mass_ * c_[i] - earlier_c_[i];
             sum_g_[i] += mass_ * g_[i] - earlier_g_[i];
