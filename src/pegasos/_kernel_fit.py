@@ -157,11 +157,7 @@ class PartFit:
         order: NDArray[np.intp] | None,
     ) -> KernelSolution:
         """With bounds that allow for rounding and for what is known of the kernel."""
-        if self.known.indefinite:
-            reason = "indefinite" if found.reason in ("tol", "precision") else found.reason
-            records = [[seconds, epoch, primal, -np.inf] for seconds, epoch, primal, _ in found.records]
-            return replace(found, dual=-np.inf, below=0.0, records=records, reason=reason)
-        if self.solver.kernel_margin:
+        if self.solver.kernel_margin and not self.known.indefinite:
             return found
         free = self.machine.fit_intercept and found.dual_variables is None
         if part.shift != 0:  # the intercept is one that can be stored
@@ -169,6 +165,10 @@ class PartFit:
             assert found.responses is not None
             there = native.machine_bounds(problem.core, found.variables, found.responses, found.error, b).bounds
             found = replace(found, b=b, primal=there.primal, above=there.above)
+        if self.known.indefinite:
+            reason = "indefinite" if found.reason in ("tol", "precision") else found.reason
+            records = [[seconds, epoch, primal, -np.inf] for seconds, epoch, primal, _ in found.records]
+            return replace(found, dual=-np.inf, below=0.0, records=records, reason=reason)
         if found.reason != "max_time":
             run = native.Run(n_jobs=self.n_jobs or usable_threads())
             found = certify(problem, found, kernel.exact(order), self.machine.tol, run, None if free else found.b)

@@ -41,9 +41,9 @@ def certify(
         if found.dual_variables is not None:
             none = np.zeros(len(found.responses))
             dual = native.judge(sums, problem.core, run, found.dual_variables, none, 0.0, None, True).bounds
-        if b is None:
-            best = replace(best, b=judged.b)
-        best = replace(best, squared_norm=judged.squared_norm, primal=judged.bounds.primal, above=judged.bounds.above)
+        if judged.bounds.primal < best.primal:
+            best = replace(best, b=judged.b, squared_norm=judged.squared_norm)
+            best = replace(best, primal=judged.bounds.primal, above=judged.bounds.above)
         if dual.dual > best.dual:
             best = replace(best, dual=dual.dual, below=dual.below)
     return best
