@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from audit import evaluation, oracle
-from audit.cases import KINDS, KernelProblems, LinearProblems, coefficients, kernel_parts, run_case
+from audit.cases import KINDS, run_case
 from audit.checks import Bound, Claim, check, check_bound, check_sum, relative_gap
 from audit.data import dense
 from audit.evaluation import LONG, JointProblem, KernelProblem, LinearKernelProblem, LinearProblem, Rows
+from audit.kernel_cases import KernelProblems, coefficients, kernel_parts
+from audit.linear_cases import LinearProblems
 from audit.report import Report
 from audit.run import run, run_chunk
 

@@ -24,8 +24,8 @@ and repeat a single case, as the report says, with
 
     python -m tests.audit --seed 1 --case 1234 --verbose
 
-Modules: `evaluation` has the objectives, `data` random data, `cases` random fits and what they claim, `oracle` points
-near the optimum, `checks` what is checked, `run` processes, `report` the summary. ``tests/test_audit.py`` runs a few
-hundred cases with the other tests, data that certificates were once false on, and planted faults, each of which must be
-found.
+Modules: `evaluation` has the objectives, `data` random data, `case` what a case is, `linear_cases`, `kernel_cases` and
+`sequence_cases` random fits and what they claim, `cases` all of these, `oracle` points near the optimum, `checks` what
+is checked, `run` processes, `report` the summary. ``tests/test_audit.py`` runs a few hundred cases with each test run,
+data that certificates were once false on, and planted faults, each of which must be found.
 """

@@ -12,7 +12,7 @@ from .evaluation import LinearKernelProblem, LinearProblem
 
 try:
     import clarabel
-except ImportError:  # pragma: no cover
+except ImportError:  # a package of the dev extra; without it other points are compared with
     clarabel = None
 
 #: Why oracle points are missing, where they are.
