@@ -33,8 +33,8 @@ from sklearn.exceptions import ConvergenceWarning
 from timing import alternate, print_machine
 
 from pegasos import SequenceSVC
-from pegasos.chunks import ChunkScores, chunk_scores
-from pegasos.templates import Template
+from pegasos.sequence.chunks import ChunkScores, chunk_scores
+from pegasos.sequence.templates import Template
 
 PARTS = ("conll", "ocr")
 OURS = "pegasos"

@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 from helpers import IRRATIONAL, make_run
 
-from pegasos import kernel_problem
 from pegasos._core import native
+from pegasos.problems import kernel as kernel_problem
 
 PRECISIONS = (np.float64, np.float32)
 

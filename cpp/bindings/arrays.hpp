@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "growing_array.hpp"
+#include "base/growing_array.hpp"
 
 template <class T>
 using Vector = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;

@@ -32,12 +32,8 @@ struct BoundProblem {
             throw std::invalid_argument("lengths differ");
     }
 
-    std::size_t n_rows() const {
-        return std::visit([](const auto& r) { return r.n_rows; }, rows.rows);
-    }
-    std::size_t dimension() const {
-        return std::visit([](const auto& r) { return r.n_features + 1; }, rows.rows);
-    }
+    std::size_t n_rows() const { return rows.rows.n_rows; }
+    std::size_t dimension() const { return rows.rows.dimension(); }
     ProblemData data() const {
         return {{y.data(), n_rows()}, {s.data(), n_rows()}, C, loss, epsilon, free_intercept};
     }

@@ -6,7 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "chain_dispatch.hpp"
+#include "instances/chain_dispatch.hpp"
 #include "run.hpp"
 
 namespace nb = nanobind;
@@ -56,7 +56,7 @@ struct BoundChainProblem {
           cost(std::move(cost)),
           barriers(to_links(barriers)),
           boundaries(boundaries) {
-        check_starts(std::visit([](const auto& r) { return r.n_rows; }, rows.rows), this->starts);
+        check_starts(rows.rows.n_rows, this->starts);
         const std::size_t K = n_labels();
         if (this->labels.shape(0) != this->starts.data()[n_sequences()] ||
             this->weights.shape(0) != n_sequences())

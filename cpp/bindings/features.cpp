@@ -13,7 +13,7 @@
 #include <string>
 
 #include "arrays.hpp"
-#include "vocabulary.hpp"
+#include "text/vocabulary.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -6,7 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "joint_dispatch.hpp"
+#include "instances/joint_dispatch.hpp"
 #include "run.hpp"
 
 namespace nb = nanobind;
@@ -52,13 +52,9 @@ struct BoundJointProblem {
             }
     }
 
-    std::size_t n_rows() const {
-        return std::visit([](const auto& r) { return r.n_rows; }, rows.rows);
-    }
+    std::size_t n_rows() const { return rows.rows.n_rows; }
     std::size_t n_classes() const { return cost.shape(0); }
-    std::size_t n_weights() const {
-        return std::visit([](const auto& r) { return r.n_features + 1; }, rows.rows) * n_classes();
-    }
+    std::size_t n_weights() const { return rows.rows.dimension() * n_classes(); }
     JointData data() const {
         return {y, {s.data(), n_rows()}, C, loss, {cost.data(), n_classes() * n_classes()}, n_classes()};
     }

@@ -10,9 +10,9 @@
 #include <variant>
 
 #include "arrays.hpp"
-#include "kernel_dispatch.hpp"
+#include "instances/kernel_dispatch.hpp"
+#include "kernel/solvers/newton_steps.hpp"
 #include "run.hpp"
-#include "solvers/joint_steps.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -10,7 +10,7 @@
 
 #include "arrays.hpp"
 #include "bound_problem.hpp"
-#include "dispatch.hpp"
+#include "instances/dispatch.hpp"
 #include "run.hpp"
 
 namespace nb = nanobind;
@@ -175,15 +175,12 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.def(
         "inspect",
         [](Rows& rows, const Run& run) {
-            const auto point_to = [&](const double* squares) {
-                std::visit([&](auto& r) { r.squares = squares; }, rows.rows);
-            };
-            point_to(nullptr);
+            rows.rows.set_squares(nullptr);
             RowsReport report = solve(rows, run, [&](const auto& r, Context& context) {
                 return inspect_rows(r, rows.n_stored, context);
             });
             rows.squares = std::move(report.squares);
-            point_to(rows.squares.get());
+            rows.rows.set_squares(rows.squares.get());
             return report;
         },
         "rows"_a, "run"_a);
@@ -223,8 +220,8 @@ NB_MODULE(PEGASOS_MODULE, m) {
         "neighbours_alike",
         [](const BoundProblem& problem, std::uint64_t seed) {
             const ProblemData data = problem.data();
-            return std::visit([&](const auto& rows) { return are_neighbours_alike(rows, data, seed); },
-                              problem.rows.rows);
+            return problem.rows.rows.visit(
+                [&](const auto& rows) { return are_neighbours_alike(rows, data, seed); });
         },
         "problem"_a, "seed"_a);
     m.def("sgd", &sgd, "problem"_a, "run"_a, nb::kw_only(), "complete_epochs"_a, "multiplicity"_a, "period"_a,

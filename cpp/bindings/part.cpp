@@ -5,7 +5,7 @@
 
 #include "arrays.hpp"
 #include "bound_problem.hpp"
-#include "part_dispatch.hpp"
+#include "instances/part_dispatch.hpp"
 #include "run.hpp"
 
 namespace nb = nanobind;

@@ -4,8 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "dispatch.hpp"
-#include "joint_dispatch.hpp"
+#include "instances/dispatch.hpp"
+#include "instances/joint_dispatch.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "dispatch.hpp"
+#include "instances/dispatch.hpp"
 
 namespace pegasos {
 
@@ -68,9 +68,8 @@ auto with_context(const Run& run, F f) {
 /// The same, f(rows, context).
 template <class F>
 auto solve(const Rows& rows, const Run& run, F f) {
-    return with_context(run, [&](Context& context) {
-        return std::visit([&](const auto& r) { return f(r, context); }, rows.rows);
-    });
+    return with_context(
+        run, [&](Context& context) { return rows.rows.visit([&](const auto& r) { return f(r, context); }); });
 }
 
 }  // namespace pegasos

@@ -8,8 +8,8 @@
 
 #include "arrays.hpp"
 #include "bound_problem.hpp"
+#include "instances/shared_dispatch.hpp"
 #include "run.hpp"
-#include "shared_dispatch.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "arrays.hpp"
+#include "instances/stream_dispatch.hpp"
 #include "run.hpp"
-#include "stream_dispatch.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -43,9 +43,8 @@ using Scores = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 Progress learn(Stream& stream, const Rows& rows, const Vector<double>& y, const Vector<double>& s,
                const Run& run, const std::optional<Vector<RowNumber>>& order,
                std::optional<std::uint64_t> seed, std::optional<Scores> scores) {
-    const auto [n_rows, n_features] =
-        std::visit([](const auto& r) { return std::pair(r.n_rows, r.n_features); }, rows.rows);
-    if (y.shape(0) != n_rows || s.shape(0) != n_rows || n_features + 1 != dimension_of(stream) ||
+    const std::size_t n_rows = rows.rows.n_rows;
+    if (y.shape(0) != n_rows || s.shape(0) != n_rows || rows.rows.dimension() != dimension_of(stream) ||
         (scores && scores->shape(0) != n_rows))
         throw std::invalid_argument("lengths differ");
     if (order && seed) throw std::invalid_argument("an order is given, or drawn from the seed");

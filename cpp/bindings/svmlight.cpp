@@ -4,8 +4,8 @@
 #include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
-#include "svmlight_reader.hpp"
-#include "svmlight_writer.hpp"
+#include "text/svmlight_reader.hpp"
+#include "text/svmlight_writer.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,5 +1,5 @@
 // The reader of text features: bytes in, arrays out.
-#include "text.hpp"
+#include "text/text.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "svmlight_reader.hpp"
+#include "text/svmlight_reader.hpp"
 
 using namespace pegasos::svmlight;
 

@@ -1,7 +1,7 @@
 // The definitions behind chain_dispatch.hpp.
 #pragma once
 
-#include "chain_dispatch.hpp"
+#include "instances/chain_dispatch.hpp"
 
 namespace pegasos {
 

@@ -1,7 +1,7 @@
 // The definitions behind joint_dispatch.hpp.
 #pragma once
 
-#include "joint_dispatch.hpp"
+#include "instances/joint_dispatch.hpp"
 
 namespace pegasos {
 

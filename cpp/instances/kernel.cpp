@@ -1,5 +1,5 @@
 // The kernel solvers, in both precisions.
-#include "kernel_dispatch.hpp"
+#include "instances/kernel_dispatch.hpp"
 
 namespace pegasos {
 

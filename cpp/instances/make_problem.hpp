@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "dispatch.hpp"
+#include "instances/dispatch.hpp"
 
 namespace pegasos {
 

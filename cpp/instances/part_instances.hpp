@@ -2,8 +2,8 @@
 // rows.
 #pragma once
 
+#include "instances/part_dispatch.hpp"
 #include "make_problem.hpp"
-#include "part_dispatch.hpp"
 
 namespace pegasos {
 

@@ -1,8 +1,8 @@
 // The definitions behind shared_dispatch.hpp.
 #pragma once
 
+#include "instances/shared_dispatch.hpp"
 #include "make_problem.hpp"
-#include "shared_dispatch.hpp"
 
 namespace pegasos {
 

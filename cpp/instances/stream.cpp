@@ -1,5 +1,5 @@
 // Learning from streams, for all kinds of rows.
-#include "stream_dispatch.hpp"
+#include "instances/stream_dispatch.hpp"
 
 namespace pegasos {
 

@@ -1,4 +1,4 @@
-#include "svmlight_parser.hpp"
+#include "text/svmlight_parser.hpp"
 
 namespace pegasos::svmlight {
 

@@ -1,4 +1,4 @@
-#include "text.hpp"
+#include "text/text.hpp"
 
 namespace pegasos::text {
 Table parse(std::string_view text, const Options& options) {

@@ -5,13 +5,13 @@ from importlib.metadata import version as _version
 from pegasos import datasets, io, solvers
 from pegasos._config import show_config
 from pegasos.certificate import Certificate
-from pegasos.feature_map import FeatureMapSVC
-from pegasos.kernel import SVC, SVR
-from pegasos.linear import LinearSVC
-from pegasos.path import LinearSVCCV, Path, path
-from pegasos.regression import LinearSVR
-from pegasos.sequence import SequenceSVC
-from pegasos.text import TextHasher
+from pegasos.kernel.svc import SVC, SVR
+from pegasos.linear.path import LinearSVCCV, Path, path
+from pegasos.linear.svc import LinearSVC
+from pegasos.linear.svr import LinearSVR
+from pegasos.linear.text import TextHasher
+from pegasos.sequence.feature_map import FeatureMapSVC
+from pegasos.sequence.svc import SequenceSVC
 
 __version__ = _version("pegasos")
 __all__ = [

@@ -317,7 +317,7 @@ def stream_case(case, random):
 @contextlib.contextmanager
 def small_blocks():
     """So that even small data sets have several blocks, and none is taken into memory."""
-    from pegasos.out_of_core import blocks, fit, machine
+    from pegasos.linear.out_of_core import blocks, fit, machine
 
     with (
         mock.patch.object(blocks, "RUN_BYTES", 1 << 8),

@@ -10,14 +10,14 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_regressor
 
-from pegasos._linear import LinearMachine
-from pegasos.chunks import chunk_scores
 from pegasos.io import open_dataset, read_svmlight, read_table, read_text
 from pegasos.io.conll import read_lines
 from pegasos.io.dataset import is_dataset
-from pegasos.sequence import ForbiddenLink, SequenceSVC
-from pegasos.templates import Template
-from pegasos.text import TextHasher
+from pegasos.linear.estimator import LinearMachine
+from pegasos.linear.text import TextHasher
+from pegasos.sequence.chunks import chunk_scores
+from pegasos.sequence.svc import ForbiddenLink, SequenceSVC
+from pegasos.sequence.templates import Template
 
 __all__ = ["TABLES", "Data", "DataFlags", "Form", "data_flags", "form_of", "machine_of", "predictor_of", "template_of"]
 

@@ -6,13 +6,13 @@ from typing import Any
 import click
 import numpy as np
 
-from pegasos._kernel import KernelMachine
-from pegasos._linear import LinearMachine
 from pegasos.cli.data import machine_of, template_of
 from pegasos.cli.options import as_json_text
 from pegasos.io import load_model
-from pegasos.sequence import SequenceSVC
-from pegasos.templates import Template
+from pegasos.kernel.estimator import KernelMachine
+from pegasos.linear.estimator import LinearMachine
+from pegasos.sequence.svc import SequenceSVC
+from pegasos.sequence.templates import Template
 
 __all__ = ["inspect"]
 

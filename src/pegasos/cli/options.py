@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from pegasos.kernel import SVC, SVR
-from pegasos.linear import LinearSVC
-from pegasos.options import Choice, Flag, Integer, Number, NumberOrName, Option
-from pegasos.regression import LinearSVR
-from pegasos.sequence import SequenceSVC
+from pegasos.base.options import Choice, Flag, Integer, Number, NumberOrName, Option
+from pegasos.kernel.svc import SVC, SVR
+from pegasos.linear.svc import LinearSVC
+from pegasos.linear.svr import LinearSVR
+from pegasos.sequence.svc import SequenceSVC
 from pegasos.solvers import KERNEL_SOLVERS, SEQUENCE_SOLVERS, SOLVERS, STREAM_SOLVERS, Solver
 
 __all__ = [

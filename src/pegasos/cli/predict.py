@@ -9,7 +9,7 @@ from pegasos.cli.data import DataFlags, data_flags, form_of, machine_of, predict
 from pegasos.cli.options import as_json_text, refuse_overwriting
 from pegasos.io import load_model
 from pegasos.io._atomic import open_atomic
-from pegasos.linear import LinearSVC
+from pegasos.linear.svc import LinearSVC
 
 __all__ = ["predict"]
 

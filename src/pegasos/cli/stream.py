@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._config import usable_threads
-from pegasos._stream import Learner
 from pegasos.cli.options import TASKS, as_json_text, given_parameters, refuse_folder
 from pegasos.io import save_model
 from pegasos.io.stream import Part, read_svmlight_parts, read_text_parts
-from pegasos.linear import LinearSVC
-from pegasos.regression import LinearSVR
+from pegasos.linear.stream import Learner
+from pegasos.linear.svc import LinearSVC
+from pegasos.linear.svr import LinearSVR
+from pegasos.linear.text import TextHasher
 from pegasos.solvers import STREAM_SOLVERS
-from pegasos.text import TextHasher
 
 __all__ = ["StreamFlags", "Talk", "train_stream"]
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from pegasos import linear, regression
-from pegasos._machine import explains_habits
+from pegasos.base.estimator import explains_habits
 from pegasos.dask.machine import DaskMachine
+from pegasos.linear import svc, svr
 
 __all__ = ["LinearSVC", "LinearSVR"]
 
 
-class LinearSVC(DaskMachine, linear.LinearSVC):
+class LinearSVC(DaskMachine, svc.LinearSVC):
     """`pegasos.LinearSVC` on Dask arrays, data frames and delayed partitions, certified.
 
     Each worker makes steps of dual coordinate ascent on the examples it holds; in a round a vector of the size of the
@@ -61,7 +61,7 @@ class LinearSVC(DaskMachine, linear.LinearSVC):
     >>> client.close()
     """
 
-    local = linear.LinearSVC
+    local = svc.LinearSVC
     multi_class = "ovr"
     cost = None
     early_stopping = False
@@ -136,7 +136,7 @@ class LinearSVC(DaskMachine, linear.LinearSVC):
         return float(sums[0] / sums[1])
 
 
-class LinearSVR(DaskMachine, regression.LinearSVR):
+class LinearSVR(DaskMachine, svr.LinearSVR):
     """`pegasos.LinearSVR` on Dask arrays, data frames and delayed partitions, certified.
 
     Parameters
@@ -154,7 +154,7 @@ class LinearSVR(DaskMachine, regression.LinearSVR):
         As in `pegasos.dask.LinearSVC`.
     """
 
-    local = regression.LinearSVR
+    local = svr.LinearSVR
 
     @explains_habits
     def __init__(

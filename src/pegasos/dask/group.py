@@ -12,7 +12,7 @@ import dask
 import distributed
 
 from pegasos.dask.client import Line
-from pegasos.distributed import Block, Lost, Message, Reply, Survey, serve, survey
+from pegasos.linear.distributed import Block, Lost, Message, Reply, Survey, serve, survey
 
 __all__ = ["DaskGroup"]
 

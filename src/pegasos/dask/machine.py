@@ -10,17 +10,17 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos._linear import LinearMachine, State
-from pegasos._machine import shortfall
+from pegasos.base.estimator import shortfall
+from pegasos.base.options import Number, Option, check_options
+from pegasos.base.progress import make_report
 from pegasos.certificate import Certificate, certificate_of, history_from_records, join_parts
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
 from pegasos.dask.lazy import apply
 from pegasos.dask.partitions import is_collection, split
-from pegasos.distributed import Found, Plan, Tally, drive, make_plan
-from pegasos.options import Number, Option, check_options
-from pegasos.problem import Budget
-from pegasos.progress import make_report
+from pegasos.linear.distributed import Found, Plan, Tally, drive, make_plan
+from pegasos.linear.estimator import LinearMachine, State
+from pegasos.problems.linear import Budget
 
 __all__ = ["DaskMachine"]
 

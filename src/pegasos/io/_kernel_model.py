@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pegasos.base.options import Integer, Number
 from pegasos.io._tensors import Tensors, take
-from pegasos.kernel import SVC, SVR
-from pegasos.kernel_layout import Layout
-from pegasos.kernels import KERNELS, GivenKernel, PointKernel, Precision
-from pegasos.options import Integer, Number
-from pegasos.problem import check_rows
+from pegasos.kernel.kernels import KERNELS, GivenKernel, PointKernel, Precision
+from pegasos.kernel.layout import Layout
+from pegasos.kernel.svc import SVC, SVR
+from pegasos.problems.linear import check_rows
 
 __all__ = ["count_parts", "pack", "unpack"]
 

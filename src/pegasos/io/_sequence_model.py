@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.base.options import Integer
 from pegasos.io._tensors import Tensors, take
-from pegasos.joint import check_cost
-from pegasos.options import Integer
-from pegasos.sequence import SequenceSVC
-from pegasos.sequence_problem import SequenceStart
-from pegasos.sequences import KINDS, Encoder
-from pegasos.templates import Template
+from pegasos.problems.joint import check_cost
+from pegasos.problems.sequence import SequenceStart
+from pegasos.sequence.input import KINDS, Encoder
+from pegasos.sequence.svc import SequenceSVC
+from pegasos.sequence.templates import Template
 
 __all__ = ["pack", "pack_constraints", "pack_template", "unpack", "unpack_constraints", "unpack_template"]
 

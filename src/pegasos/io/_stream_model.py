@@ -4,8 +4,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from pegasos._stream import StreamMachine
 from pegasos.io._tensors import Tensors, take
+from pegasos.linear.stream import StreamMachine
 
 __all__ = ["is_stream", "pack", "unpack"]
 

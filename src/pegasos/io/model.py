@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos._linear import State
 from pegasos.certificate import Certificate, History, history_from_records
 from pegasos.io import _kernel_model, _sequence_model, _stream_model
 from pegasos.io._atomic import open_atomic
 from pegasos.io._tensors import Tensors, take
-from pegasos.kernel import SVC, SVR
-from pegasos.linear import LinearSVC
-from pegasos.path import LinearSVCCV
-from pegasos.regression import LinearSVR
-from pegasos.sequence import SequenceSVC
+from pegasos.kernel.svc import SVC, SVR
+from pegasos.linear.estimator import State
+from pegasos.linear.path import LinearSVCCV
+from pegasos.linear.svc import LinearSVC
+from pegasos.linear.svr import LinearSVR
+from pegasos.linear.text import TextHasher
+from pegasos.sequence.svc import SequenceSVC
+from pegasos.sequence.templates import Template
 from pegasos.solvers import STREAM_SOLVERS, Solver
-from pegasos.templates import Template
-from pegasos.text import TextHasher
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline

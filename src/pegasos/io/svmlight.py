@@ -1,4 +1,4 @@
-"""Reading the svmlight / LIBSVM text format. Its grammar is stated in ``cpp/svmlight_parser.hpp``."""
+"""Reading the svmlight / LIBSVM text format. Its grammar is stated in ``cpp/text/svmlight_parser.hpp``."""
 
 import operator
 import os

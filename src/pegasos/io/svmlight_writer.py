@@ -1,4 +1,4 @@
-"""Writing the svmlight / LIBSVM text format. Its grammar is stated in ``cpp/svmlight_parser.hpp``."""
+"""Writing the svmlight / LIBSVM text format. Its grammar is stated in ``cpp/text/svmlight_parser.hpp``."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Text features by their hash. The grammar of the lines is stated in ``cpp/text.hpp``."""
+"""Text features by their hash. The grammar of the lines is stated in ``cpp/text/text.hpp``."""
 
 import contextlib
 import functools

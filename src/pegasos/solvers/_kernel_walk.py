@@ -3,8 +3,8 @@
 import math
 
 from pegasos._core import native
-from pegasos.kernel_problem import KernelProblem, KernelSolution
-from pegasos.problem import Budget
+from pegasos.problems.kernel import KernelProblem, KernelSolution
+from pegasos.problems.linear import Budget
 from pegasos.solvers.base import Report, make_run
 
 __all__ = ["walk"]
@@ -27,7 +27,7 @@ def walk(
     average: bool | str,
     max_steps: int | None,
 ) -> KernelSolution:
-    """`cpp/solvers/kernel_walk.hpp` has the mathematics."""
+    """`cpp/kernel/solvers/kernel_walk.hpp` has the mathematics."""
     if batch_size > problem.n_rows:
         raise ValueError(f"batch_size={batch_size} is more than the {problem.n_rows} examples; lower it")
     steps = math.ceil(budget.max_iter * problem.n_rows / batch_size) if max_steps is None else int(max_steps)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.options import Choice, Integer, Option, names
-from pegasos.problem import Budget, Problem, Solution, WarmStart
+from pegasos.base.options import Choice, Integer, Option, names
+from pegasos.problems.linear import Budget, Problem, Solution, WarmStart
 from pegasos.solvers.base import Report, Solver, continued_seed, make_run
 
 __all__ = ["AVERAGE", "OUTPUTS", "SHARED_OPTIONS", "STREAM_OUTPUTS", "SubgradientSolver"]
@@ -38,7 +38,7 @@ STREAM_OUTPUTS = {False: "last", "last": "last", True: "average", "suffix": "suf
 
 
 class SubgradientSolver(Solver):
-    """Stochastic sub-gradient descent; see `cpp/solvers/subgradient.hpp` for the mathematics."""
+    """Stochastic sub-gradient descent; see `cpp/linear/solvers/subgradient.hpp` for the mathematics."""
 
     schedule: ClassVar[str]
 

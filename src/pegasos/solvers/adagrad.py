@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
-from pegasos.options import Number, Option
+from pegasos.base.options import Number, Option
 from pegasos.solvers.base import LOSSES, Solver
 
 __all__ = ["AdaGrad"]

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from pegasos._config import usable_threads
 from pegasos._core import native
+from pegasos.base.options import Option
 from pegasos.certificate import relative_gap
-from pegasos.kernel_problem import KernelProblem, KernelSolution
-from pegasos.options import Option
-from pegasos.problem import Budget, Problem, Solution, WarmStart, joined
-from pegasos.sequence_problem import SequenceProblem, SequenceSolution, SequenceStart
+from pegasos.problems.kernel import KernelProblem, KernelSolution
+from pegasos.problems.linear import Budget, Problem, Solution, WarmStart, joined
+from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
 from pegasos.solvers.base import LOSSES, Report, Solver
 from pegasos.solvers.frank_wolfe import FrankWolfe
 from pegasos.solvers.interior_point import InteriorPoint

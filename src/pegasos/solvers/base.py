@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pegasos._core import native
-from pegasos.kernel_problem import KernelProblem, KernelSolution
-from pegasos.options import Option, check_options
-from pegasos.problem import Budget, Problem, Solution, WarmStart
-from pegasos.sequence_problem import SequenceProblem, SequenceSolution, SequenceStart
+from pegasos.base.options import Option, check_options
+from pegasos.problems.kernel import KernelProblem, KernelSolution
+from pegasos.problems.linear import Budget, Problem, Solution, WarmStart
+from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
 
 __all__ = ["LOSSES", "Report", "Solver", "continued_seed", "make_run"]
 

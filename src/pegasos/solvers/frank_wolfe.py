@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
-from pegasos.options import Integer, Option
-from pegasos.problem import Budget
-from pegasos.sequence_problem import SequenceProblem, SequenceSolution, SequenceStart
+from pegasos.base.options import Integer, Option
+from pegasos.problems.linear import Budget
+from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
 from pegasos.solvers.base import Report, Solver, make_run
 
 __all__ = ["FrankWolfe"]

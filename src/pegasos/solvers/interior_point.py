@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
-from pegasos.options import Option
-from pegasos.problem import Budget, Problem, Solution, WarmStart
+from pegasos.base.options import Option
+from pegasos.problems.linear import Budget, Problem, Solution, WarmStart
 from pegasos.solvers.base import LOSSES, Report, Solver, make_run
 
 __all__ = ["InteriorPoint"]

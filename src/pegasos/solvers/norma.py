@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from pegasos.options import Number, Option
-from pegasos.problem import Problem
+from pegasos.base.options import Number, Option
+from pegasos.problems.linear import Problem
 from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
 
 __all__ = ["Norma"]

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.base.options import Choice, Flag, Integer, Option, names
 from pegasos.certificate import relative_gap
-from pegasos.joint import JointProblem
-from pegasos.kernel_problem import KernelProblem, KernelSolution
-from pegasos.options import Choice, Flag, Integer, Option, names
-from pegasos.problem import Budget, Problem, Solution, WarmStart, joined
-from pegasos.sequence_problem import SequenceProblem, SequenceSolution, SequenceStart
+from pegasos.problems.joint import JointProblem
+from pegasos.problems.kernel import KernelProblem, KernelSolution
+from pegasos.problems.linear import Budget, Problem, Solution, WarmStart, joined
+from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
 from pegasos.solvers._intercept_search import RootSearch
 from pegasos.solvers._kernel_walk import walk
 from pegasos.solvers._subgradient import OUTPUTS, SHARED_OPTIONS, STREAM_OUTPUTS, SubgradientSolver

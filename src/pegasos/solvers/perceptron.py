@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos.kernel_problem import KernelProblem, KernelSolution
-from pegasos.options import Choice, Option
-from pegasos.problem import Budget, Problem, Solution, WarmStart
+from pegasos.base.options import Choice, Option
+from pegasos.problems.kernel import KernelProblem, KernelSolution
+from pegasos.problems.linear import Budget, Problem, Solution, WarmStart
 from pegasos.solvers._kernel_walk import walk
 from pegasos.solvers._subgradient import AVERAGE, SHARED_OPTIONS, SubgradientSolver
 from pegasos.solvers.base import Report

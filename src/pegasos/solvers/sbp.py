@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.kernel_problem import KernelProblem, KernelSolution
-from pegasos.options import Integer, Number, Option
-from pegasos.problem import Budget
+from pegasos.base.options import Integer, Number, Option
+from pegasos.problems.kernel import KernelProblem, KernelSolution
+from pegasos.problems.linear import Budget
 from pegasos.solvers.base import Report, Solver, make_run
 
 __all__ = ["SBP"]

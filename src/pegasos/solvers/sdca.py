@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.joint import JointProblem
-from pegasos.kernel_problem import KernelProblem, KernelSolution
-from pegasos.options import Choice, Flag, Option, names
-from pegasos.problem import Budget, Problem, Solution, WarmStart
+from pegasos.base.options import Choice, Flag, Option, names
+from pegasos.problems.joint import JointProblem
+from pegasos.problems.kernel import KernelProblem, KernelSolution
+from pegasos.problems.linear import Budget, Problem, Solution, WarmStart
 from pegasos.solvers.base import LOSSES, Report, Solver, continued_seed, make_run
 
 __all__ = ["SDCA"]

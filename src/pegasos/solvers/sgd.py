@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
-from pegasos.joint import JointProblem
-from pegasos.options import Integer, Number, Option
-from pegasos.problem import Budget, Problem, Solution, WarmStart
+from pegasos.base.options import Integer, Number, Option
+from pegasos.problems.joint import JointProblem
+from pegasos.problems.linear import Budget, Problem, Solution, WarmStart
 from pegasos.solvers.base import LOSSES, Report, Solver, continued_seed, make_run
 
 __all__ = ["SGDM", "SGDR", "SGDS"]
@@ -15,7 +15,7 @@ PATIENCE = Number(low=1, help="compute the objective in full when its free estim
 
 
 class _SGD(Solver):
-    """What the three share; `cpp/solvers/sgd.hpp` has the mathematics."""
+    """What the three share; `cpp/linear/solvers/sgd.hpp` has the mathematics."""
 
     complete_epochs: ClassVar[bool] = True
     # Options of some of them.

@@ -1,0 +1,79 @@
+// What goes into a run of a solver and what comes out, whatever the algorithm.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/monitor.hpp"
+#include "base/threads.hpp"
+#include "linear/certificate.hpp"
+
+namespace pegasos {
+
+/// Where a run begins: w and the number of steps t already behind it.
+struct Start {
+    std::vector<double> w;
+    std::uint64_t t = 0;
+    std::vector<double> q;                                 // the dual point of the earlier run, or empty
+    std::vector<std::vector<double>> counterweights = {};  // slopes met at other fixed intercepts
+};
+
+/// Which vector a run returns: that of the best primal value found at a check, of the iterates or of their
+/// suffix means, or one that was asked for by name, whatever its value.
+enum class Output { best, best_suffix, last, average, suffix, random_stop };
+
+inline bool is_best(Output output) { return output == Output::best || output == Output::best_suffix; }
+inline bool is_suffix(Output output) { return output == Output::suffix || output == Output::best_suffix; }
+inline bool is_mean(Output output) { return output == Output::average || is_suffix(output); }
+
+struct Record {
+    double seconds, epoch, primal, dual;
+};
+
+/// What a run works with besides its problem: threads, the clock, and whom to tell of each check.
+struct Context {
+    Team& team;
+    Monitor& monitor;
+    std::function<void(const Record&)> report;
+};
+
+struct Solution {
+    std::vector<double> w;
+    std::vector<double> q;  // dual point: alpha_i = C s_i q_i
+    std::uint64_t t = 0;    // for a later run to start from
+    std::uint64_t steps = 0;
+    double epochs = 0;
+    Bounds bounds{};
+    std::vector<double> met;     // at a fixed intercept: mean slopes since the check before the last
+    double intercept_slope = 0;  // and the derivative of the loss in the intercept, over C sum(s)
+    double seconds = 0;
+    std::string reason;
+    std::vector<Record> history;
+
+    /// Which of the points that a check looked at belong to the bounds.
+    struct Kept {
+        bool w, q;
+    };
+
+    /// Takes the better of each bound, with its allowance for rounding, or where `best` is not wanted the
+    /// primal value that a check found, and adds the bounds to the history. Of equals the later is kept.
+    Kept take(Context& context, double epoch, const Bounds& found, bool best = true) {
+        const bool first = history.empty();
+        if (first) bounds = Bounds::none();
+        if (!best) bounds.primal = std::numeric_limits<double>::infinity();
+        const bool lower = bounds.lower(found), higher = bounds.raise(found);
+        record(context, epoch, bounds);
+        return {lower || first, higher || first};
+    }
+
+    /// Adds a check to the history, and tells of it.
+    void record(Context& context, double epoch, const Bounds& found) {
+        history.push_back({context.monitor.seconds(), epoch, found.primal, found.dual});
+        if (context.report) context.report(history.back());
+    }
+};
+
+}  // namespace pegasos

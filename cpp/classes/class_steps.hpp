@@ -1,0 +1,88 @@
+// The dual steps of a row in several classes at once, in loops over the classes that become vector
+// instructions. Costs are 1: variables are shares q of the cost, and `size` is C s_i ||x_i||^2.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "base/vector_math.hpp"
+#include "classes/class_matrix.hpp"
+#include "linear/losses.hpp"
+
+namespace pegasos {
+
+/// The log loss for estimates: its functions without branches and calls.
+struct FastLogLoss : Classification {
+    double value(double z, double) const { return std::max(-z, 0.0) + fast_log(1 + fast_exp(-std::abs(z))); }
+    double dual(double q, double, double) const { return entropy(q) + entropy(1 - q); }
+    Pull pull(double q, double, double z, double) const { return {q - 1 / (1 + fast_exp(z)), 0}; }
+
+private:
+    static double entropy(double q) { return -q * fast_log(std::max(q, 1e-300)); }
+};
+
+/// The loss whose functions a loop over classes calls.
+template <class Loss>
+Loss loss_for_loops(const Loss& loss) {
+    return loss;
+}
+inline FastLogLoss loss_for_loops(const LogLoss&) { return {}; }
+
+template <class Loss>
+class ClassSteps {
+public:
+    ClassSteps(const Loss& loss, std::size_t) : loss_(loss) {}
+
+    /// The best q of each class, from the present ones and the margins.
+    template <class Real>
+    void ascend(std::size_t K, const double* z, const Real* q, double size, double* next) {
+#pragma omp simd
+        for (std::size_t k = 0; k < K; ++k) next[k] = loss_.ascend(q[k], 1, z[k], size, 1);
+    }
+
+private:
+    const Loss loss_;
+};
+
+/// LogLoss::ascend's Newton steps, of all classes until the last of them is there.
+template <>
+class ClassSteps<LogLoss> {
+public:
+    ClassSteps(const LogLoss&, std::size_t stride) : low_(stride), high_(stride) {}
+
+    template <class Real>
+    void ascend(std::size_t K, const double* z, const Real* q, double size, double* next) {
+        constexpr double close =
+            sizeof(Real) == sizeof(float) ? 1e-5 : 1e-12;  // its square is the error left
+        double *low = low_.data(), *high = high_.data(), *t = next;
+        for (std::size_t k = 0; k < K; ++k) {
+            low[k] = -z[k] - size * (1 - static_cast<double>(q[k]));
+            high[k] = -z[k] + size * static_cast<double>(q[k]);
+            t[k] = -z[k];
+        }
+        for (int step = 0; step < 50; ++step) {
+            double farthest = 0;
+#pragma omp simd reduction(max : farthest)
+            for (std::size_t k = 0; k < K; ++k) {
+                const double p = 1 / (1 + fast_exp(-t[k]));
+                const double error = -t[k] - z[k] - size * (p - static_cast<double>(q[k]));
+                low[k] = error > 0 ? t[k] : low[k];
+                high[k] = error > 0 ? high[k] : t[k];
+                const double newton = t[k] + error / (1 + size * p * (1 - p));
+                const double to =
+                    (newton > low[k]) & (newton < high[k]) ? newton : low[k] + (high[k] - low[k]) / 2;
+                farthest = std::max(farthest, std::abs(to - t[k]) / (1 + std::abs(to)));
+                t[k] = to;
+            }
+            if (farthest <= close) break;
+        }
+#pragma omp simd
+        for (std::size_t k = 0; k < K; ++k) next[k] = 1 / (1 + fast_exp(-t[k]));
+    }
+
+private:
+    AlignedVector<double> low_, high_;
+};
+
+}  // namespace pegasos

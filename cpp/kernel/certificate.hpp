@@ -1,0 +1,316 @@
+// Bounds for kernel solvers whose coefficients need not be feasible in the dual, and the stop by examples
+// held out.
+//
+// The primal value is that of w = sum_i beta_i phi(x_i) as it is. For the dual value each beta_i is first
+// moved to its bounds, with a free intercept those of the heavier sign are shrunk until they sum to zero, and
+// what is left is multiplied by the factor in [0, 1] that makes the dual largest. The responses of the moved
+// point need the kernel rows of the examples that moved.
+//
+// Responses kept over a fit are those of the kernel matrix that it works with, and are off by what that is
+// off. Bounds allow for as much as the largest error of a value may do (`Gram::error_of`). Where that is too
+// much for the certificate, `judge` computes anew what it rests on (exact_sums.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/solution.hpp"
+#include "kernel/exact_sums.hpp"
+#include "kernel/gram.hpp"
+#include "kernel/problem.hpp"
+
+namespace pegasos {
+
+struct KernelSolution {
+    std::vector<double> beta;       // by variable; for solvers outside the dual, by example
+    std::vector<double> dual_beta;  // the point of the dual value, where it is another; by variable
+    std::vector<double> responses;  // to beta, by example,
+    double error = 0;               // by which they may be off
+    double b = 0;
+    Bounds bounds{};
+    double epochs = 0, seconds = 0, squared_norm = 0, evaluations = 0;
+    double nu = 0, margin = 0, margin_bound = 0;  // of sbp.hpp
+    std::uint64_t steps = 0, updates = 0;         // updates: changes of a coefficient, a kernel row each
+    std::string reason;
+    std::vector<Record> history;
+
+    void record(Context& context) { record(context, bounds); }
+    void record(Context& context, const Bounds& found) {
+        history.push_back({context.monitor.seconds(), epochs, found.primal, found.dual});
+        if (context.report) context.report(history.back());
+    }
+};
+
+/// Bounds of the machine beta, whose responses f are off by at most `error`, from responses that are computed
+/// anew where they matter: of the support vectors, and of examples that may have a loss. `b`: the intercept;
+/// the best one where none is given. `dual_only`: no examples beside the support vectors, and no primal
+/// value.
+inline KernelBounds judge(const KernelProblem& problem, ExactSums& exact, const std::vector<double>& beta,
+                          const std::vector<double>& f, double error, const double* b, bool dual_only,
+                          Context& context) {
+    std::vector<double> by_row(problem.n_rows), responses = f;
+    for (std::size_t v = 0; v < problem.size(); ++v) by_row[problem.row[v]] += beta[v];
+    const double near = b ? *b : best_intercept_of(problem, f), off = 2.1 * error;
+    std::vector<bool> matters(problem.n_rows);
+    for (std::size_t v = 0; v < problem.size() && !dual_only; ++v) {
+        const double slope = problem.t[v] - f[problem.row[v]] - near;
+        if (problem.loss(v, slope + off) > 0 || problem.loss(v, slope - off) > 0 || !std::isfinite(off))
+            matters[problem.row[v]] = true;
+    }
+    std::vector<RowNumber> all;
+    std::vector<double> coef;
+    for (std::size_t i = 0; i < problem.n_rows; ++i)
+        if (by_row[i] != 0) {
+            all.push_back(static_cast<RowNumber>(i));
+            coef.push_back(by_row[i]);
+        }
+    for (std::size_t i = 0; i < problem.n_rows; ++i)
+        if (by_row[i] == 0 && matters[i]) all.push_back(static_cast<RowNumber>(i));
+    std::vector<double> sums(all.size()), errors(problem.n_rows, error);
+    const SumError found = exact.compute(all, coef, sums.data(), context.team, context.monitor);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        responses[all[k]] = sums[k];
+        errors[all[k]] = found.of(sums[k]);
+    }
+    return bounds_of(problem, beta, responses, b ? *b : best_intercept_of(problem, responses),
+                     std::numeric_limits<double>::infinity(), [&](std::size_t i) { return errors[i]; });
+}
+
+/// The examples beyond the variables: their labels, and for how many epochs their error may fail to fall.
+struct HoldOut {
+    std::vector<double> labels;
+    std::size_t patience = 0;
+};
+
+template <class Real>
+class KernelCertifier {
+public:
+    KernelCertifier(const KernelProblem& problem, Gram<Real>& gram) : problem_(problem), gram_(gram) {}
+
+    double dual() const { return dual_; }
+    double below() const { return below_; }
+    /// The point it belongs to, by example; empty at zero.
+    const std::vector<double>& point() const { return point_; }
+
+    /// The best dual value so far, with that of a point near beta (by example), whose responses are f, off by
+    /// at most `error`.
+    void take(const std::vector<double>& beta, const std::vector<double>& f, double error) {
+        std::vector<double> near(problem_.n_rows);
+        double sums[2] = {0, 0};
+        for (std::size_t v = 0; v < problem_.size(); ++v) {
+            const std::size_t i = problem_.row[v];
+            near[i] = std::clamp(beta[i], problem_.lo[v], problem_.hi[v]);
+            sums[near[i] > 0] += std::abs(near[i]);
+        }
+        if (problem_.free_intercept)
+            for (double& own : near)
+                if (own != 0) own *= std::min(1.0, sums[own < 0] / sums[own > 0]);
+        settle(problem_, near);
+        std::vector<RowNumber> which;
+        std::vector<double> steps, responses = f;
+        for (std::size_t i = 0; i < near.size(); ++i)
+            if (near[i] != beta[i]) {
+                which.push_back(static_cast<RowNumber>(i));
+                steps.push_back(near[i] - beta[i]);
+            }
+        gram_.add(which, steps, responses);
+        double moved = 0;
+        for (const double step : steps) moved += std::abs(step);
+        error += moved * gram_.source().error() + gram_.drift();
+        Sum linear, square;
+        double size = 0;
+        for (std::size_t v = 0; v < problem_.size(); ++v) {
+            const std::size_t i = problem_.row[v];
+            if (near[i] == 0) continue;
+            linear.add(problem_.t[v] * near[i]);
+            square.add(near[i] * responses[i]);
+            size += std::abs(near[i]);
+        }
+        const double factor =
+            square.value() > 0 ? std::clamp(linear.value() / square.value(), 0.0, 1.0) : 1.0;
+        const double below = factor * (factor / 2 * size * error +
+                                       0x1p-50 * (std::abs(linear.value()) + std::abs(square.value())));
+        const double dual = factor * linear.value() - factor * factor / 2 * square.value() - below;
+        if (!(dual > dual_)) return;
+        dual_ = dual;
+        below_ = below;
+        for (double& own : near) own *= factor;
+        settle(problem_, near);
+        point_ = std::move(near);
+    }
+
+private:
+    const KernelProblem& problem_;
+    Gram<Real>& gram_;
+    double dual_ = 0, below_ = 0;  // of beta = 0
+    std::vector<double> point_;
+};
+
+/// What a solver of the dual found so far: the machine of the lowest primal value. The dual value only grows,
+/// but for rounding, so that its point is the last one.
+template <class Real>
+class BestOfDual {
+public:
+    BestOfDual(const KernelProblem& problem, const Gram<Real>& gram) : problem_(problem), gram_(gram) {}
+
+    /// Bounds of beta, whose responses are f. Those so far are recorded, with their allowance for rounding.
+    KernelBounds look(const std::vector<double>& beta, const std::vector<double>& f, KernelSolution& solution,
+                      Context& context) {
+        const KernelBounds now = bounds_at(beta, f, error_of(beta));
+        if (now.plain.primal <= lowest_) {
+            lowest_ = now.plain.primal;
+            solution.beta = beta;
+            solution.responses = f;
+            solution.squared_norm = now.squared_norm;
+        }
+        best_.primal = std::min(best_.primal, now.bounds.primal);
+        best_.dual = std::max(best_.dual, now.bounds.dual);
+        solution.record(context, best_);
+        return now;
+    }
+
+    /// Makes the variables sum to zero exactly, where they should, and finds the bounds with that.
+    void finish(const std::vector<double>& beta, const std::vector<double>& f,
+                KernelSolution& solution) const {
+        if (solution.beta != beta) {
+            solution.dual_beta = beta;
+            solution.bounds = settle_at(solution.dual_beta, f, solution);
+        }
+        const Bounds own = settle_at(solution.beta, solution.responses, solution);
+        if (solution.dual_beta.empty()) solution.bounds = own;
+        solution.bounds.primal = own.primal;
+        solution.bounds.above = own.above;
+        if (!solution.history.empty()) {
+            solution.history.back().primal = own.primal;
+            solution.history.back().dual = solution.bounds.dual;
+        }
+    }
+
+private:
+    double error_of(const std::vector<double>& beta) const {
+        double size = 0;
+        for (const double own : beta) size += std::abs(own);
+        return gram_.error_of(size);
+    }
+    KernelBounds bounds_at(const std::vector<double>& beta, const std::vector<double>& f,
+                           double error) const {
+        return bounds_of(problem_, beta, f, best_intercept_of(problem_, f), gram_.source().largest(),
+                         [&](std::size_t) { return error; });
+    }
+    Bounds settle_at(std::vector<double>& beta, const std::vector<double>& f,
+                     KernelSolution& solution) const {
+        const double moved = settle(problem_, beta);
+        solution.error = error_of(beta) + moved * gram_.source().largest();
+        const KernelBounds found = bounds_at(beta, f, solution.error);
+        solution.b = found.b;
+        return found.bounds;
+    }
+
+    const KernelProblem& problem_;
+    const Gram<Real>& gram_;
+    double lowest_ = std::numeric_limits<double>::infinity();
+    Bounds best_{std::numeric_limits<double>::infinity(), 0};
+};
+
+/// Checks, records and ends the runs of solvers that go by epochs.
+template <class Real>
+class KernelChecks {
+public:
+    KernelChecks(const KernelProblem& problem, Gram<Real>& gram, double tol, const HoldOut& held_out,
+                 Context& context)
+        : problem_(problem),
+          gram_(gram),
+          certifier_(problem, gram),
+          tol_(tol),
+          held_out_(held_out),
+          context_(context) {}
+
+    /// A look at w, whose responses are off by at most `error`; true when the run is over. `last`: the budget
+    /// is used up. `bounds`: those of another problem, which is the one solved. The solution is the best so
+    /// far: of the lowest primal value, unless `named`, or where examples are held out of the fewest errors.
+    bool check(const std::vector<double>& beta, const std::vector<double>& f, double error, double b,
+               double epochs, bool last, bool named, KernelSolution& solution,
+               const Bounds* bounds = nullptr) {
+        const bool out_of_time = context_.monitor.timed_out();
+        const KernelBounds now =
+            bounds_of(problem_, beta, f, b, gram_.source().largest(), [&](std::size_t) { return error; });
+        if (!bounds) certifier_.take(beta, f, error);
+        const bool stale = is_stale(f, b), first = solution.history.empty();
+        const bool lower = named || bounds || now.bounds.primal <= solution.bounds.primal;
+        const bool better = held_out_.labels.empty() ? lower : misses_ == fewest_;
+        if (better || first) {
+            solution.beta = beta;
+            solution.responses = f;
+            solution.error = error;
+            solution.b = b;
+            solution.bounds.primal = now.bounds.primal;
+            solution.bounds.above = now.bounds.above;
+            solution.squared_norm = now.squared_norm;
+        }
+        solution.bounds.dual = certifier_.dual();
+        solution.bounds.below = certifier_.below();
+        if (bounds) solution.bounds = *bounds;
+        solution.epochs = epochs;
+        solution.record(context_);
+        // Without rounding, which the end of the fit sees to.
+        const double raw = relative_gap(solution.bounds.primal - solution.bounds.above,
+                                        solution.bounds.dual + solution.bounds.below);
+        if (tol_ > 0 && raw <= tol_)
+            solution.reason = "tol";
+        else if (stale)
+            solution.reason = "early_stopping";
+        else if (out_of_time)
+            solution.reason = "max_time";
+        else if (last)
+            solution.reason = "budget";
+        if (solution.reason.empty()) return false;
+        solution.dual_beta = certifier_.point();
+        if (solution.dual_beta.empty()) solution.dual_beta.resize(problem_.n_rows);
+        solution.evaluations = gram_.evaluations();
+        solution.seconds = context_.monitor.seconds();
+        return true;
+    }
+
+    /// Another dual point, whose responses are not known.
+    void offer(const std::vector<double>& beta) {
+        std::vector<RowNumber> which;
+        std::vector<double> steps, f(beta.size());
+        for (std::size_t i = 0; i < beta.size(); ++i)
+            if (beta[i] != 0) {
+                which.push_back(static_cast<RowNumber>(i));
+                steps.push_back(beta[i]);
+            }
+        gram_.add(which, steps, f);
+        double size = 0;
+        for (const double step : steps) size += std::abs(step);
+        certifier_.take(beta, f, gram_.error_of(size));
+    }
+
+    bool holds_out() const { return !held_out_.labels.empty(); }
+
+private:
+    bool is_stale(const std::vector<double>& f, double b) {
+        if (held_out_.labels.empty()) return false;
+        const std::size_t first = f.size() - held_out_.labels.size();
+        misses_ = 0;
+        for (std::size_t k = 0; k < held_out_.labels.size(); ++k)
+            misses_ += held_out_.labels[k] * (f[first + k] + b) <= 0;
+        stale_ = misses_ < fewest_ ? 0 : stale_ + 1;
+        fewest_ = std::min(fewest_, misses_);
+        return stale_ >= held_out_.patience;
+    }
+
+    const KernelProblem& problem_;
+    Gram<Real>& gram_;
+    KernelCertifier<Real> certifier_;
+    const double tol_;
+    const HoldOut& held_out_;
+    Context& context_;
+    std::size_t misses_ = 0, fewest_ = std::numeric_limits<std::size_t>::max(), stale_ = 0;
+};
+
+}  // namespace pegasos

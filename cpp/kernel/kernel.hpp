@@ -1,0 +1,75 @@
+// Kernels: functions of two examples that are inner products in some space. All but the Gaussian one are
+// functions of <x, x'> alone; the Gaussian one also takes the norms, ||x - x'||^2 = ||x||^2 + ||x'||^2 - 2
+// <x, x'>, or where that would round off what counts, the squared distance itself.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+#include "base/vector_math.hpp"
+
+namespace pegasos {
+
+struct Kernel {
+    enum class Kind { linear, poly, rbf, sigmoid };
+    Kind kind = Kind::linear;
+    double gamma = 1, coef0 = 0;
+    int degree = 3;
+    bool differences = false;  // of the Gaussian one: distances are sums of squared differences
+
+    static Kind named(const std::string& name) {
+        if (name == "linear") return Kind::linear;
+        if (name == "poly") return Kind::poly;
+        if (name == "rbf") return Kind::rbf;
+        if (name == "sigmoid") return Kind::sigmoid;
+        throw std::invalid_argument("unknown kernel '" + name + "'");
+    }
+
+    /// values[k] becomes the kernel of x and x_k; it is <x, x_k> before, or ||x - x_k||^2, and the squares
+    /// are those of the norms.
+    template <std::size_t count, class Real>
+    void apply(Real* values, Real square, const Real* squares) const {
+        const Real g = static_cast<Real>(gamma), c = static_cast<Real>(coef0);
+        switch (kind) {
+            case Kind::linear:
+                break;
+            case Kind::poly:
+#pragma omp simd
+                for (std::size_t k = 0; k < count; ++k) {
+                    const Real base = g * values[k] + c;
+                    Real power = 1;
+                    for (int i = 0; i < degree; ++i) power *= base;
+                    values[k] = power;
+                }
+                break;
+            case Kind::rbf:
+                if (differences) {
+#pragma omp simd
+                    for (std::size_t k = 0; k < count; ++k) values[k] = fast_exp(-g * values[k]);
+                    break;
+                }
+#pragma omp simd
+                for (std::size_t k = 0; k < count; ++k) {
+                    const Real distance = square + squares[k] - 2 * values[k];
+                    values[k] = fast_exp(-g * (distance > 0 ? distance : Real{0}));
+                }
+                break;
+            case Kind::sigmoid:
+#pragma omp simd
+                for (std::size_t k = 0; k < count; ++k)
+                    values[k] = 1 - 2 / (fast_exp(2 * (g * values[k] + c)) + 1);
+                break;
+        }
+    }
+
+    /// The kernel of an example with itself.
+    double of_itself(double square) const {
+        if (kind == Kind::rbf) return 1;
+        apply<1>(&square, square, &square);
+        return square;
+    }
+};
+
+}  // namespace pegasos

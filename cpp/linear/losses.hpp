@@ -1,0 +1,242 @@
+// One struct per loss. Nothing else in the core knows losses.
+//
+// A loss l is convex in z: for classification z = y <w, x> is the margin, y = +-1; for regression z = <w, x>,
+// y is the target, and the loss depends on it. slope(z) is q in -dl(z). The dual variable of a row of cost
+// c = C s is alpha = c q, it acts on w as alpha sign(y) x, and it adds to the dual
+//   dual(alpha, c) = -c l*(-alpha / c)      (l* the conjugate; 0 at alpha = 0, concave).
+// For every z the gap of the row, c l(z) - dual(alpha, c) + alpha z, is >= 0, and 0 where alpha = c slope(z).
+//
+// ascend: the alpha that maximises the dual along its own coordinate, from z at the present alpha, where a
+// change of alpha by one changes z by `square`.
+// pull: the derivative of minus the dual there, as far as alpha is free to follow it (`projected`), and how
+// far the corner that alpha sits at, a bound or a kink, is from giving way (`outward`; 0: at no corner).
+//
+// For bounds that allow for rounding: values are right to 8 units (2^-53) relatively. excess: at least what
+// the loss, `value` at z, grows by where z is off by up to e, and the rounding of a difference that value
+// does not show. size_of_dual: of the terms of dual(q, 1) = `dual`, which is right to 16 units of it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "base/rounding.hpp"
+
+namespace pegasos {
+
+struct Pull {
+    double projected, outward;
+};
+
+/// Classification: the sign of a row is its label.
+struct Classification {
+    static constexpr bool regression = false;
+    static double sign(double y) { return y; }
+};
+
+/// Regression: a row has no sign.
+struct Regression {
+    static constexpr bool regression = true;
+    static double sign(double) { return 1; }
+};
+
+/// l(z) = max(0, 1 - z), with S0's choice of the sub-gradient at the corner: zero at z = 1. 0 <= q <= 1.
+struct Hinge : Classification {
+    static constexpr double curvature = 0;  // the largest second derivative, where slopes have no bound
+
+    double value(double z, double) const { return z < 1 ? 1 - z : 0; }
+    double slope(double z, double) const { return z < 1 ? 1 : 0; }
+    double dual(double alpha, double, double) const { return alpha; }
+    double excess(double z, double, double e, double) const {
+        return std::max(0.0, std::min(e, (1 - z) + e));
+    }
+    double size_of_dual(double, double, double dual) const { return dual; }
+    double clip(double q) const { return std::clamp(q, 0.0, 1.0); }
+    double ascend(double alpha, double c, double z, double square, double) const {
+        return std::clamp(alpha + (1 - z) / square, 0.0, c);
+    }
+    Pull pull(double alpha, double c, double z, double) const {
+        const double gradient = z - 1;
+        if (alpha == 0) return {std::min(gradient, 0.0), std::max(gradient, 0.0)};
+        if (alpha == c) return {std::max(gradient, 0.0), std::max(-gradient, 0.0)};
+        return {gradient, 0};
+    }
+};
+
+/// l(z) = max(0, 1 - z)^2. q >= 0, l*(-q) = q^2/4 - q.
+struct SquaredHinge : Classification {
+    static constexpr double curvature = 2;
+
+    double value(double z, double) const { return z < 1 ? (1 - z) * (1 - z) : 0; }
+    double slope(double z, double) const { return z < 1 ? 2 * (1 - z) : 0; }
+    double dual(double alpha, double c, double) const { return alpha - alpha * alpha / (4 * c); }
+    double excess(double z, double, double e, double) const {
+        return std::max(0.0, std::min(e, (1 - z) + e)) * (2 * std::max(1 - z, 0.0) + e);
+    }
+    double size_of_dual(double q, double, double) const { return q + q * q / 4; }
+    double clip(double q) const { return std::max(q, 0.0); }
+    double ascend(double alpha, double c, double z, double square, double) const {
+        const double own = 1 / (2 * c);
+        return std::max(alpha + (1 - z - own * alpha) / (square + own), 0.0);
+    }
+    Pull pull(double alpha, double c, double z, double) const {
+        const double gradient = z - 1 + alpha / (2 * c);
+        if (alpha == 0) return {std::min(gradient, 0.0), std::max(gradient, 0.0)};
+        return {gradient, 0};
+    }
+};
+
+/// l(z) = log(1 + exp(-z)). 0 <= q <= 1, -l*(-q) = -q log q - (1 - q) log(1 - q).
+struct LogLoss : Classification {
+    static constexpr double curvature = 0;
+
+    double value(double z, double) const {
+        return z > 0 ? std::log1p(std::exp(-z)) : std::log1p(std::exp(z)) - z;
+    }
+    double slope(double z, double) const { return logistic(-z); }
+    /// The rounding of 1 - q, which is `lost`, would be felt where q is small: it is taken back.
+    double dual(double alpha, double c, double) const {
+        const double q = alpha / c, other = 1 - q, lost = (1 - other) - q;
+        if (!(q > 0)) return 0;
+        const double log = other > 0 ? std::log(other) : 0;
+        return c * (-q * std::log(q) - other * log - lost * (1 + log));
+    }
+    /// The slope is below 1 and below the loss, and grows by less than e.
+    double excess(double, double, double e, double value) const { return e * std::min(1.0, value + e); }
+    double size_of_dual(double, double, double dual) const { return dual; }
+    double clip(double q) const { return std::clamp(q, 0.0, 1.0); }
+
+    /// q = logistic(t) where -t = z + size (q - q0), size = c square: a function that falls in t, with
+    /// derivatives between -1 - size/4 and -1. Newton, kept in the bracket.
+    double ascend(double alpha, double c, double z, double square, double) const {
+        const double before = alpha / c, size = c * square;
+        double low = -z - size * (1 - before), high = -z + size * before;
+        double t = std::clamp(-z, low, high);
+        for (int step = 0; step < 50; ++step) {
+            const double q = logistic(t), error = -t - z - size * (q - before);
+            (error > 0 ? low : high) = t;
+            double next = t + error / (1 + size * q * (1 - q));
+            if (!(next > low && next < high)) next = low + (high - low) / 2;
+            const bool done = std::abs(next - t) <= 1e-15 * (1 + std::abs(t));
+            t = next;
+            if (done) break;
+        }
+        return c * logistic(t);
+    }
+    /// No corners. Slopes in place of the derivative, which is infinite at the bounds.
+    Pull pull(double alpha, double c, double z, double) const { return {alpha / c - slope(z, 0), 0}; }
+
+private:
+    static double logistic(double t) { return 1 / (1 + std::exp(-t)); }
+};
+
+/// l(z) = max(0, |z - y| - epsilon). |q| <= 1, -l*(-q) = y q - epsilon |q|.
+struct EpsilonInsensitive : Regression {
+    static constexpr double curvature = 0;
+    double epsilon = 0;
+
+    double value(double z, double y) const { return std::max(std::abs(z - y) - epsilon, 0.0); }
+    double slope(double z, double y) const { return y - z > epsilon ? 1 : z - y > epsilon ? -1 : 0; }
+    double dual(double alpha, double, double y) const { return y * alpha - epsilon * std::abs(alpha); }
+    double excess(double z, double y, double e, double) const {
+        e += 4 * unit * epsilon;
+        return std::abs(z - y) - epsilon >= -2 * e ? e : 0;
+    }
+    double size_of_dual(double q, double y, double) const { return (std::abs(y) + epsilon) * std::abs(q); }
+    double clip(double q) const { return std::clamp(q, -1.0, 1.0); }
+    double ascend(double alpha, double c, double z, double square, double y) const {
+        const double target = y - z + square * alpha, beyond = std::max(std::abs(target) - epsilon, 0.0);
+        return beyond > 0 ? std::clamp(std::copysign(beyond / square, target), -c, c) : 0;
+    }
+    Pull pull(double alpha, double c, double z, double y) const {
+        const double error = z - y;
+        if (alpha == 0) {
+            const double beyond = std::abs(error) - epsilon;
+            return {beyond > 0 ? std::copysign(beyond, error) : 0, std::max(-beyond, 0.0)};
+        }
+        const double gradient = error + std::copysign(epsilon, alpha);
+        if (alpha == c) return {std::max(gradient, 0.0), std::max(-gradient, 0.0)};
+        if (alpha == -c) return {std::min(gradient, 0.0), std::max(gradient, 0.0)};
+        return {gradient, 0};
+    }
+};
+
+/// l(z) = max(0, |z - y| - epsilon)^2. -l*(-q) = y q - epsilon |q| - q^2/4.
+struct SquaredEpsilonInsensitive : Regression {
+    static constexpr double curvature = 2;
+    double epsilon = 0;
+
+    double value(double z, double y) const {
+        const double beyond = std::max(std::abs(z - y) - epsilon, 0.0);
+        return beyond * beyond;
+    }
+    double slope(double z, double y) const {
+        return std::copysign(2 * std::max(std::abs(z - y) - epsilon, 0.0), y - z);
+    }
+    double dual(double alpha, double c, double y) const {
+        return y * alpha - epsilon * std::abs(alpha) - alpha * alpha / (4 * c);
+    }
+    double excess(double z, double y, double e, double) const {
+        e += 4 * unit * epsilon;
+        const double beyond = std::abs(z - y) - epsilon;
+        return beyond >= -2 * e ? e * (2 * std::max(beyond, 0.0) + e) : 0;
+    }
+    double size_of_dual(double q, double y, double) const {
+        return (std::abs(y) + epsilon + std::abs(q) / 4) * std::abs(q);
+    }
+    double clip(double q) const { return q; }
+    double ascend(double alpha, double c, double z, double square, double y) const {
+        const double target = y - z + square * alpha, beyond = std::max(std::abs(target) - epsilon, 0.0);
+        return std::copysign(beyond / (square + 1 / (2 * c)), target);
+    }
+    Pull pull(double alpha, double c, double z, double y) const {
+        const double error = z - y;
+        if (alpha == 0) {
+            const double beyond = std::abs(error) - epsilon;
+            return {beyond > 0 ? std::copysign(beyond, error) : 0, std::max(-beyond, 0.0)};
+        }
+        return {error + std::copysign(epsilon, alpha) + alpha / (2 * c), 0};
+    }
+};
+
+/// Any of the losses, chosen at run time: for solvers whose visits cost more than the choice, so that not
+/// every one of them is compiled for every loss.
+class AnyLoss {
+public:
+    template <class Loss>
+    explicit AnyLoss(const Loss& loss)
+        : curvature(Loss::curvature), regression(Loss::regression), loss_(loss) {
+        if constexpr (Loss::regression) epsilon = loss.epsilon;
+    }
+
+    double curvature;
+    bool regression;
+    double epsilon = 0;
+
+    double sign(double y) const {
+        return std::visit([&](const auto& loss) { return loss.sign(y); }, loss_);
+    }
+    double value(double z, double y) const {
+        return std::visit([&](const auto& loss) { return loss.value(z, y); }, loss_);
+    }
+    double slope(double z, double y) const {
+        return std::visit([&](const auto& loss) { return loss.slope(z, y); }, loss_);
+    }
+    double dual(double alpha, double c, double y) const {
+        return std::visit([&](const auto& loss) { return loss.dual(alpha, c, y); }, loss_);
+    }
+    double excess(double z, double y, double e, double value) const {
+        return std::visit([&](const auto& loss) { return loss.excess(z, y, e, value); }, loss_);
+    }
+    double size_of_dual(double q, double y, double dual) const {
+        return std::visit([&](const auto& loss) { return loss.size_of_dual(q, y, dual); }, loss_);
+    }
+    double clip(double q) const {
+        return std::visit([&](const auto& loss) { return loss.clip(q); }, loss_);
+    }
+
+private:
+    std::variant<Hinge, SquaredHinge, LogLoss, EpsilonInsensitive, SquaredEpsilonInsensitive> loss_;
+};
+
+}  // namespace pegasos

@@ -1,0 +1,76 @@
+// The rows that a run of the interior-point method works on (interior_point.hpp), each with a loss max(0, t -
+// z) or its square, z = <w, a>, a = y x.
+//
+// For classification t = 1 and y is the label. The epsilon-insensitive loss is two rows, side by side, of
+// thresholds t = y - epsilon and t = -(y + epsilon), with the signs 1 and -1.
+//
+// Rows may be left out (hinge only), with alpha = 0 or alpha = c. The latter are `kept`: their loss c (1 - z)
+// is linear in w, and all that is needed of them are sums.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "base/rounding.hpp"
+#include "base/sampling.hpp"
+#include "linear/losses.hpp"
+#include "linear/problem.hpp"
+
+namespace pegasos {
+
+struct InteriorRows {
+    std::vector<RowNumber> numbers;
+    std::vector<double> c, y, threshold;
+    bool some_left_out = false;
+    std::vector<double> kept[2];   // sums of the rows kept, a negative and a positive class
+    double kept_cost[2] = {0, 0};  // and of their c
+    // Sums of c a and c a^2, a what a score may be off by over u ||w||, the threshold, or the norm.
+    double scores[2] = {0, 0}, thresholds[2] = {0, 0}, norms[2] = {0, 0};
+
+    std::size_t size() const { return numbers.size(); }
+
+    /// Those chosen that have a weight. The others keep the alpha that q says, 0 or c.
+    template <class Rows, class Chosen>
+    void take(const AnyLoss& loss, const Problem<Rows>& problem, const std::vector<double>& q,
+              Chosen chosen) {
+        *this = {};
+        for (auto& sum : kept) sum.resize(problem.dimension());
+        for (std::size_t i = 0; i < problem.rows.n_rows; ++i) {
+            const double cost = problem.C * problem.weights[i], label = problem.labels[i];
+            if (cost == 0) continue;
+            if (!chosen(i)) {
+                some_left_out = true;
+                if (!(q[i] > 0)) continue;
+                kept_cost[label > 0] += cost;
+                problem.rows.add(i, label * cost, kept[label > 0].data());
+            } else if (loss.regression) {
+                push(i, cost, 1, label - loss.epsilon);
+                push(i, cost, -1, -label - loss.epsilon);
+            } else {
+                push(i, cost, label, 1);
+            }
+        }
+        for (std::size_t i = 0; i < size(); ++i) {
+            const std::size_t entries = problem.rows.entries(numbers[i]);
+            const double norm = norm_above(problem.rows.squared_norm(numbers[i]), entries + 1);
+            const auto add = [&](double* sums, double a) {
+                sums[0] += c[i] * a;
+                sums[1] += c[i] * a * a;
+            };
+            add(scores, (1.01 * static_cast<double>(entries) + 8) * norm);
+            add(thresholds, std::abs(threshold[i]));
+            add(norms, norm);
+        }
+    }
+
+private:
+    void push(std::size_t row, double cost, double sign, double at) {
+        numbers.push_back(static_cast<RowNumber>(row));
+        c.push_back(cost);
+        y.push_back(sign);
+        threshold.push_back(at);
+    }
+};
+
+}  // namespace pegasos

@@ -1,0 +1,87 @@
+// Which rows dual coordinate ascent visits in an epoch, and in what order: those that do not rest, in a new
+// random permutation, or in runs of neighbouring rows in random order, so that memory is read in stretches.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/sampling.hpp"
+
+namespace pegasos {
+
+class Visits {
+public:
+    Visits(std::size_t n_rows, bool blocks, std::uint64_t seed)
+        : blocks_(blocks), random_(seed), next_(n_rows) {}
+
+    /// The row has no weight.
+    void leave_out(std::size_t row) { next_[row] = never; }
+
+    /// The rows of this epoch; all of them, if every one would rest. No more than the budget has left.
+    void make_order(double most) {
+        gather_active();
+        if (n_active_ == 0) {
+            for (std::uint32_t& epoch : next_)
+                if (epoch != never) epoch = epoch_;
+            gather_active();
+        }
+        order_active();
+        if (static_cast<double>(order_.size()) > most)
+            order_.resize(static_cast<std::size_t>(std::max(std::ceil(most), 1.0)));
+    }
+    void set_order(const std::vector<RowNumber>& sequence) { order_ = sequence; }
+
+    const std::vector<RowNumber>& order() const { return order_; }
+    std::uint32_t epochs() const { return epoch_; }  // made
+    void end_epoch() { ++epoch_; }
+
+    /// Leaves a row out for so many of the epochs to come.
+    void rest(std::size_t row, double epochs) { next_[row] = epoch_ + static_cast<std::uint32_t>(epochs); }
+    bool rests(std::size_t row) const { return next_[row] != never && next_[row] > epoch_; }
+    /// For the next epoch; not for rows left out for good.
+    void wake(std::size_t row) { next_[row] = epoch_; }
+
+private:
+    static constexpr std::size_t run_length = 64;
+    static constexpr std::uint32_t never = UINT32_MAX;
+
+    void gather_active() {
+        active_.resize(next_.size());
+        n_active_ = 0;
+        for (std::size_t i = 0; i < next_.size(); ++i) {  // without a branch: few or many are active
+            active_[n_active_] = static_cast<RowNumber>(i);
+            n_active_ += next_[i] <= epoch_;
+        }
+    }
+
+    void order_active() {
+        const auto end = active_.begin() + static_cast<std::ptrdiff_t>(n_active_);
+        if (!blocks_) {
+            order_.assign(active_.begin(), end);
+            return shuffle(order_, random_);
+        }
+        std::vector<RowNumber> runs((n_active_ + run_length - 1) / run_length);
+        std::iota(runs.begin(), runs.end(), RowNumber{0});
+        shuffle(runs, random_);
+        order_.clear();
+        for (const RowNumber run : runs) {
+            const auto first = active_.begin() + static_cast<std::ptrdiff_t>(run * run_length);
+            order_.insert(order_.end(), first,
+                          std::min(first + static_cast<std::ptrdiff_t>(run_length), end));
+        }
+    }
+
+    const bool blocks_;
+    Random random_;
+    std::uint32_t epoch_ = 0;
+    std::vector<std::uint32_t> next_;  // the epoch from which a row is visited again
+    std::vector<RowNumber> active_, order_;
+    std::size_t n_active_ = 0;  // at the front of active_
+};
+
+}  // namespace pegasos

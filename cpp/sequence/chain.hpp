@@ -1,0 +1,134 @@
+// Label sequences with a score for each label at each position and one for each pair of neighbouring labels
+// (a chain of first order), and the problem of training it (S0 section 5, example 5).
+//
+// A sequence has positions 1, ..., T with features x_t. The weights are a matrix W, whose column k scores the
+// label k, and links V: V[j][k] for label k after label j, V[first][k] for label k at the start and
+// V[last][k] for label k at the end. The score of the labels y is
+//
+//     <w, phi(x, y)> = V[first][y_1] + sum_t (x_t W)[y_t] + sum_{t > 1} V[y_{t-1}][y_t] + V[last][y_T],
+//
+// and training minimises, over n sequences with right labels y_i,
+//
+//     1/2 ||w||^2 + C sum_i s_i max_y [cost(y_i, y) + <w, phi(x_i, y)> - <w, phi(x_i, y_i)>],
+//
+// where cost(y_i, y) is the sum over the positions of cost[y_it][y_t]. Links may be forbidden: their weight
+// is then minus infinity, is not learned and not in the norm.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "classes/class_matrix.hpp"
+
+namespace pegasos {
+
+using Label = std::uint16_t;
+
+/// The links: rows for each label before, then `first` and `last`; padded entries are minus infinity.
+class Links {
+public:
+    explicit Links(std::size_t n_labels)
+        : n_labels_(n_labels), stride_(padded(n_labels)), values_((n_labels + 2) * stride_) {
+        for (std::size_t j = 0; j < n_labels + 2; ++j)
+            for (std::size_t k = n_labels; k < stride_; ++k)
+                values_[j * stride_ + k] = -std::numeric_limits<double>::infinity();
+    }
+
+    std::size_t n_labels() const { return n_labels_; }
+    std::size_t stride() const { return stride_; }
+    std::size_t first() const { return n_labels_; }
+    std::size_t last() const { return n_labels_ + 1; }
+    double* row(std::size_t j) { return values_.data() + j * stride_; }
+    const double* row(std::size_t j) const { return values_.data() + j * stride_; }
+    std::size_t place(std::size_t j, std::size_t k) const { return j * stride_ + k; }
+    double& operator[](std::size_t place) { return values_[place]; }
+    double operator[](std::size_t place) const { return values_[place]; }
+    std::size_t size() const { return values_.size(); }
+
+    /// f(place) of the links of a sequence of labels, one after the other.
+    template <class F>
+    void for_each(std::span<const Label> labels, F f) const {
+        if (labels.empty()) return;
+        f(place(first(), labels[0]));
+        for (std::size_t t = 1; t < labels.size(); ++t) f(place(labels[t - 1], labels[t]));
+        f(place(last(), labels.back()));
+    }
+
+    /// Without the padding; forbidden ones as they are.
+    std::vector<double> flat() const {
+        std::vector<double> all;
+        for (std::size_t j = 0; j < n_labels_ + 2; ++j) all.insert(all.end(), row(j), row(j) + n_labels_);
+        return all;
+    }
+    void assign(std::span<const double> flat) {
+        for (std::size_t j = 0; j < n_labels_ + 2; ++j)
+            std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(j * n_labels_), n_labels_, row(j));
+    }
+
+private:
+    std::size_t n_labels_, stride_;
+    AlignedVector<double> values_;
+};
+
+/// The sequences, one after the other in `rows`.
+template <class Rows>
+struct ChainProblem {
+    const Rows& rows;
+    std::span<const std::uint64_t> starts;  // of each sequence, and the end of the last one
+    std::span<const Label> labels;          // of each position
+    std::span<const double> weights;        // of each sequence
+    double C;
+    double total_weight;
+    std::span<const double> cost;  // n_labels x n_labels: the right one, the other one
+    const Links& barriers;         // zero, or minus infinity where a link is forbidden
+    bool boundaries;               // learn the links `first` and `last`
+
+    std::size_t n_labels() const { return barriers.n_labels(); }
+    std::size_t n_sequences() const { return starts.size() - 1; }
+    std::size_t start(std::size_t i) const { return static_cast<std::size_t>(starts[i]); }
+    std::size_t length(std::size_t i) const { return static_cast<std::size_t>(starts[i + 1] - starts[i]); }
+    std::span<const Label> right(std::size_t i) const { return labels.subspan(start(i), length(i)); }
+    const double* costs(std::size_t label) const { return cost.data() + label * n_labels(); }
+
+    /// The weights of features, the constant one included.
+    std::size_t dimension() const { return rows.n_features + 1; }
+
+    /// Whether the link is a weight: those of the ends may be left out.
+    bool learns(std::size_t place) const { return boundaries || place < n_labels() * barriers.stride(); }
+
+    double cost_of(std::size_t i, std::span<const Label> other) const {
+        double sum = 0;
+        for (std::size_t t = 0; t < other.size(); ++t) sum += costs(labels[start(i) + t])[other[t]];
+        return sum;
+    }
+};
+
+/// Scores of the labels at each position of a sequence, `stride` apart; with the costs of each against the
+/// right one where `augmented`.
+template <class Rows, class Scorer>
+void score_positions(const ChainProblem<Rows>& problem, std::size_t i, const Scorer& scorer, bool augmented,
+                     AlignedVector<double>& scores) {
+    const std::size_t stride = problem.barriers.stride(), length = problem.length(i),
+                      start = problem.start(i);
+    if (scores.size() < length * stride) scores.resize(length * stride);
+    for (std::size_t t = 0; t < length; ++t) {
+        double* own = &scores[t * stride];
+        scorer.scores(problem.rows, start + t, own);
+        if (!augmented) continue;
+        const double* costs = problem.costs(problem.labels[start + t]);
+        for (std::size_t k = 0; k < problem.n_labels(); ++k) own[k] += costs[k];
+    }
+}
+
+/// The score of labels, from the scores of the positions and the links.
+inline double score_of(std::span<const Label> labels, const double* scores, const Links& links) {
+    double sum = 0;
+    for (std::size_t t = 0; t < labels.size(); ++t) sum += scores[t * links.stride() + labels[t]];
+    links.for_each(labels, [&](std::size_t place) { sum += links[place]; });
+    return sum;
+}
+
+}  // namespace pegasos

@@ -1,0 +1,360 @@
+"""What all machines share: parameters, validation, labels and weights, the certificate of what a solver found."""
+
+import functools
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from pegasos._config import count_threads
+from pegasos.base.early_stopping import split
+from pegasos.base.options import Flag, Integer, Number, Option, check_options
+from pegasos.certificate import REASONS, Certificate, History
+from pegasos.io.dataset import Dataset
+from pegasos.problems.linear import Budget, check_rows
+from pegasos.solvers import SOLVERS, Solver, resolve
+
+__all__ = [
+    "Classifier",
+    "Data",
+    "Machine",
+    "check_weights",
+    "explains_habits",
+    "number_labels",
+    "shortfall",
+    "sum_weights",
+]
+
+#: Parameters of other packages that users pass out of habit, and what to do instead.
+HABITS = {
+    "penalty": "the penalty is always the squared Euclidean norm ('l2'); leave it out",
+    "dual": "which of primal and dual to work on is the solver's business; leave it out, or choose solver=...",
+    "multi_class": "there are not more than two classes to treat one way or the other; leave it out",
+    "n_iter": "the number of epochs is max_iter",
+    "eta0": "step sizes belong to the solver: solver=ConstantStep(eta=...)",
+    "probability": "there are no probabilities; wrap it in sklearn.calibration.CalibratedClassifierCV",
+    "shrinking": "which variables to leave out for a while is the solver's business; leave it out",
+    "nu": "errors are weighed by C, or alpha; SVC takes a slack instead with solver=SBP(nu=...)",
+    "learning_rate": "step sizes belong to the solver: solver=Pegasos(), Norma() or ConstantStep()",
+}
+
+#: What to do about input that scikit-learn's validation turns down, by a part of its message.
+REMEDIES = {
+    "could not convert": "encode columns that are not numbers, for example with sklearn.preprocessing.OneHotEncoder",
+    "could not be promoted": "encode columns that are not numbers, dates for example as days since the first one",
+    "inconsistent numbers of samples": "give one label for each row of X",
+    "while a minimum of": "X needs at least one row and one column; look at how it was made",
+    "Input y contains": "give every example a label or target, or drop it",
+    "feature names should match": "pass the columns the model was trained on",
+    "is expecting": "pass the columns the model was trained on",
+}
+
+
+class Data(NamedTuple):
+    """Examples that are validated."""
+
+    X: Any  # a CSR matrix or a C-ordered array
+    y: NDArray[Any]
+    classes: NDArray[Any]  # none in regression
+    encoded: NDArray[Any]  # the number of each example's class; in regression its target
+    sample_weight: NDArray[np.float64] | None
+
+    def take(self, rows: Any) -> Self:
+        """A copy of some of the examples."""
+        weights = None if self.sample_weight is None else self.sample_weight[rows]
+        return self._replace(X=self.X[rows], y=self.y[rows], encoded=self.encoded[rows], sample_weight=weights)
+
+
+def _text_columns(X: Any) -> str:
+    """The columns of a data frame that may hold something other than numbers, for an error message."""
+    if not hasattr(X, "dtypes") or not hasattr(X, "columns"):
+        return ""
+    names = [str(name) for name, dtype in zip(X.columns, X.dtypes, strict=True) if dtype.kind not in "biuf"]
+    return f" (look at column {', '.join(names)})" if names else ""
+
+
+def explains_habits(init: Callable[..., None]) -> Callable[..., None]:
+    """Turn "unexpected keyword" into advice for the parameters of `HABITS`, and of the class's own `not_served`."""
+    known = inspect.signature(init).parameters
+
+    @functools.wraps(init)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> None:
+        habits = HABITS | getattr(self, "not_served", {})
+        for name in kwargs:
+            if name in habits and name not in known:
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}: {habits[name]}")
+        init(self, *args, **kwargs)
+
+    return wrapper
+
+
+class Machine(BaseEstimator):
+    """Base of the machines, linear or with a kernel."""
+
+    certificate_: Certificate
+    history_: History | list[History]
+    n_iter_: int
+
+    # Parameters; the subclasses' __init__ sets them.
+    C: float
+    alpha: float | None
+    solver: str | Solver
+    tol: float
+    max_iter: int
+    max_time: float | None
+    fit_intercept: bool
+    warm_start: bool
+    n_jobs: int | None
+    random_state: int | np.random.RandomState | None
+    verbose: int
+
+    #: Those that all have.
+    options: ClassVar[Mapping[str, Option]] = {
+        "C": Number(low=0, open=True, help="weight of the loss"),
+        "alpha": Number(low=0, open=True, optional=True, help="the papers' lambda, in place of C: C = 1/(alpha n)"),
+        "tol": Number(low=0, help="stop at this relative duality gap; 0 runs the whole budget"),
+        "max_iter": Integer(low=1, help="budget in epochs"),
+        "max_time": Number(low=0, open=True, optional=True, help="budget in seconds"),
+        "fit_intercept": Flag(help="have an intercept"),
+        "warm_start": Flag(help="continue from the previous fit"),
+        "n_jobs": Integer(low=-1, optional=True, help="threads; -1 is as many as there are processors"),
+    }
+    #: Those it can be solved by.
+    solvers: ClassVar[Mapping[str, type[Solver]]] = SOLVERS
+
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to the examples X of shape (n_samples, n_features), dense or sparse, with labels or targets y.
+
+        X is used in place when it is a C-ordered array or a CSR matrix of float32 or float64, and never modified. For
+        linear machines it can also be a data set on disk (`pegasos.io.open_dataset`), which has labels and weights of
+        its own.
+        """
+        if isinstance(X, Dataset):
+            return self._fit_dataset(X, y, sample_weight)
+        started = time.perf_counter()
+        solver = self.check_parameters()
+        last = self._last_fit() if self.warm_start else None
+        data = self._accept(X, y, sample_weight, reset=last is None)
+        if last is not None:
+            self._check_continued(data)
+        return self._fit(data, solver, self._seed(), last, started)
+
+    def _fit_dataset(self, dataset: Dataset, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
+        """Fit to a data set on disk."""
+        raise TypeError(f"{type(self).__name__} takes no data set on disk; pass its X and y: fit(dataset.X, dataset.y)")
+
+    def _last_fit(self) -> Any:
+        """What a fit can continue, None where there is nothing."""
+        raise NotImplementedError
+
+    def _fit(self, data: Data, solver: Solver, seed: int, last: Any, started: float) -> Self:
+        """Fit to examples that are validated."""
+        raise NotImplementedError
+
+    def check_parameters(self) -> Solver:
+        """Raise a ValueError where a parameter has a value it cannot have; return the solver. `fit` does this first."""
+        check_options(self, self.options)
+        self._threads()
+        solver = resolve(self.solver, self.solvers)
+        self._refuse_combinations(solver)
+        return solver
+
+    def _refuse_combinations(self, solver: Solver) -> None:
+        """Raise a ValueError where parameters do not go together."""
+        raise NotImplementedError
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``solver__batch_size`` is the solver's `batch_size`."""
+        solver = params.get("solver", self.solver)
+        for name in params:
+            if name.startswith("solver__") and isinstance(solver, str):
+                raise ValueError(
+                    f"{name}: solver={solver!r} is a name, which has no options to set; pass an object, such as "
+                    "solver=Pegasos(), first"
+                )
+        return super().set_params(**params)
+
+    def _threads(self) -> int | None:
+        """`n_jobs` as a number of threads; None leaves it to the solver."""
+        return count_threads(self.n_jobs)
+
+    def _accept(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool = True) -> Data:
+        """The arguments of `fit`, validated."""
+        X, y = self._validate_pair(X, y, reset)
+        return Data(X, y, *self._encode(y), None if sample_weight is None else check_weights(sample_weight, X))
+
+    def _validate_pair(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
+        """X and y as the core takes them."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        try:
+            pair: tuple[Any, NDArray[Any]] = self._validate(X, y, order="C", accept_large_sparse=True, reset=reset)
+            return pair
+        except ValueError as error:
+            if reset or "feature" not in str(error):
+                raise
+            raise ValueError(f"{error}; or, as warm_start=True continues the previous fit, a new estimator") from error
+
+    def _validate(self, *arrays: Any, **options: Any) -> Any:
+        """scikit-learn's `validate_data`, with a remedy in each message. NaN and infinity are left for later."""
+        try:
+            return validate_data(
+                self, *arrays, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **options
+            )
+        except (ValueError, TypeError) as error:
+            text = str(error)
+            if "Complex data" in text:  # the rest of the message is all the data
+                advice = "Complex data not supported: pass real and imaginary parts as columns of their own"
+                raise ValueError(advice) from None
+            for part, remedy in REMEDIES.items():
+                if part in text:
+                    raise ValueError(f"{text.strip().rstrip('.')}{_text_columns(arrays[0])}; {remedy}") from error
+            raise
+
+    def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The classes, and what each example has."""
+        raise NotImplementedError
+
+    def _check_continued(self, data: Data) -> None:
+        """Raise a ValueError where this data cannot continue the last fit."""
+
+    def _hold_out(self, data: Data, seed: int) -> tuple[Data, Data | None]:
+        """Examples to train on, and those to tell when to stop by, if any."""
+        return data, None
+
+    def _weights(self, data: Data) -> NDArray[np.float64]:
+        """The weight of each example."""
+        s = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight.copy()
+        self._weigh_classes(data, s)
+        sum_weights(s)
+        return s
+
+    def _weigh_classes(self, data: Data, s: NDArray[np.float64]) -> None:
+        """Multiply the weights of the examples by those of their classes, where there are any."""
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _budget(self, elapsed: float = 0.0) -> Budget:
+        return Budget(self.tol, self.max_iter, self.max_time, elapsed, self._threads())
+
+    def _bounds_reached(self, found: Certificate) -> list[str]:
+        """What a fit that fell short of `tol` did reach, in sentences."""
+        return [
+            f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}.",
+            f"The objective {found.primal:.6g} may be up to {found.gap:.3g} (relative) above the optimum, which is at "
+            f"least {found.dual:.6g}.",
+        ]
+
+    def _raise_what(self, found: Certificate, otherwise: bool) -> str:
+        """The last sentence of the advice on a fit that fell short."""
+        budget = found.reason if found.reason.startswith("max") else "max_iter"
+        what = "tol" if found.reason == "precision" else f"{budget} or tol"
+        return f"{'Otherwise raise' if otherwise else 'Raise'} {what}."
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Classifier(ClassifierMixin):
+    """Labels and weights of classes."""
+
+    classes_: NDArray[Any]
+    class_weight: Mapping[Any, float] | str | None
+    early_stopping: bool
+    validation_fraction: float
+
+    #: What to use where the labels are numbers that are not classes.
+    regressor: ClassVar[str]
+
+    def _check_continued(self, data: Data) -> None:
+        if not np.array_equal(data.classes, self.classes_):
+            raise ValueError(
+                f"warm_start=True continues the previous fit, but the classes changed from {self.classes_.tolist()} to "
+                f"{data.classes.tolist()}; pass the same ones, or a new estimator"
+            )
+
+    def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The classes, and for each example which one it has."""
+        classes, encoded = number_labels(y, self.regressor)
+        if len(classes) < 2:
+            label = classes.tolist()[0]
+            raise ValueError(f"y has one class only, {label!r}; a classifier needs examples of two classes")
+        return classes, encoded
+
+    def _weigh_classes(self, data: Data, s: NDArray[np.float64]) -> None:
+        if self.class_weight is None:
+            return
+        weights = compute_class_weight(self.class_weight, classes=data.classes, y=data.y)
+        if not ((weights >= 0) & (weights < np.inf)).all():
+            raise ValueError(f"class_weight={self.class_weight}: weights must be finite and not negative")
+        s *= weights[data.encoded]
+
+    def _hold_out(self, data: Data, seed: int) -> tuple[Data, Data | None]:
+        if not self.early_stopping:
+            return data, None
+        check_rows(data.X)  # while rows have the numbers that the user knows them by
+        train, test = split(data.encoded, float(self.validation_fraction), seed)
+        held_out = data.take(test)
+        if self.class_weight is not None:  # errors count as much as in the loss
+            weights = np.ones(len(test)) if held_out.sample_weight is None else held_out.sample_weight
+            self._weigh_classes(held_out, weights)
+            held_out = held_out._replace(sample_weight=weights)
+        return data.take(train), held_out
+
+
+def shortfall(found: Certificate, advice: Callable[[Certificate], str], kind: str = "classes") -> str:
+    """The advice on a fit that is not within its `tol`; empty where it is."""
+    short = [part for part in found.parts or (found,) if not part.converged and part.reason != "early_stopping"]
+    if not short:
+        return ""
+    text = advice(max(short, key=lambda part: part.gap))
+    return f"{len(short)} of {len(found.parts)} {kind} fell short. The worst: {text}" if found.parts else text
+
+
+def check_weights(sample_weight: ArrayLike, X: Any) -> NDArray[np.float64]:
+    """The weights of the examples X; a ValueError where one cannot be a weight."""
+    given = np.asarray(sample_weight)
+    if given.ndim == 1 and given.dtype.kind in "if":
+        wrong = np.flatnonzero(~((given >= 0) & (given < np.inf)))
+        if len(wrong):
+            raise ValueError(
+                f"sample_weight[{wrong[0]}]={given[wrong[0]]}: weights must be finite and not negative; drop the "
+                "example or give it weight 0"
+            )
+    return _check_sample_weight(sample_weight, X, dtype=np.float64)
+
+
+def sum_weights(s: NDArray[np.float64]) -> float:
+    """The total weight; a ValueError where there is none, or no end to it."""
+    with np.errstate(over="ignore"):
+        total = float(s.sum())
+    if not 0 < total < np.inf:
+        raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
+    return total
+
+
+def number_labels(y: NDArray[Any], regressor: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The different labels in order, and which one each example has."""
+    if y.dtype.kind in "iu":
+        lowest, highest = int(y.min()), int(y.max())
+        if highest - lowest < 10_000 and highest < 2**62:  # counting is many times faster than sorting
+            places = y.astype(np.intp) - lowest
+            there = np.bincount(places) > 0
+            return (np.flatnonzero(there) + lowest).astype(y.dtype), (np.cumsum(there) - 1)[places]
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        if "continuous" in str(error):
+            raise ValueError(f"{error} For those use {regressor}") from error
+        raise
+    return np.unique(y, return_inverse=True)

@@ -1,0 +1,1 @@
+"""Kernel machines: their estimators and what only these need."""

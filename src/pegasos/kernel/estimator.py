@@ -1,0 +1,297 @@
+"""What machines with a kernel share: the kernel matrix, the problems of a fit, decisions."""
+
+import functools
+import math
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from pegasos._config import usable_threads
+from pegasos.base.combinations import refuse_kernel_combinations
+from pegasos.base.early_stopping import split
+from pegasos.base.estimator import Data, Machine, shortfall
+from pegasos.base.options import Choice, ChoiceOrFunction, Integer, Number, NumberOrName, Option, names
+from pegasos.base.progress import make_report
+from pegasos.base.threads import TimeShare, run_all
+from pegasos.certificate import REASONS, Certificate, certificate_of, history_from_records, join_parts
+from pegasos.kernel.fit import Part, PartFit
+from pegasos.kernel.kernels import (
+    KERNELS,
+    CalledKernel,
+    Definiteness,
+    GivenKernel,
+    Kernel,
+    PointKernel,
+    Support,
+    check_points,
+    definiteness,
+    make_kernel,
+)
+from pegasos.kernel.layout import blocks
+from pegasos.linear.scaling import describe_sizes, divide_columns, scale_columns
+from pegasos.problems.kernel import KernelSolution
+from pegasos.problems.linear import check_rows, explain_not_finite
+from pegasos.solvers import KERNEL_SOLVERS, Solver
+from pegasos.solvers.auto import ROWS_FOR_THREADS, Auto
+from pegasos.solvers.base import Report
+
+__all__ = ["KernelMachine", "Part"]
+
+#: Values of the kernel from which on decisions are worth threads that nobody asked for.
+VALUES_FOR_THREADS = 1_000_000
+
+Floats = NDArray[np.float64]
+
+
+class KernelMachine(Machine):
+    """Base of the machines with a kernel."""
+
+    support_: NDArray[np.int32]
+    support_vectors_: Any
+    n_support_: NDArray[np.int32]
+    dual_coef_: Floats
+    intercept_: Floats
+    n_kernel_evaluations_: int
+    n_updates_: int
+    shape_fit_: tuple[int, int]
+    scale_: Floats | None
+    _fitted_kernel: Kernel
+
+    # Parameters; the subclasses' __init__ sets them.
+    kernel: Any
+    degree: int
+    gamma: float | str
+    coef0: float
+    cache_size: float
+    scale: str | None
+
+    loss: ClassVar[str]
+    solvers = KERNEL_SOLVERS
+    options: ClassVar[Mapping[str, Option]] = {
+        **Machine.options,
+        "kernel": ChoiceOrFunction(values=names(*KERNELS, "precomputed"), help="the kernel"),
+        "degree": Integer(low=0, high=2**31 - 1, help="exponent of the polynomial kernel"),
+        "gamma": NumberOrName(values=("scale", "auto"), low=0, open=True, help="factor of the kernel's argument"),
+        "coef0": Number(help="term of the polynomial and the sigmoid kernel"),
+        "scale": Choice(values={"no": None, "auto": "auto"}, help="divide each feature by its size before the fit"),
+        "cache_size": Number(low=0, open=True, help="megabytes of the kernel matrix that are kept"),
+    }
+
+    @property
+    def coef_(self) -> Floats:
+        """Weights of the features, a row for each problem; with ``kernel="linear"`` only."""
+        check_is_fitted(self)
+        kernel = self._fitted_kernel
+        if not isinstance(kernel, PointKernel) or kernel.name != "linear":
+            raise AttributeError(
+                "coef_ is there with kernel='linear' only: with another one the weights are not those of features; use "
+                "dual_coef_ and support_vectors_, or LinearSVC and LinearSVR"
+            )
+        weights = kernel.weights(self._problem_weights(), self._scaled(self.support_vectors_))
+        return weights if self.scale_ is None else weights / self.scale_
+
+    def _scaled(self, X: Any) -> Any:
+        """Examples as the kernel takes them."""
+        return X if self.scale_ is None else divide_columns(X, self.scale_)
+
+    @property
+    def gamma_(self) -> float:
+        """The number that `gamma` stood for in the last fit; of kernels that have one."""
+        check_is_fitted(self)
+        if not isinstance(self._fitted_kernel, PointKernel):
+            raise AttributeError("gamma_ is there with kernels by name only; a matrix or a function has none")
+        return self._fitted_kernel.gamma
+
+    def _refuse_combinations(self, solver: Solver) -> None:
+        refuse_kernel_combinations(self, solver)
+
+    def _parts(self, data: Data) -> list[Part]:
+        """The problems of a fit."""
+        raise NotImplementedError
+
+    def _store_machines(self, data: Data, parts: Sequence[Part], betas: Sequence[Floats], intercepts: Floats) -> None:
+        """Store what the examples weigh in each problem."""
+        raise NotImplementedError
+
+    def _problem_weights(self) -> Floats:
+        """What the support vectors weigh, a row for each problem."""
+        return self.dual_coef_
+
+    def _last_fit(self) -> Floats | None:
+        """The weight of each example of the last fit, a row for each problem."""
+        if not hasattr(self, "dual_coef_"):
+            return None
+        weights = self._problem_weights()
+        all_rows = np.zeros((len(weights), self.shape_fit_[0]))
+        all_rows[:, self.support_] = weights
+        return all_rows
+
+    def _fit(self, data: Data, solver: Solver, seed: int, last: Floats | None, started: float) -> Self:
+        s = self._weights(data)
+        C = float(self.C if self.alpha is None else 1 / (self.alpha * s.sum()))
+        X, scale = data.X, None
+        if self.scale is not None:
+            X, scale = scale_columns(check_points(X, self._threads() or 1)[0], s)
+        kernel = make_kernel(self, solver, X, data.sample_weight, C * float(s.max()))
+        known = definiteness(kernel, seed)
+        parts = self._parts(data)
+        if last is not None and last.shape != (len(parts), len(s)):
+            last = None
+
+        report = make_report(self.verbose)
+        try:
+            solved = self._solve_all(parts, kernel, known, s, C, solver, seed, last, started, report)
+        finally:
+            report.close()
+        found = [solution for solution, _ in solved]
+
+        self.shape_fit_ = data.X.shape
+        self.scale_ = scale
+        self._fitted_kernel = max((used for _, used in solved), key=_fineness).stripped()
+        self._store_machines(data, parts, [solution.beta for solution in found], np.array([f.b for f in found]))
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, GivenKernel) else data.X[self.support_]
+        self.n_kernel_evaluations_ = round(sum(solution.evaluations for solution in found))
+        self.n_updates_ = sum(solution.updates for solution in found)
+        certificates = [self._certificate(solution, known) for solution in found]
+        histories = [history_from_records(solution.records) for solution in found]
+        several = len(found) > 1
+        self.certificate_ = join_parts(certificates, time.perf_counter() - started) if several else certificates[0]
+        self.history_ = histories if several else histories[0]
+        self.n_iter_ = self.certificate_.n_iter
+        text = shortfall(
+            self.certificate_, lambda worst: self._advice(worst, solver, C, known.indefinite, data.X), "problems"
+        )
+        if solver.kernel_margin and not known.indefinite and min(part.dual for part in certificates) <= 0:
+            text = (
+                f"{type(self).__name__} has no machine yet: {solver.describe()} found no margin above zero. There "
+                "are no support vectors, and one class is predicted. Raise nu, max_iter or max_steps."
+            )
+        if text:
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _solve_all(
+        self,
+        parts: Sequence[Part],
+        kernel: Kernel,
+        known: Definiteness,
+        s: Floats,
+        C: float,
+        solver: Solver,
+        seed: int,
+        last: Floats | None,
+        started: float,
+        report: Report,
+    ) -> list[tuple[KernelSolution, Kernel]]:
+        """What the solver finds for each problem; several at a time, with one thread each."""
+        n_jobs = self._threads()
+        at_a_time = 1
+        if len(parts) > 1:
+            worth = isinstance(solver, Auto) and len(s) >= ROWS_FOR_THREADS and not isinstance(kernel, CalledKernel)
+            at_a_time = n_jobs or (usable_threads() if worth else 1)
+        share = TimeShare(self.max_time, len(parts), at_a_time)
+        early = bool(getattr(self, "early_stopping", False))
+        shared = not early and any(part.rows is None for part in parts)
+        whole = kernel.source(None, n_jobs or usable_threads()) if shared else None
+        threads = n_jobs if len(parts) == 1 else 1
+        cached_bytes = float(self.cache_size) * 1e6 / min(at_a_time, len(parts))
+        fit = PartFit(self, solver, known, s, C, seed, started, threads, cached_bytes, share.limit)
+
+        def solve(number: int, report: Report) -> tuple[KernelSolution, Kernel]:
+            part = parts[number]
+            before = None if last is None else last[number]
+            return fit.solve(part, kernel, whole, self._hold_out_rows(part.y, seed), before, report)
+
+        several = len(parts) > 1
+        works = [
+            (functools.partial(solve, k), report.part(part.name) if several else report) for k, part in enumerate(parts)
+        ]
+        return run_all(works, at_a_time)
+
+    def _hold_out_rows(self, y: Floats, seed: int) -> tuple[Any, NDArray[np.intp] | None]:
+        """Which examples of a problem to train on, and which to tell when to stop by, if any."""
+        if not getattr(self, "early_stopping", False):
+            return slice(None), None
+        return split(y, float(getattr(self, "validation_fraction", 0.1)), seed)
+
+    def _certificate(self, solution: KernelSolution, known: Definiteness) -> Certificate:
+        found = certificate_of(solution, self.tol, scaled=self.scale is not None)
+        if known.indefinite:
+            return replace(found, gap=math.inf, converged=False)
+        return replace(found, assumed="the kernel is positive semi-definite" if known.assumed else "")
+
+    def _advice(self, found: Certificate, solver: Solver, C: float, indefinite: bool, X: Any) -> str:
+        """Why a fit fell short of `tol`, and what to do about it."""
+        if indefinite:
+            where = "where no step helped" if found.reason == "indefinite" else f"when {REASONS[found.reason]}"
+            return (
+                f"{type(self).__name__}: {REASONS['indefinite']} on the optimum. The fit ended {where}; use another "
+                "kernel, or other parameters, for a certificate."
+            )
+        sentences = self._bounds_reached(found)
+        if solver.kernel_margin:
+            sentences[1] = f"The margin is {found.dual:.6g}, and the largest at most {found.primal:.6g}."
+        elif not self.scale and (uneven := self._uneven(X)):
+            sentences.append(uneven)
+        elif found.reason == "precision" and found.rounding > 0.2 * found.gap:
+            sentences.append(
+                f"Of the gap {found.rounding:.2g} is rounding: centre and scale features and targets, or lower C."
+            )
+        elif found.reason == "precision" and np.abs(self.intercept_).max() > 1e6:
+            sentences.append(
+                f"The intercept, {self.intercept_[0]:.6g}, cannot be stored with more digits: take a constant off the "
+                "targets."
+            )
+        elif C > 100:
+            sentences.append(f"C={C:.3g} is large, a hard problem: try a smaller C, and scale the features.")
+        return " ".join([*sentences, self._raise_what(found, bool(sentences[2:]))])
+
+    def _uneven(self, X: Any) -> str:
+        """A sentence on columns of very different size."""
+        if not isinstance(self.kernel, str) or self.kernel == "precomputed":
+            return ""
+        return describe_sizes(X, getattr(self, "feature_names_in_", None))
+
+    def _groups(self) -> list[slice]:
+        """The support vectors, in groups that take part in different problems."""
+        return [slice(None)]
+
+    def _combine(self, sums: Floats) -> Floats:
+        """The decision of each problem, from the sums over each group of support vectors with each row of weights."""
+        return sums[:, 0]
+
+    def _scores(self, X: Any) -> Floats:
+        """The decision of each problem, a column for each."""
+        check_is_fitted(self)
+        X = self._validate(X, order="C", accept_large_sparse=True, reset=False)
+        kernel = self._fitted_kernel
+        support = Support(self.support_, self._scaled(self.support_vectors_), self.dual_coef_)
+        if issparse(X) and isinstance(kernel, GivenKernel):
+            raise ValueError("kernel='precomputed' takes the kernel matrix as an array, not sparse; pass K.toarray()")
+        check_rows(X)
+        n_jobs = self._threads() or (usable_threads() if X.shape[0] * len(self.support_) > VALUES_FOR_THREADS else 1)
+        groups, scores = self._groups(), np.empty((X.shape[0], len(self.intercept_)))
+        for part in blocks(X):
+            scores[part] = self._combine(kernel.decisions(support, groups, self._scaled(X[part]), n_jobs))
+        wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
+        if len(wrong):
+            explain_not_finite(X, int(wrong[0]))
+        return scores + self.intercept_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+
+def _fineness(kernel: Kernel) -> tuple[bool, bool]:
+    """By which of two kernels decisions are rounded less."""
+    return kernel.precision is np.float64, getattr(kernel, "differences", False)

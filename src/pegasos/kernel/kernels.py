@@ -1,0 +1,516 @@
+"""Kernels: parameters, precision, and the kernel matrix as the core takes it.
+
+There are three kinds: a function of inner products that the core computes, a matrix that is given, and a Python
+function. Each makes a source for some of the examples, and the sums ``sum_i coef_i K(x, x_i)`` of a decision.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.extmath import safe_sparse_dot
+
+from pegasos._config import usable_threads
+from pegasos._core import native
+from pegasos.kernel.layout import Layout, blocks, centre, squared_norms
+from pegasos.problems.linear import check_rows
+from pegasos.solvers.base import Solver
+
+__all__ = [
+    "KERNELS",
+    "Definiteness",
+    "Kernel",
+    "PointKernel",
+    "Support",
+    "check_points",
+    "definiteness",
+    "make_kernel",
+    "scale_gamma",
+]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Precision = type[np.float32] | type[np.float64]
+
+#: Kernels that the core computes.
+KERNELS = ("linear", "poly", "rbf", "sigmoid")
+
+#: Rows up to which the kernel matrix is in double precision, and all of it is looked at for negative eigenvalues.
+SMALL = 2000
+#: Rows of the part that is looked at where there are more.
+SAMPLE = 500
+#: The tolerance below which single precision would be felt.
+EXACT = 1e-5
+#: What rounding of the kernel matrix does to the gap, relative, over C times the kernel's values and the root of the
+#: rows: measured, and a guess that chooses the precision of the fit. Its certificate does not rest on it.
+ERROR: dict[Precision, float] = {np.float32: 1e-8, np.float64: 2e-17}
+#: The share of `tol` that this may be: where it turns out to be more, the fit goes on with a finer matrix.
+FELT = 0.3
+#: The gap that stochastic solvers may get to.
+COARSE = 0.05
+#: Squared norms of examples for which squares and products of single precision neither overflow nor vanish.
+SMALLEST, LARGEST = 1e-20, 1e30
+#: The relative difference of two numbers of a kernel matrix that should be equal.
+ROUNDING = 1e-5
+#: Bytes that a dense copy of sparse examples may take, where only differences of entries will do.
+DENSE_BYTES = 2e9
+#: Rows that a Python function is given at a time.
+BLOCK = 256
+
+#: Values of the kernel beyond this, of which single and double precision round off what counts beside margins of 1.
+LARGE: dict[Precision, float] = {np.float32: 1e3, np.float64: 1e11}
+
+
+class Support(NamedTuple):
+    """The examples that a decision is made of."""
+
+    rows: NDArray[np.int32]  # in the data of the fit
+    vectors: Any
+    coef: Floats  # a column for each
+
+
+class Kernel(Protocol):
+    """A kernel, and the examples of a fit."""
+
+    @property
+    def precision(self) -> Precision:
+        """That of the kernel matrix."""
+
+    def source(self, rows: Rows | None, n_jobs: int = 1) -> native.KernelSource:
+        """The kernel matrix of some examples; None is all."""
+
+    def exact(self, rows: Rows | None) -> Iterator[native.KernelSums]:
+        """Responses of some examples in double precision, then in ways that round less; none where there is no way."""
+
+    def finer(self) -> "Kernel | None":
+        """The same kernel with a matrix that is rounded less; None where there is none."""
+
+    def square(self, rows: Rows) -> Floats:
+        """The kernel matrix of some examples, as an array."""
+
+    def diagonal(self) -> Floats:
+        """The kernel of each example with itself."""
+
+    def stripped(self) -> "Kernel":
+        """The kernel without the examples, which is enough for decisions."""
+
+    def decisions(self, support: Support, groups: Sequence[slice], X: Any, n_jobs: int) -> Floats:
+        """``sum_i coef[k, i] K(x, x_i)`` for each example x, group of support vectors i, and row k of the weights."""
+
+
+@dataclass(frozen=True)
+class PointKernel:
+    """A function of inner products."""
+
+    name: str
+    gamma: float
+    coef0: float
+    degree: int
+    precision: Precision
+    layout: Layout
+    given: Any  # the examples in this layout, in the precision they were given in
+    X: Any  # the same in the kernel's precision, without the shift
+    differences: bool = False  # distances are sums of squared differences: slower, and accurate for any data
+
+    @property
+    def is_definite(self) -> bool:
+        """Whether it is known to be positive semi-definite on any examples."""
+        return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0)
+
+    def core(self, differences: bool = False) -> native.Kernel:
+        return native.Kernel(self.name, self.gamma, self.coef0, self.degree, differences)
+
+    def source(self, rows: Rows | None, n_jobs: int = 1) -> native.KernelSource:
+        points = _points(self.X if rows is None else self.X[rows])
+        return native.point_source(points, self.core(self.differences), native.Run(n_jobs=n_jobs), self._entries_error)
+
+    @property
+    def _entries_error(self) -> float:
+        """By which the entries of X may differ from what they stand for, relatively."""
+        if self.differences or (self.layout.shift is None and self.X.dtype == self.given.dtype):
+            return 0.0
+        single = self.precision is np.float32
+        return float(1.01 * np.finfo(self.precision).eps / 2) + (1e-30 * self.X.shape[1] if single else 0.0)
+
+    def exact(self, rows: Rows | None) -> Iterator[native.KernelSums]:
+        given = self.given if rows is None else self.given[rows]
+        shift = self.layout.arranged_shift
+        if not self.differences:
+            yield native.point_sums(_points(given), self.core(), shift, False)
+        if self.name in ("linear", "poly"):
+            yield native.point_sums(_points(given), self.core(), shift, True)
+        elif self.name == "rbf" and (dense := _dense(given)) is not None:
+            yield native.point_sums(_points(dense), self.core(True), None, False)
+
+    def finer(self) -> "PointKernel | None":
+        if self.precision is np.float32:
+            return replace(self, precision=np.float64, X=self.layout.convert(self.given, np.float64))
+        if self.name != "rbf" or self.differences or (dense := _dense(self.given)) is None:
+            return None
+        return replace(self, given=dense, X=dense.astype(np.float64, copy=False), differences=True)
+
+    def square(self, rows: Rows) -> Floats:
+        X = self.X[rows]
+        return self._of_products(np.asarray(safe_sparse_dot(X, X.T, dense_output=True), dtype=np.float64))
+
+    def diagonal(self) -> Floats:
+        if self.name == "rbf":
+            return np.ones(self.X.shape[0])
+        return self._of_products(squared_norms(self.X))
+
+    def stripped(self) -> "PointKernel":
+        return replace(self, X=None, given=None)
+
+    def decisions(self, support: Support, groups: Sequence[slice], X: Any, n_jobs: int) -> Floats:
+        many, run = _points(self._laid_out(X, n_jobs)), native.Run(n_jobs=n_jobs)
+        out = np.zeros((X.shape[0], len(groups), len(support.coef)))
+        for k, group in enumerate(groups):
+            coef = support.coef[:, group]
+            if coef.size:
+                vectors = self._laid_out(support.vectors[group], n_jobs)
+                flat = native.kernel_decisions(
+                    self.core(self.differences), _points(vectors), coef.T.ravel(), len(coef), many, run
+                )
+                out[:, k] = flat.reshape(-1, len(coef)) + self.offsets(coef, support.vectors[group])
+        return out
+
+    def offsets(self, coef: Floats, vectors: Any) -> Floats:
+        """By how much decisions of the linear kernel are larger without the shift; the coefficients sum to zero."""
+        if self.name != "linear" or self.layout.shift is None:
+            return np.zeros(len(coef))
+        return self.weights(coef, vectors) @ self.layout.shift
+
+    def intercept_without_shift(self, b: float, more: float, beta: Floats, rows: Rows | None) -> tuple[float, float]:
+        """b + more without the shift, of the linear kernel, and by how much it is off; beta sums to zero."""
+        used = np.flatnonzero(beta)
+        vectors = self.given[used if rows is None else rows[used]]
+        shift = self.layout.arranged_shift
+        assert shift is not None
+        vectors = (vectors.toarray() if sp.issparse(vectors) else vectors).astype(np.longdouble) - shift
+        coef = beta[used].astype(np.longdouble)
+        exact = (np.longdouble(b) - (coef @ vectors) @ shift) + more
+        terms = float(np.abs(coef) @ np.abs(vectors) @ np.abs(shift)) + abs(b) + abs(more)
+        error = (len(used) + len(shift) + 8) * float(np.finfo(np.longdouble).eps) * terms
+        return float(exact), float(abs(exact - np.longdouble(float(exact)))) + error
+
+    def weights(self, coef: Floats, vectors: Any) -> Floats:
+        """Weights of the features, of the linear kernel."""
+        shift = self.layout.shift
+        plain = np.asarray(safe_sparse_dot(coef, vectors), dtype=np.float64)
+        if shift is None:
+            return plain
+        filled = np.ones(len(shift), dtype=bool) if self.layout.filled is None else self.layout.filled
+        dense = vectors[:, filled]
+        plain[:, filled] = coef @ ((dense.toarray() if sp.issparse(dense) else dense) - shift[filled])
+        return plain
+
+    def _laid_out(self, X: Any, n_jobs: int) -> Any:
+        """Examples to predict, as those of the fit are."""
+        if self.differences:
+            return (X.toarray() if sp.issparse(X) else X).astype(np.float64, copy=False)
+        if self.layout.shift is None:
+            X = _without_zeros(X, n_jobs)
+        return self.layout.convert(self.layout.arrange(X), self.precision)
+
+    def _of_products(self, products: Floats) -> Floats:
+        """The kernel from inner products; the Gaussian one is none of these."""
+        if self.name == "linear":
+            return products
+        with np.errstate(over="ignore"):  # what becomes of it is looked at
+            scaled = self.gamma * products + self.coef0
+            return np.tanh(scaled) if self.name == "sigmoid" else scaled**self.degree
+
+
+@dataclass(frozen=True)
+class GivenKernel:
+    """A matrix that is given."""
+
+    K: Any
+    precision: Precision
+
+    def source(self, rows: Rows | None, n_jobs: int = 1) -> native.KernelSource:
+        return native.given_source(self.K if rows is None else np.ascontiguousarray(self.K[np.ix_(rows, rows)]))
+
+    def exact(self, rows: Rows | None) -> Iterator[native.KernelSums]:
+        yield native.given_sums(self.K if rows is None else np.ascontiguousarray(self.K[np.ix_(rows, rows)]))
+
+    def finer(self) -> "GivenKernel | None":
+        if self.precision is np.float64:
+            return None
+        return GivenKernel(self.K.astype(np.float64), np.float64)
+
+    def square(self, rows: Rows) -> Floats:
+        return self.K[np.ix_(rows, rows)].astype(np.float64, copy=False)
+
+    def diagonal(self) -> Floats:
+        return self.K.diagonal().astype(np.float64)
+
+    def stripped(self) -> "GivenKernel":
+        return replace(self, K=None)
+
+    def decisions(self, support: Support, groups: Sequence[slice], X: Any, n_jobs: int) -> Floats:
+        return np.stack([X[:, support.rows[group]] @ support.coef[:, group].T for group in groups], axis=1)
+
+
+@dataclass(frozen=True)
+class CalledKernel:
+    """A Python function of two blocks of examples."""
+
+    function: Callable[[Any, Any], Any]
+    X: Any
+    precision: Precision = np.float64
+
+    def source(self, rows: Rows | None, n_jobs: int = 1) -> native.KernelSource:
+        X = self.X if rows is None else self.X[rows]
+
+        def fill(wanted: NDArray[np.uint32], out: Floats) -> None:
+            out[:] = self._call(X[wanted.astype(np.intp)], X)
+
+        return native.called_source(fill, self._diagonal_of(X))
+
+    def exact(self, rows: Rows | None) -> Iterator[native.KernelSums]:
+        return iter(())  # its values are those that the fit was given; to ask again may take long
+
+    def finer(self) -> None:
+        return None
+
+    def square(self, rows: Rows) -> Floats:
+        X = self.X[rows]
+        return np.concatenate([self._call(X[k : k + BLOCK], X) for k in range(0, len(rows), BLOCK)])
+
+    def diagonal(self) -> Floats:
+        return self._diagonal_of(self.X)
+
+    def stripped(self) -> "CalledKernel":
+        return replace(self, X=None)
+
+    def decisions(self, support: Support, groups: Sequence[slice], X: Any, n_jobs: int) -> Floats:
+        out = np.zeros((X.shape[0], len(groups), len(support.coef)))
+        if len(support.rows):
+            vectors = support.vectors.astype(np.float64, copy=False)
+            for k in range(0, X.shape[0], BLOCK):
+                K = self._call(X[k : k + BLOCK].astype(np.float64, copy=False), vectors)
+                for g, group in enumerate(groups):
+                    out[k : k + BLOCK, g] = K[:, group] @ support.coef[:, group].T
+        return out
+
+    def _diagonal_of(self, X: Any) -> Floats:
+        # Of small blocks: all but the diagonal of each is computed for nothing.
+        small = BLOCK // 8
+        blocks = (X[k : k + small] for k in range(0, X.shape[0], small))
+        return np.concatenate([self._call(block, block).diagonal() for block in blocks])
+
+    def _call(self, X: Any, Y: Any) -> Floats:
+        """The kernel matrix of two blocks; a ValueError where it is none."""
+        K = self.function(X, Y)
+        K = K.toarray() if sp.issparse(K) else np.asarray(K)
+        shape = (X.shape[0], Y.shape[0])
+        if K.shape != shape or K.dtype.kind not in "biuf":
+            raise ValueError(
+                f"the kernel returned {K.dtype} of shape {K.shape} for {shape[0]} and {shape[1]} examples; a kernel "
+                f"takes two matrices, and must return numbers of shape {shape}, one for each pair of their rows"
+            )
+        if not np.isfinite(K).all():
+            raise ValueError("the kernel returned numbers that are not finite; look at what it does with large values")
+        return K.astype(np.float64, copy=False)
+
+
+def make_kernel(machine: Any, solver: Solver, X: Any, sample_weight: Floats | None, most: float = 1.0) -> Kernel:
+    """The kernel that a machine's parameters ask for, of the validated examples X, as precise as its solver needs.
+
+    `most` is the largest that a coefficient may be, C times a weight.
+    """
+    if isinstance(machine.kernel, str) and machine.kernel == "precomputed":
+        given = GivenKernel(_check_matrix(X), np.float32 if X.dtype == np.float32 else np.float64)
+        _check_diagonal(given)
+        return given
+    X, report = check_points(X, machine._threads() or 1)
+    if callable(machine.kernel):
+        called = CalledKernel(machine.kernel, X.astype(np.float64, copy=False))
+        _check_diagonal(called)
+        return called
+    gamma, rbf = scale_gamma(machine.gamma, X, sample_weight), machine.kernel == "rbf"
+    layout, largest = Layout(), report.largest_squared_norm
+    # Without cancellation that matters: where rounding does no harm, nothing is centred.
+    if rbf and gamma * largest > 1:
+        layout, largest = centre(X, largest, 0.5)
+    elif machine.kernel == "linear" and machine.fit_intercept and solver.kernel_intercept and solver.kernel_exact:
+        layout, largest = centre(X, largest, 0.1)
+    if layout.shift is None:
+        X = _without_zeros(X, machine._threads() or usable_threads())
+    given = layout.arrange(X)
+    tol = machine.tol if solver.kernel_exact else max(machine.tol, COARSE)
+    value = _largest_value(machine, gamma, largest)
+
+    def is_rounded(precision: Precision) -> bool:
+        """Whether what a kernel matrix in this precision rounds off would be felt."""
+        felt = ERROR[precision] * most * value * np.sqrt(X.shape[0]) * max(1.0, gamma * largest if rbf else 1.0)
+        return not solver.kernel_margin and felt > FELT * tol
+
+    tame = SMALLEST <= largest <= LARGEST and (value <= LARGE[np.float32] if not rbf else gamma * largest <= 1e3)
+    exact = X.shape[0] <= SMALL or tol < EXACT or is_rounded(np.float32) or not tame
+    precision: Precision = np.float64 if exact else np.float32
+    coef0, degree = float(machine.coef0), int(machine.degree)
+    converted = layout.convert(given, precision)
+    kernel = PointKernel(machine.kernel, gamma, coef0, degree, precision, layout, given, converted)
+    _check_diagonal(kernel)
+    if exact and rbf and gamma * largest > 1 and is_rounded(np.float64):
+        return kernel.finer() or kernel
+    return kernel
+
+
+def _check_diagonal(kernel: Kernel) -> None:
+    """Raise a ValueError where the kernel of an example with itself is none that can be worked with."""
+    diagonal = np.abs(kernel.diagonal())
+    value = float(diagonal.max(initial=0.0))
+    if np.isfinite(value) and value > LARGE[np.float64]:
+        raise ValueError(
+            f"the kernel has values up to {value:.2g}, of which double precision rounds off what counts beside margins "
+            "of 1; centre and scale the features, for example with sklearn.preprocessing.StandardScaler"
+        )
+    wrong = np.flatnonzero(~np.isfinite(diagonal))
+    if len(wrong):
+        raise ValueError(
+            f"the kernel of the example in row {wrong[0]} with itself is not finite; scale the features, or lower "
+            "gamma, degree or coef0"
+        )
+
+
+def scale_gamma(gamma: Any, X: Any, sample_weight: Floats | None) -> float:
+    """The number that `gamma` stands for. A row of weight 2 counts as two rows in the variance."""
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "auto":
+        return 1 / X.shape[1]
+    share = np.full(X.shape[0], 1 / X.shape[0]) if sample_weight is None else sample_weight / sample_weight.sum()
+    d = X.shape[1]
+    if sp.issparse(X):
+        values, starts = X.data[: X.nnz].astype(np.float64), X.indptr
+        of_entries = np.repeat(share, np.diff(starts))
+        mean = float(of_entries @ values) / d
+        zeros = float(share @ (d - np.diff(starts)))
+        variance = (float(of_entries @ (values - mean) ** 2) + zeros * mean**2) / d
+    else:
+        mean = sum(float(share[part] @ X[part].mean(axis=1, dtype=np.float64)) for part in blocks(X))
+        parts = ((share[part], X[part].astype(np.float64)) for part in blocks(X))
+        variance = sum(float(own @ ((rows - mean) ** 2).mean(axis=1)) for own, rows in parts)
+    return 1 / (d * variance) if variance > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class Definiteness:
+    """What is known of the eigenvalues of a kernel matrix, and what a lower bound must allow for.
+
+    A bound on the objectives of machines whose coefficients beta are within the bounds of the dual needs
+    ``beta' K beta >= -shift ||beta||^2`` and ``|K - K'| <= asymmetry`` besides a dual point.
+    """
+
+    indefinite: bool = False  # it is known to have a negative eigenvalue that is no rounding
+    assumed: bool = False  # it has more rows than are looked at
+    shift: float = 0.0
+    asymmetry: float = 0.0
+
+
+def definiteness(kernel: Kernel, seed: int) -> Definiteness:
+    """Look at the kernel matrix where its kind does not tell; of many rows at a random part."""
+    if isinstance(kernel, PointKernel) and kernel.is_definite:
+        return Definiteness()
+    diagonal = kernel.diagonal()
+    if diagonal.min() < 0:
+        return Definiteness(indefinite=True)
+    rows = np.arange(len(diagonal))
+    assumed = len(rows) > SMALL
+    if assumed:
+        rows = np.sort(np.random.default_rng(seed).choice(rows, SAMPLE, replace=False))
+    square = kernel.square(rows)
+    asymmetry = float(np.abs(square - square.T).max())
+    if asymmetry > ROUNDING * np.abs(square).max():
+        raise ValueError("the kernel is not symmetric: it has another value for (x, z) than for (z, x)")
+    values = np.linalg.eigvalsh((square + square.T) / 2)
+    lowest, highest = float(values[0]), max(float(values[-1]), 0.0)
+    if lowest < -1e-6 * highest:
+        return Definiteness(indefinite=True)
+    error = float(np.finfo(np.float64).eps) * len(rows) * highest  # of the eigenvalues
+    if isinstance(kernel, PointKernel):  # the core's values differ from these
+        error += len(rows) * 1e-13 * max(float(np.abs(square).max()), 1.0)
+    return Definiteness(False, assumed, max(error - lowest, 0.0), asymmetry)
+
+
+def check_points(X: Any, n_jobs: int) -> tuple[Any, native.RowsReport]:
+    """X without columns that come twice, and what is known of its rows; a ValueError where an entry is not finite."""
+    _, report = check_rows(X, 0.0, n_jobs)
+    if sp.issparse(X):
+        if X.shape[1] >= 2**31:
+            raise ValueError(
+                f"X has {X.shape[1]} columns; kernel machines count at most {2**31 - 1}; leave out those that are empty"
+            )
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+            _, report = check_rows(X, 0.0, n_jobs)
+    return X, report
+
+
+def _check_matrix(K: Any) -> Any:
+    """A kernel matrix that is given; a ValueError where it cannot be one."""
+    if sp.issparse(K):
+        raise ValueError("kernel='precomputed' takes the kernel matrix as an array, not sparse; pass K.toarray()")
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' takes a square matrix, the kernel of each two examples, and X is {K.shape[0]} x "
+            f"{K.shape[1]}; pass K(X, X), or choose another kernel"
+        )
+    check_rows(K)
+    for part in blocks(K):
+        difference = np.abs(K[part] - K[:, part].T)
+        if difference.max(initial=0) > ROUNDING * np.abs(K[part]).max(initial=0):
+            i, j = np.unravel_index(difference.argmax(), difference.shape)
+            i += part.start
+            raise ValueError(
+                f"kernel='precomputed' takes a symmetric matrix, but K[{i}, {j}] = {K[i, j]:.6g} and K[{j}, {i}] = "
+                f"{K[j, i]:.6g}; pass (K + K.T) / 2 if the difference is rounding"
+            )
+    return K
+
+
+def _dense(X: Any) -> Any:
+    """X as an array; None where that would take too much memory."""
+    if not sp.issparse(X):
+        return X
+    return X.toarray() if X.shape[0] * X.shape[1] * 8 <= DENSE_BYTES else None
+
+
+def _largest_value(machine: Any, gamma: float, largest: float) -> float:
+    """The largest number that comes up in a kernel, where the largest squared norm of an example is given."""
+    if machine.kernel == "rbf":
+        return 1.0
+    base = abs(gamma) * largest + abs(machine.coef0) if machine.kernel != "linear" else largest
+    with np.errstate(over="ignore"):
+        power = float(np.float64(base) ** machine.degree) if machine.kernel == "poly" else base
+    return max(power, largest)
+
+
+def _without_zeros(X: Any, n_jobs: int) -> Any:
+    """X as a CSR matrix where at most a third of it is not zero: the core is faster with fewer entries."""
+    if sp.issparse(X) or X.shape[1] >= 2**31:
+        return X
+    found = native.sparse_entries(np.ascontiguousarray(X), X.size // 3, native.Run(n_jobs=n_jobs))
+    return X if found is None else sp.csr_array(found, shape=X.shape)
+
+
+def _points(X: Any) -> native.Points:
+    """X in the core's hands."""
+    if not sp.issparse(X):
+        return native.dense_points(np.ascontiguousarray(X))
+    if not X.has_canonical_format:  # the norm of a row with a column twice is not that of its entries
+        X = X.copy()
+        X.sum_duplicates()
+    return native.csr_points(
+        np.ascontiguousarray(X.data),
+        np.ascontiguousarray(X.indices, dtype=np.int32),
+        np.ascontiguousarray(X.indptr, dtype=np.int64),
+        X.shape[1],
+    )

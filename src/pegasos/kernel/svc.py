@@ -1,0 +1,422 @@
+"""Support vector machines with a kernel: classification and regression."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils.multiclass import _ovr_decision_function
+from sklearn.utils.validation import check_is_fitted
+
+from pegasos.base.estimator import Classifier, Data, explains_habits
+from pegasos.base.options import Choice, Flag, Integer, Number, Option, names
+from pegasos.base.targets import near_middle
+from pegasos.kernel.estimator import KernelMachine
+from pegasos.kernel.fit import Part
+from pegasos.solvers import Solver
+
+__all__ = ["SVC", "SVR"]
+
+Floats = NDArray[np.float64]
+
+
+class SVC(Classifier, KernelMachine):
+    """Support vector classifier with a kernel, whose every fit carries a certificate of how close to the optimum it is.
+
+    It minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (<w, phi(x_i)> + b))``, where ``<phi(x), phi(x')>`` is the
+    kernel, and b is not in the norm. More than two classes are one such problem for each pair, or each against the
+    rest.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss; larger means less regularised.
+    alpha : float, default=None
+        The papers' lambda, in place of C: ``C = 1 / (alpha n)``, n the total weight of all examples.
+    kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        ``exp(-gamma ||x - x'||^2)``, ``<x, x'>``, ``(gamma <x, x'> + coef0)^degree``, ``tanh(gamma <x, x'> + coef0)``;
+        "precomputed" takes the kernel matrix in place of X. A function of two matrices returns the kernel of each row
+        of the first with each of the second; it is called on blocks of rows.
+    degree : int, default=3
+        Exponent of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Factor of the kernel's argument. "scale" is ``1 / (n_features X.var())``, where sample weights count in the
+        variance; "auto" is ``1 / n_features``.
+    coef0 : float, default=0.0
+        Term of the polynomial and the sigmoid kernel.
+    solver : str or object of `pegasos.solvers`, default="auto"
+        How to solve it: by name, with the solver's default options, or as an object. ``"auto"`` chooses.
+    tol : float, default=1e-3
+        Stop when the relative duality gap is this small. 0 runs the whole budget.
+    max_iter : int, default=10_000
+        Budget in epochs, each of as many steps as there are examples; for each problem.
+    max_time : float, default=None
+        Budget in seconds, for the whole fit.
+    fit_intercept : bool, default=True
+        Whether to have an intercept. It is free: not in the norm.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, which multiply the sample weights. "balanced" counts examples, not their weights.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Whether `decision_function` has a column for each class or, with ``multi_class="ovo"``, for each pair.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        Whether more than two classes are trained in pairs, as in LIBSVM, or each against the rest.
+    break_ties : bool, default=False
+        Whether classes with as many votes are told apart by their decisions; otherwise it is the first of them.
+    scale : {"auto"}, default=None
+        "auto" divides each column by its size, the root mean square of its entries that are not zero, before the fit.
+        The kernel, `gamma` and the certificate are then those of the scaled columns.
+    cache_size : float, default=2000
+        Megabytes of the kernel matrix that are kept, by all problems at work together.
+    early_stopping : bool, default=False
+        Whether to stop also when the accuracy on examples held out has not improved for `n_iter_no_change` epochs.
+        Only for solvers that serve it.
+    validation_fraction : float, default=0.1
+        The share of the examples held out, of each class alike.
+    n_iter_no_change : int, default=5
+        Epochs without a better accuracy after which to stop.
+    warm_start : bool, default=False
+        Whether `fit` continues from the dual variables of the previous one, which belong to the same rows in the same
+        order. With another number of rows it starts anew.
+    n_jobs : int, default=None
+        Threads; -1 is as many as there are processors. None is one, or with ``solver="auto"`` what suits the data.
+        Several problems have one each, and `n_jobs` are worked on at a time.
+    random_state : int, RandomState or None, default=None
+        Seed of the solver's choices. The same seed and `n_jobs` give the same result, bit for bit.
+    verbose : int, default=0
+        Whether to report progress on standard error.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_SV,)
+        Rows of the support vectors, those of the first class first.
+    support_vectors_ : ndarray or sparse array of shape (n_SV, n_features)
+        The support vectors; empty with ``kernel="precomputed"``.
+    n_support_ : ndarray of shape (n_classes,)
+        Support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_SV) or (n_classes, n_SV)
+        What they weigh in the decisions, as in scikit-learn: a column has a support vector's weights against the other
+        classes, in order. With more than two classes and ``multi_class="ovr"`` a row belongs to a class.
+    intercept_ : ndarray of shape (1,), (n_classes (n_classes - 1) / 2,) or (n_classes,)
+        Intercepts; 0 without one.
+    coef_ : ndarray of shape (1, n_features), or with a row for each pair or class
+        Weights of the features; with ``kernel="linear"`` only.
+    gamma_ : float
+        The number that `gamma` stood for; with kernels by name.
+    classes_ : ndarray of shape (n_classes,)
+        The labels. Of two, positive decisions mean the second; of a pair of more, the first.
+    certificate_ : Certificate
+        Bounds on the optimum, and how the fit ended; ``parts`` has one for each pair or class.
+    history_ : dict of ndarray, or list of them
+        ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap`` at each check; of each pair or class.
+    n_iter_ : int
+        Epochs begun; of several problems the most.
+    n_kernel_evaluations_ : int
+        Values of the kernel that the fit computed.
+    n_updates_ : int
+        Changes of a coefficient. Each takes a row of the kernel matrix, which may have been kept.
+    shape_fit_ : tuple
+        The shape of X.
+    scale_ : ndarray of shape (n_features,) or None
+        What the columns are divided by, with ``scale="auto"``.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from pegasos import SVC
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(300, noise=0.2, random_state=0)
+    >>> clf = SVC(C=10, random_state=0).fit(X, y)
+    >>> clf.certificate_.gap <= 1e-3, round(clf.score(X, y), 2)
+    (True, 0.98)
+    """
+
+    regressor = "SVR"
+    loss = "hinge"
+
+    options: ClassVar[Mapping[str, Option]] = {
+        **KernelMachine.options,
+        "decision_function_shape": Choice(values=names("ovr", "ovo"), help="a decision for each class, or each pair"),
+        "multi_class": Choice(values=names("ovo", "ovr"), help="pairs of classes, or each against the rest"),
+        "break_ties": Flag(help="tell classes with as many votes apart by their decisions"),
+        "early_stopping": Flag(help="stop also when the accuracy on examples held out no longer improves"),
+        "validation_fraction": Number(low=0, high=1, open=True, help="share of the examples held out"),
+        "n_iter_no_change": Integer(low=1, help="epochs without a better accuracy after which to stop"),
+    }
+
+    @explains_habits
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        alpha: float | None = None,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        solver: str | Solver = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        fit_intercept: bool = True,
+        class_weight: Mapping[Any, float] | str | None = None,
+        decision_function_shape: str = "ovr",
+        multi_class: str = "ovo",
+        break_ties: bool = False,
+        scale: str | None = None,
+        cache_size: float = 2000,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.alpha = alpha
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.decision_function_shape = decision_function_shape
+        self.multi_class = multi_class
+        self.break_ties = break_ties
+        self.scale = scale
+        self.cache_size = cache_size
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def decision_function(self, X: Any) -> Floats:
+        """Decisions of shape (n_samples,) for two classes, positive for ``classes_[1]``.
+
+        For more they have a column for each class, votes of pairs with their decisions to break ties where pairs were
+        trained, or with ``decision_function_shape="ovo"`` for each pair, positive for its first class.
+        """
+        scores = self._scores(X)
+        if len(self.classes_) == 2:
+            return scores.ravel()
+        if not self._in_pairs() or self.decision_function_shape == "ovo":
+            return scores
+        return np.asarray(_ovr_decision_function(scores < 0, -scores, len(self.classes_)), dtype=np.float64)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each example."""
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            numbers = (self.decision_function(X) >= 0).astype(np.intp)
+        elif self._in_pairs() and not self.break_ties:
+            numbers = self._votes(self._scores(X)).argmax(axis=1)
+        else:
+            numbers = self.decision_function(X).argmax(axis=1)
+        return np.take(self.classes_, numbers)
+
+    @property
+    def predict_proba(self) -> NoReturn:
+        """There are no probabilities; this tells what to do."""
+        self._refuse_probabilities("predict_proba")
+
+    @property
+    def predict_log_proba(self) -> NoReturn:
+        """There are no probabilities; this tells what to do."""
+        self._refuse_probabilities("predict_log_proba")
+
+    def _refuse_probabilities(self, name: str) -> NoReturn:
+        # An AttributeError, so that hasattr is False.
+        raise AttributeError(
+            f"the hinge loss has no probabilities, so {type(self).__name__} has no {name}: wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV"
+        )
+
+    def _in_pairs(self) -> bool:
+        """Whether there are several problems, one for each pair of classes."""
+        count = len(self.classes_)
+        return count > 2 and len(self.dual_coef_) == count - 1
+
+    def _votes(self, scores: Floats) -> NDArray[np.intp]:
+        """How many pairs each class wins; one that decides nothing is won by its second."""
+        count = len(self.classes_)
+        votes = np.zeros((len(scores), count), dtype=np.intp)
+        for column, (first, second) in zip(scores.T, combinations(range(count), 2), strict=True):
+            votes[:, first] += column > 0
+            votes[:, second] += column <= 0
+        return votes
+
+    def _parts(self, data: Data) -> list[Part]:
+        """The second class against the first; of more than two the first of each pair, or each against the rest."""
+        labels = data.classes.tolist()
+        if len(labels) == 2:
+            return [Part("", None, np.where(data.encoded == 1, 1.0, -1.0))]
+        if self.multi_class == "ovr":
+            return [Part(f"{label!r}", None, np.where(data.encoded == k, 1.0, -1.0)) for k, label in enumerate(labels)]
+        parts = []
+        for first, second in combinations(range(len(labels)), 2):
+            rows = np.flatnonzero((data.encoded == first) | (data.encoded == second))
+            y = np.where(data.encoded[rows] == first, 1.0, -1.0)
+            parts.append(Part(f"{labels[first]!r} against {labels[second]!r}", rows, y))
+        return parts
+
+    def _store_machines(self, data: Data, parts: Sequence[Part], betas: Sequence[Floats], intercepts: Floats) -> None:
+        self.classes_ = data.classes
+        n, count = len(data.encoded), len(data.classes)
+        if parts[0].rows is None:
+            weights = np.array(betas)
+        else:
+            weights = np.zeros((count - 1, n))
+            for part, beta, (first, second) in zip(parts, betas, combinations(range(count), 2), strict=True):
+                of_first = part.y > 0
+                assert part.rows is not None
+                weights[second - 1, part.rows[of_first]] = beta[of_first]
+                weights[first, part.rows[~of_first]] = beta[~of_first]
+        used = np.flatnonzero((weights != 0).any(axis=0))
+        used = used[np.argsort(data.encoded[used], kind="stable")]
+        self.support_ = used.astype(np.int32)
+        self.n_support_ = np.bincount(data.encoded[used], minlength=count).astype(np.int32)
+        self.dual_coef_ = weights[:, used]
+        self.intercept_ = intercepts
+
+    def _groups(self) -> list[slice]:
+        if not self._in_pairs():
+            return [slice(None)]
+        ends = np.cumsum(self.n_support_)
+        return [slice(int(end - size), int(end)) for size, end in zip(self.n_support_, ends, strict=True)]
+
+    def _combine(self, sums: Floats) -> Floats:
+        if not self._in_pairs():
+            return sums[:, 0]
+        pairs = combinations(range(len(self.classes_)), 2)
+        return np.stack([sums[:, first, second - 1] + sums[:, second, first] for first, second in pairs], axis=1)
+
+    def _problem_weights(self) -> Floats:
+        if not self._in_pairs():
+            return self.dual_coef_
+        groups, pairs = self._groups(), list(combinations(range(len(self.classes_)), 2))
+        weights = np.zeros((len(pairs), len(self.support_)))
+        for row, (first, second) in zip(weights, pairs, strict=True):
+            row[groups[first]] = self.dual_coef_[second - 1, groups[first]]
+            row[groups[second]] = self.dual_coef_[first, groups[second]]
+        return weights
+
+
+class SVR(RegressorMixin, KernelMachine):
+    """Support vector regression with a kernel, whose every fit carries a certificate of how close to the optimum it is.
+
+    It minimises ``1/2 ||w||^2 + C sum_i s_i max(0, |<w, phi(x_i)> + b - y_i| - epsilon)``, where ``<phi(x), phi(x')>``
+    is the kernel, and b is not in the norm.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Errors up to this size cost nothing.
+    C, alpha, kernel, degree, gamma, coef0, solver, tol, max_iter, max_time, fit_intercept, scale, cache_size, \
+warm_start, n_jobs, random_state, verbose
+        As in `SVC`.
+
+    Attributes
+    ----------
+    support_, support_vectors_, certificate_, history_, n_iter_, n_kernel_evaluations_, n_updates_, shape_fit_, \
+scale_, n_features_in_, feature_names_in_
+        As in `SVC`.
+    n_support_ : ndarray of shape (1,)
+        The number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        What they weigh.
+    intercept_ : ndarray of shape (1,)
+        Intercept; 0 without one.
+    coef_ : ndarray of shape (1, n_features)
+        Weights of the features; with ``kernel="linear"`` only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos import SVR
+    >>> X = np.linspace(0, 6, 100)[:, None]
+    >>> reg = SVR(C=10, epsilon=0.01).fit(X, np.sin(X).ravel())
+    >>> reg.certificate_.converged, round(reg.score(X, np.sin(X).ravel()), 3)
+    (True, 1.0)
+    """
+
+    loss = "epsilon_insensitive"
+
+    options: ClassVar[Mapping[str, Option]] = {
+        **KernelMachine.options,
+        "epsilon": Number(low=0, help="errors up to this size cost nothing"),
+    }
+
+    @explains_habits
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.1,
+        C: float = 1.0,
+        alpha: float | None = None,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        solver: str | Solver = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        fit_intercept: bool = True,
+        scale: str | None = None,
+        cache_size: float = 2000,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.C = C
+        self.alpha = alpha
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.fit_intercept = fit_intercept
+        self.scale = scale
+        self.cache_size = cache_size
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def predict(self, X: Any) -> Floats:
+        """The value of each example."""
+        return self._scores(X).ravel()
+
+    def _validate(self, *arrays: Any, **options: Any) -> Any:
+        return super()._validate(*arrays, **options, **({"y_numeric": True} if len(arrays) > 1 else {}))
+
+    def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """No classes, and the targets in double precision."""
+        return np.empty(0), np.asarray(y, dtype=np.float64)
+
+    def _parts(self, data: Data) -> list[Part]:
+        y = np.ascontiguousarray(data.encoded, dtype=np.float64)
+        shift = near_middle(y) if self.fit_intercept else 0.0
+        return [Part("", None, y - shift if shift else y, shift)]
+
+    def _store_machines(self, data: Data, parts: Sequence[Part], betas: Sequence[Floats], intercepts: Floats) -> None:
+        used = np.flatnonzero(betas[0])
+        self.support_ = used.astype(np.int32)
+        self.n_support_ = np.array([len(used)], dtype=np.int32)
+        self.dual_coef_ = betas[0][None, used]
+        self.intercept_ = intercepts

@@ -1,0 +1,1 @@
+"""Linear machines: their estimators and what only these need."""

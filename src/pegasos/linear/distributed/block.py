@@ -1,0 +1,238 @@
+"""The examples of one partition with their dual variables, and what a worker does with its blocks in a round."""
+
+import copy
+import threading
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from pegasos._core import native
+from pegasos.base.estimator import check_weights, number_labels
+from pegasos.linear.distributed.messages import TURNS, Measured, Message, Order, Reply, Visited
+from pegasos.linear.distributed.plan import Plan, Survey
+from pegasos.problems.linear import Examples, check_rows
+
+__all__ = ["Block", "serve", "survey"]
+
+#: Neighbouring rows that are visited one after the other, where they are no more alike than others.
+RUN = 16
+
+
+class Block:
+    """The examples of one partition and, during a fit, where it stands on them: their dual variables.
+
+    It holds all that is not the driver's. A copy, on disk or on another worker, has the dual variables too.
+
+    Parameters
+    ----------
+    number : int
+        Which partition it is.
+    X, y, sample_weight : array or data frame
+        As `fit` of an estimator takes them.
+    """
+
+    def __init__(self, number: int, X: Any, y: Any, sample_weight: Any = None) -> None:
+        self.number = number
+        self._given = (X, y, sample_weight)
+        self._start()
+
+    def _start(self) -> None:
+        self._lock = threading.RLock()
+        self._held: tuple[Any, NDArray[Any], NDArray[np.float64]] | None = None  # validated
+        self._survey: Survey | None = None
+        self._rows: native.Rows | None = None  # without a constant feature
+        self._report: native.RowsReport | None = None
+        self._examples: Examples | None = None
+        self._turns: dict[int, list[NDArray[np.uint32]]] = {}  # rows of those to come in this epoch
+        self.run = 1  # of neighbours visited one after the other
+        self.stands: int | None = None  # at which message
+        self.q: dict[int, NDArray[np.float64]] = {}
+        self.before: dict[int, NDArray[np.float64]] = {}  # the last visits
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            names = ("number", "_given", "stands", "q", "before")
+            return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._start()
+        self.__dict__.update(state)
+
+    def __sizeof__(self) -> int:
+        size = object.__sizeof__(self)
+        for part in (*self._given, *self.q.values(), *self.before.values()):
+            arrays = (part.data, part.indices, part.indptr) if issparse(part) else (part,)
+            size += sum(int(np.sum(getattr(array, "nbytes", 0))) for array in arrays)
+        return size
+
+    def survey(self, machine: Any) -> Survey:
+        """What it holds, validated as the machine validates; a ValueError names the partition."""
+        with self._lock:
+            if self._survey is None:
+                try:
+                    self._survey = self._look(machine)
+                except (ValueError, TypeError) as error:
+                    raise ValueError(f"partition {self.number}: {error}") from error
+            return self._survey
+
+    def _look(self, machine: Any) -> Survey:
+        X, y, given = self._given
+        if X.shape[0] == 0:
+            names = tuple(map(str, getattr(X, "columns", ()))) or None
+            return Survey(self.number, 0, X.shape[1], names, np.empty(0), np.empty(0), np.empty(0), 0.0, 0.0, 0.0, 0)
+        machine = copy.copy(machine)  # which it leaves its names of features on
+        X, y = machine._validate_pair(X, y, True)
+        s = np.ones(len(y)) if given is None else check_weights(given, X)
+        self._rows, self._report = check_rows(X)
+        if issparse(X) and not X.has_canonical_format:
+            X = X.copy()  # the norm of a row with a column twice is not that of its entries
+            X.sum_duplicates()
+            self._rows, self._report = check_rows(X)
+        self._held = (X, y, s)
+        classes: NDArray[Any] = np.empty(0)
+        counts: NDArray[Any] = np.empty(0)
+        weights: NDArray[Any] = np.array([s.sum()])
+        if hasattr(machine, "class_weight"):
+            classes, encoded = number_labels(y, machine.regressor)
+            counts = np.bincount(encoded, minlength=len(classes))
+            weights = np.bincount(encoded, weights=s, minlength=len(classes))
+        values = (X.data if issparse(X) else X).ravel()
+        names = getattr(machine, "feature_names_in_", None)
+        return Survey(
+            self.number,
+            len(y),
+            X.shape[1],
+            None if names is None else tuple(names),
+            classes,
+            counts,
+            weights,
+            float(np.einsum("i,i->", values, values, dtype=np.float64)),
+            float(self._report.entries),
+            float(np.sqrt(self._report.largest_squared_norm)),
+            _mark(X.shape, values, X.indices if issparse(X) else values[:0], y, s),
+        )
+
+    def examples(self, plan: Plan) -> Examples | None:
+        """The examples in the core's hands, y being the numbers of their classes; None where there are none."""
+        self.survey(plan.machine)
+        if self._examples is None and self._held is not None and self._report is not None:
+            X, y, s = self._held
+            if len(plan.classes):
+                classes, encoded = number_labels(y, plan.machine.regressor)
+                y = np.searchsorted(plan.classes, classes)[encoded]
+                s = s * plan.class_weights[y]
+            rows, epsilon = self._rows, float(getattr(plan.machine, "epsilon", 0.0))
+            if rows is None or plan.feature:
+                rows, _ = check_rows(X, plan.feature)  # for the norms with the constant feature
+            y = np.asarray(y, dtype=np.float64)
+            self._examples = Examples(
+                rows, self._report, y, s, plan.dimension, plan.feature, False, plan.machine.loss, None, epsilon
+            )
+            alike = self._examples.problem(plan.C).core
+            self.run = 1 if native.neighbours_alike(alike, plan.seed) else RUN
+        return self._examples
+
+    def next_rows(self, target: int, random: np.random.Generator) -> NDArray[np.uint32]:
+        """The rows of the next turn: runs of neighbours in random order, so that memory is read in stretches."""
+        turns = self._turns.setdefault(target, [])
+        if not turns:
+            n_rows, run = len(self.q[target]), self.run
+            starts = random.permutation((n_rows + run - 1) // run).astype(np.uint32) * np.uint32(run)
+            rows = (starts[:, None] + np.arange(run, dtype=np.uint32)).ravel()
+            turns.extend(np.array_split(rows[rows < n_rows], TURNS))
+        return turns.pop()
+
+    def keep(self, target: int, share: float) -> None:
+        """Keep that share of the changes of the last visits."""
+        before = self.before.pop(target, None)
+        if before is not None and share < 1:
+            self.q[target] = before + share * (self.q[target] - before)
+
+
+def survey(blocks: Sequence[Block], machine: Any) -> list[Survey]:
+    """What a worker's blocks hold."""
+    return [block.survey(machine) for block in blocks]
+
+
+def serve(blocks: Sequence[Block], message: Message) -> Reply:
+    """What a worker does in a round: the one function that is run there."""
+    locks = [block._lock for block in blocks]
+    for lock in locks:
+        lock.acquire()
+    try:
+        if message.expects is not None and any(block.stands != message.expects for block in blocks):
+            return Reply(stale=True)
+        new = tuple(block.survey(message.plan.machine) for block in blocks if block.stands is None)
+        for block in blocks:
+            block.stands = message.becomes
+        held = [(block, examples) for block in blocks if (examples := block.examples(message.plan)) is not None]
+        return Reply(tuple(_follow(held, message, order) for order in message.orders), surveys=new)
+    finally:
+        for lock in locks:
+            lock.release()
+
+
+def _follow(held: list[tuple[Block, Examples]], message: Message, order: Order) -> Visited | Measured:
+    """Follow one order on the blocks that have examples."""
+    plan = message.plan
+    problems = []
+    for block, examples in held:
+        if order.target not in block.q:
+            block.q[order.target] = np.zeros(len(examples.y))
+        block.keep(order.target, order.share)
+        if len(plan.classes):
+            examples = replace(examples, y=np.where(examples.y == order.target, 1.0, -1.0))
+        problems.append(examples.problem(plan.C).core)
+    if order.turns == 0:
+        return _measure(held, problems, order)
+    return _visit(held, problems, message, order)
+
+
+def _visit(
+    held: list[tuple[Block, Examples]], problems: list[native.Problem], message: Message, order: Order
+) -> Visited:
+    """Turns of the blocks, all with the same w.
+
+    One whole block after the other would leave w, at the end, the last one's.
+    """
+    w, linear, visits = order.w.copy(), 0.0, 0.0
+    for block, _ in held:
+        block.before[order.target] = block.q[order.target].copy()
+    seed = [message.plan.seed, message.becomes, order.target, *(block.number for block, _ in held)]
+    random, run = np.random.default_rng(seed), native.Run(max_seconds=message.seconds)
+    gaps: list[tuple[float, float]] = []  # with the number of rows behind each
+    for _ in range(order.turns):
+        gap, seen = 0.0, 0.0
+        for k in random.permutation(len(held)):
+            block = held[k][0]
+            rows = block.next_rows(order.target, random)
+            if len(rows):
+                q = block.q[order.target]
+                found = native.visit(problems[k], run, q=q, w=w, caution=order.caution, sequence=rows)
+                linear, gap, seen = linear + found.linear, gap + found.gap, seen + found.visits
+        visits += seen
+        gaps.append((gap, seen))
+    gap, seen = (sum(column) for column in zip(*gaps[-TURNS:], strict=True))
+    share = seen / max(sum(len(examples.y) for _, examples in held), 1)
+    return Visited((w - order.w) / order.caution, linear, gap / share if share else 0.0, visits)
+
+
+def _measure(held: list[tuple[Block, Examples]], problems: list[native.Problem], order: Order) -> Measured:
+    """The sums of all blocks."""
+    sums = Measured.nothing(len(order.w))
+    for (block, _), problem in zip(held, problems, strict=True):
+        sums.add(native.measure(problem, native.Run(), w=order.w, q=block.q[order.target]))
+    return sums
+
+
+def _mark(shape: tuple[int, ...], values: NDArray[Any], columns: NDArray[Any], y: Any, s: NDArray[np.float64]) -> int:
+    """A number that data made anew from another seed do not have again; from some of the entries, to be quick."""
+    mark = zlib.crc32(repr(shape).encode())
+    for array in (values[::61], columns[::61], np.array(y.tolist()) if y.dtype.kind == "O" else y, s):
+        mark = zlib.crc32(np.ascontiguousarray(array).tobytes(), mark)
+    return mark

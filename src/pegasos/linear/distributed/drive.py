@@ -1,0 +1,243 @@
+"""The driver of a distributed fit: rounds until the duality gap of every problem is within `tol`."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from pegasos.base.bounds import Measured
+from pegasos.linear.distributed.ascent import Ascent
+from pegasos.linear.distributed.messages import TURNS, Message, Order, Reply, Visited, payload
+from pegasos.linear.distributed.plan import Plan, Survey, check_same
+from pegasos.problems.linear import Budget
+from pegasos.solvers.base import Report
+
+__all__ = ["Found", "Group", "Lost", "drive"]
+
+
+class Lost(Exception):
+    """A worker went away, or a block is not where it was."""
+
+
+class Group(Protocol):
+    """The workers of a fit: what a carrier such as Dask has to have.
+
+    Every block is with exactly one member. What a member does is `serve`, with its blocks and a message.
+    """
+
+    def __len__(self) -> int:
+        """The number of members."""
+        ...
+
+    def call(self, messages: Sequence[Message]) -> list[Reply]:
+        """Send each member its message, and wait for all replies; `Lost` where one cannot come."""
+        ...
+
+    def recover(self) -> None:
+        """After a loss: have all blocks made that are no more, and share them out among those who are there."""
+        ...
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a fit found for one problem."""
+
+    w: NDArray[np.float64]
+    primal: float
+    dual: float
+    epochs: float
+    seconds: float
+    reason: str
+    solver: str
+    records: list[list[float]]
+    above: float  # what rounding may add to the primal value, which allows for it,
+    below: float  # and take off the dual one
+
+
+@dataclass
+class Tally:
+    """What a fit took."""
+
+    rounds: int = 0
+    bytes: int = 0
+    losses: int = 0  # of workers, from which it recovered
+
+
+#: What the turns of a round are chosen by: rough costs, and how much work messages should at least be beside.
+SECONDS_PER_ENTRY, SECONDS_PER_ROUND, SECONDS_PER_BYTE, MESSAGES_WORTH = 4e-9, 0.03, 2e-9, 5
+FEWEST_TURNS = 4
+
+#: After so many losses in a row without a round between them a fit gives up.
+PATIENCE = 10
+
+
+def drive(
+    group: Group,
+    plan: Plan,
+    surveys: Sequence[Survey],
+    budget: Budget,
+    local_epochs: float | None = None,
+    reports: Sequence[Report] | None = None,
+) -> tuple[list[Found], Tally]:
+    """Solve the problems of the plan; what was found for each, and what it took.
+
+    `local_epochs` is the number of epochs a worker makes in a round; None chooses from the sizes.
+    """
+    # The driver's products are small. Threads of a BLAS would for long wait for the next one on processors that the
+    # workers may be on: two workers on two processors lost a third of their time to that.
+    with threadpool_limits(1, "blas"):
+        return _Drive(group, plan, surveys, budget, local_epochs, reports).run()
+
+
+class _Drive:
+    def __init__(
+        self,
+        group: Group,
+        plan: Plan,
+        surveys: Sequence[Survey],
+        budget: Budget,
+        local_epochs: float | None,
+        reports: Sequence[Report] | None,
+    ) -> None:
+        self.group, self.plan, self.budget = group, plan, budget
+        self.surveys = {survey.number: survey for survey in surveys}
+        self.local_epochs = local_epochs
+        self.reports = reports or [Report() for _ in plan.targets]
+        self.started = time.perf_counter() - budget.elapsed
+        self.tally = Tally()
+        self.stands = 0
+        turns = self._choose_turns()
+        self.ascents = [Ascent(plan, target, budget.tol, len(group), turns) for target in plan.targets]
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    def run(self) -> tuple[list[Found], Tally]:
+        fresh, in_a_row = True, 0
+        while any(not ascent.done for ascent in self.ascents):
+            try:
+                if fresh:
+                    self._synchronise()
+                    fresh = False
+                self._round()
+                in_a_row = 0
+            except Lost as loss:
+                self.tally.losses += 1
+                in_a_row += 1
+                if in_a_row > PATIENCE:
+                    raise RuntimeError(f"{in_a_row} times in a row workers were lost, at last: {loss}") from loss
+                self.group.recover()
+                fresh = True
+        return [self._found(ascent) for ascent in self.ascents], self.tally
+
+    def _synchronise(self) -> None:
+        """Make the driver's vectors what the dual variables amount to, whatever happened to some of them."""
+        n_workers, turns, begins = len(self.group), self._choose_turns(), self.stands == 0
+        for ascent in self.ascents:
+            if not ascent.done:
+                ascent.turns = turns
+                ascent.join(n_workers)
+        # At the beginning all is zero; later it is measured, and where does not matter.
+        zeros = np.zeros(self.plan.dimension)
+        orders = () if begins else tuple(Order(ascent.target, zeros) for ascent in self.ascents)
+        replies = self._call([orders] * n_workers, expected=False)
+        for reply in replies:
+            for survey in reply.surveys:
+                check_same(self.surveys[survey.number], survey)
+        for number, ascent in enumerate(self.ascents):
+            if not (begins or ascent.done):
+                ascent.set_point([_measured(reply.answers[number]) for reply in replies])
+
+    def _round(self) -> None:
+        """One round of all problems that are not done."""
+        active = [ascent for ascent in self.ascents if not ascent.done]
+        for ascent in active:
+            ascent.due = ascent.due or self._out_of_budget(ascent) != ""
+        measured = [ascent.due for ascent in active]
+        replies = self._call([tuple(ascent.order(k) for ascent in active) for k in range(len(self.group))])
+        for number, ascent in enumerate(active):
+            answers = [reply.answers[number] for reply in replies]
+            report = self.reports[self.ascents.index(ascent)]
+            if measured[number]:
+                ascent.take_measures([_measured(answer) for answer in answers], self.seconds)
+                report.checked(self.seconds, ascent.epochs, ascent.bounds.primal, ascent.bounds.dual)
+                reason = self._out_of_budget(ascent)
+                if self.budget.tol > 0 and ascent.bounds.mostly_rounding:
+                    reason = reason or "precision"
+                if not ascent.done and reason:
+                    ascent.done, ascent.reason = True, reason
+            else:
+                ascent.take_visits([_visited(answer) for answer in answers])
+                report.progressed(ascent.epochs, self.seconds)
+
+    def _call(self, orders: Sequence[tuple[Order, ...]], expected: bool = True) -> list[Reply]:
+        left = np.inf if self.budget.max_time is None else max(self.budget.max_time - self.seconds, 0.0)
+        expects = self.stands if expected else None
+        self.stands += 1
+        messages = [Message(self.plan, expects, self.stands, order, left) for order in orders]
+        replies = self.group.call(messages)
+        self.tally.rounds += any(orders)  # the first tells the plan only
+        self.tally.bytes += sum(map(payload, messages)) + sum(map(payload, replies))
+        if any(reply.stale for reply in replies):
+            raise Lost("a worker has not what it had")
+        return replies
+
+    def _out_of_budget(self, ascent: Ascent) -> str:
+        """Why an ascent must end now; empty where it need not."""
+        if self.budget.max_time is not None and self.seconds >= self.budget.max_time:
+            return "max_time"
+        return "max_iter" if ascent.epochs >= self.budget.max_iter else ""
+
+    def _choose_turns(self) -> int:
+        """Turns in a round: so many that its work is worth its messages, and that the budget is not overrun.
+
+        From sizes, not times, so that a seed and the same workers give the same result.
+        """
+        epochs, fewest = self.local_epochs, 1
+        if epochs is None:
+            fewest = FEWEST_TURNS
+            work = SECONDS_PER_ENTRY * self.plan.entries / len(self.group)  # of an epoch
+            messages = SECONDS_PER_ROUND + SECONDS_PER_BYTE * len(self.group) * self.plan.dimension * 16
+            epochs = MESSAGES_WORTH * messages / max(work, 1e-9)
+            if len(self.group) > 1:
+                # More than one epoch at a time hardly makes fewer rounds, where others work on the same weights, and
+                # with part of one the gap falls when an epoch is complete: rounds should end there.
+                epochs = 1 / max(round(1 / epochs), 1)
+            else:
+                epochs = min(max(epochs, 1), 8)
+        return max(round(TURNS * min(epochs, self.budget.max_iter)), fewest)
+
+    def _found(self, ascent: Ascent) -> Found:
+        bounds = ascent.bounds
+        per_round = self.tally.bytes / max(self.tally.rounds, 1)
+        solver = (
+            f"SDCA in {self.tally.rounds} rounds of {len(self.group)} workers, {ascent.turns / TURNS:g} epochs and "
+            f"{per_round:,.0f} bytes each"
+        )
+        return Found(
+            w=ascent.w,
+            primal=bounds.primal,
+            dual=bounds.dual,
+            epochs=ascent.epochs,
+            seconds=self.seconds,
+            reason=ascent.reason,
+            solver=solver,
+            records=ascent.records,
+            above=bounds.above,
+            below=bounds.below,
+        )
+
+
+def _visited(answer: Any) -> Visited:
+    assert isinstance(answer, Visited)
+    return answer
+
+
+def _measured(answer: Any) -> Measured:
+    assert isinstance(answer, Measured)
+    return answer

@@ -1,0 +1,152 @@
+"""The problem of a fit to spread examples: what the blocks hold together, and what follows for each of them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import compute_class_weight
+
+__all__ = ["Plan", "Survey", "check_same", "make_plan"]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a block holds."""
+
+    number: int
+    n_rows: int
+    n_features: int
+    names: tuple[str, ...] | None  # of the features, where they have some
+    classes: NDArray[Any]  # none in regression
+    counts: NDArray[Any]  # of the examples of each class
+    weights: NDArray[np.float64]  # of the examples of each class; in regression of all
+    squares: float  # sum of the squares of all entries
+    entries: float
+    longest: float  # the largest norm of a row
+    mark: int  # a number by which to tell whether it is the same again
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The problem, as each block needs it."""
+
+    machine: Any  # an estimator with the parameters, which validates
+    seed: int
+    C: float
+    classes: NDArray[Any]
+    class_weights: NDArray[np.float64]
+    n_rows: int
+    n_features: int
+    names: tuple[str, ...] | None
+    total_weight: float
+    entries: float
+    longest: float
+    bias: float  # the constant feature of the problem; 0: no intercept
+    step: float  # the intercept's, in the method of multipliers
+    kappa: float
+
+    @property
+    def feature(self) -> float:
+        """The constant feature that the rows are given: visits then make the steps that the intercept wants."""
+        return math.sqrt(self.step)
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The problems: which class is against the rest; with two classes and in regression one."""
+        return tuple(range(len(self.classes))) if len(self.classes) > 2 else (1,)
+
+    @property
+    def dimension(self) -> int:
+        return self.n_features + 1
+
+
+def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
+    """The problem of the machine on blocks that were looked at."""
+    held = [survey for survey in surveys if survey.n_rows]
+    if not held:
+        raise ValueError(f"X has no rows in any of its {len(surveys)} partitions; look at how it was made")
+    first = held[0]
+    for survey in held[1:]:
+        if (survey.n_features, survey.names) != (first.n_features, first.names):
+            what = "other feature names" if survey.n_features == first.n_features else f"{survey.n_features} features"
+            raise ValueError(
+                f"partition {survey.number} has {what}, and partition {first.number} has {first.n_features}; give all "
+                "of them the same columns"
+            )
+    classes, counts, weights = _join_classes(held)
+    class_weights = np.ones(len(classes))
+    if len(classes):
+        class_weights = _class_weights(machine, classes, counts)
+    total = float((weights * class_weights).sum()) if len(classes) else math.fsum(s.weights.sum() for s in held)
+    if not 0 < total < np.inf:
+        raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
+    n_rows = sum(survey.n_rows for survey in held)
+    C = float(machine.C if machine.alpha is None else 1 / (machine.alpha * total))
+    bias = float(machine.intercept_scaling) if machine.fit_intercept else 0.0
+    step, kappa = _intercept(bias, n_rows, math.fsum(s.squares for s in held), C * total)
+    return Plan(
+        machine,
+        seed,
+        C,
+        classes,
+        class_weights,
+        n_rows,
+        first.n_features,
+        first.names,
+        total,
+        math.fsum(s.entries for s in held),
+        max(s.longest for s in held),
+        bias,
+        step,
+        kappa,
+    )
+
+
+def check_same(before: Survey, now: Survey) -> None:
+    """Raise a ValueError where a block that was made anew is not what it was: bounds would be of another problem."""
+    if before.mark != now.mark:
+        raise ValueError(
+            f"partition {now.number} was lost with its worker and is not the same after it was made again, so the fit "
+            "cannot go on; make it from a fixed seed or from files that do not change"
+        )
+
+
+def _intercept(bias: float, n_rows: int, squares: float, cost: float) -> tuple[float, float]:
+    """step and kappa of the method of multipliers, as in ``cpp/linear/solvers/sdca.hpp``."""
+    if bias == 0:
+        return 0.0, 0.0
+    mean = squares / n_rows if squares > 0 else 1.0
+    rho = max(min(max(10 / n_rows, 0.01), 1.0) * mean, 4 / cost)
+    kappa = bias**2 / (bias**2 + rho)
+    return kappa * rho, kappa
+
+
+def _join_classes(held: Sequence[Survey]) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]:
+    """All labels in order, how many examples each has, and their weight."""
+    kinds = {"number" if survey.classes.dtype.kind in "biuf" else "text" for survey in held}
+    if len(kinds) > 1:
+        raise ValueError("y has numbers in some partitions and text in others; make its labels of one kind")
+    classes = np.unique(np.concatenate([survey.classes for survey in held]))
+    counts, weights = np.zeros(len(classes), dtype=np.int64), np.zeros(len(classes))
+    for survey in held:
+        places = np.searchsorted(classes, survey.classes)
+        np.add.at(counts, places, survey.counts)
+        if len(classes):
+            np.add.at(weights, places, survey.weights)
+    if len(classes) == 1:
+        raise ValueError(f"y has one class only, {classes.tolist()[0]!r}; a classifier needs examples of two classes")
+    return classes, counts, weights
+
+
+def _class_weights(machine: Any, classes: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    if isinstance(machine.class_weight, str):
+        if machine.class_weight != "balanced":
+            raise ValueError(f"class_weight={machine.class_weight!r}: must be a dictionary, 'balanced' or None")
+        return counts.sum() / (len(classes) * counts)
+    weights = compute_class_weight(machine.class_weight, classes=classes, y=classes)
+    if not ((weights >= 0) & (weights < np.inf)).all():
+        raise ValueError(f"class_weight={machine.class_weight}: weights must be finite and not negative")
+    return np.asarray(weights, dtype=np.float64)

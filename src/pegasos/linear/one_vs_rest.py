@@ -1,0 +1,107 @@
+"""Several classes, each against the rest, that share one pass over the examples."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from pegasos._core import native
+from pegasos.base.threads import TimeShare
+from pegasos.linear.estimator import Task
+from pegasos.problems.linear import Budget, Examples, Problem, Solution, WarmStart, joined
+from pegasos.solvers import SDCA, Solver
+from pegasos.solvers.auto import Auto, ascends
+from pegasos.solvers.base import Report, make_run
+from pegasos.solvers.pegasos import Shifted
+
+__all__ = ["group_classes", "is_worth_sharing", "solve_together"]
+
+#: Classes that share a pass: their weights of a feature, in single precision, are one cache line.
+GROUP = 16
+#: With the hinge losses, entries of all examples and classes of a group from which on sharing pays. Steps of the log
+#: loss are so dear that with it sharing pays on all sparse data.
+ENTRIES = 250_000
+FULL = 14
+#: The share of entries that are not zero beyond which data is as good as dense, of which an example is read in one go.
+DENSEST = 0.1
+#: With the log loss, entries of a dense example for each class of a group up to which sharing pays.
+DENSE_ENTRIES_OF_CLASS = 100
+#: Bytes that the variables of all classes and the weights of a group may take.
+MOST_BYTES = 512e6
+#: Epochs after which a class goes on alone, with examples that rest for it alone; with the log loss none does.
+SHARED_EPOCHS = 20
+
+
+def group_classes(count: int) -> list[range]:
+    """The classes in groups of like sizes. They do not depend on the threads, nor then does the result."""
+    bounds = np.linspace(0, count, -(-count // GROUP) + 1).astype(int).tolist()
+    return [range(first, last) for first, last in itertools.pairwise(bounds)]
+
+
+def is_worth_sharing(examples: Examples, count: int, solver: Solver, tol: float) -> bool:
+    """Whether classes that share passes take less time than one by one; docs/multiclass.md has the figures."""
+    n_rows, entries = len(examples.y), examples.report.entries
+    bytes_taken = 8.0 * (n_rows * count + 4 * GROUP * examples.dimension)
+    ascent = isinstance(solver, SDCA) or (isinstance(solver, Auto) and ascends(examples.loss, examples.dimension, tol))
+    if not ascent or examples.free_intercept or bytes_taken > MOST_BYTES:
+        return False
+    together = count / len(group_classes(count))  # classes of a group
+    sparse = entries <= DENSEST * n_rows * examples.dimension
+    if examples.loss == "log_loss":
+        return sparse or entries <= DENSE_ENTRIES_OF_CLASS * n_rows * together
+    return sparse and entries >= ENTRIES and together >= FULL
+
+
+def solve_together(task: Task, numbers: range, budget: Budget, report: Report, keep_points: bool) -> list[Solution]:
+    """The solutions of some of the classes against the rest, by dual coordinate ascent.
+
+    The budget's time is that of all of them. Those that need many epochs go on one by one. `keep_points` tells whether
+    solutions within the tolerance have their dual points.
+    """
+    examples, solver, classes = task.examples, task.solver, task.data.encoded
+    reports = [report.part(f"{label!r}") for label in task.data.classes[numbers.start : numbers.stop].tolist()]
+
+    def checked(number: int, seconds: float, epoch: float, primal: float, dual: float) -> None:
+        reports[number - numbers.start].checked(seconds, epoch, primal, dual)
+
+    ascent = solver if isinstance(solver, SDCA) else SDCA()
+    ascent = SDCA(shrink=ascent.shrink, order="blocks" if ascent.order == "blocks" else "permute")
+    found = native.shared_sdca(
+        replace(examples, y=classes.astype(np.float64)).problem(task.C).core,
+        make_run(budget, report),
+        first=numbers.start,
+        last=numbers.stop,
+        shrink=bool(ascent.shrink),
+        blocks=ascent.order == "blocks",
+        max_epochs=float(budget.max_iter),
+        shared_epochs=math.inf if examples.loss == "log_loss" else float(SHARED_EPOCHS),
+        keep_points=keep_points,
+        tol=budget.tol,
+        seed=task.seed,
+        sequence=None,
+        report=checked,
+    )
+    text = f"{ascent.describe()} on {len(numbers)} classes at once"
+    if isinstance(solver, Auto):
+        text += f" with n_jobs={budget.n_jobs}, chosen by auto"
+    solutions = [Solution.from_core(solution, text) for solution in found]
+    left = [k for k, solution in enumerate(solutions) if solution.reason == "handed_over"]
+    share = TimeShare(budget.max_time, len(left), 1)
+    elapsed = max(solution.seconds for solution in solutions)
+    for k in left:
+        problem = replace(examples, y=np.where(classes == numbers[k], 1.0, -1.0)).problem(task.C)
+        rest = replace(budget, max_time=share.limit(elapsed), elapsed=elapsed)
+        solutions[k] = _continued(problem, solutions[k], solver, rest, task.seed, reports[k])
+        elapsed = solutions[k].seconds
+    return [task.check_finite(solution) for solution in solutions]
+
+
+def _continued(
+    problem: Problem, first: Solution, solver: Solver, budget: Budget, seed: int, report: Report
+) -> Solution:
+    """A class that goes on alone."""
+    start = WarmStart(first.w, first.t, first.q)
+    rest = replace(budget, max_iter=max(budget.max_iter - round(first.epochs), 1))
+    more = solver.solve(problem, rest, seed, start, Shifted(report, first.epochs))
+    return joined(first, replace(more, t=more.t - first.t))

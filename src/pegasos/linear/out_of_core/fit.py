@@ -1,0 +1,248 @@
+"""A fit to a data set on disk that does not fit in memory: epochs over blocks, and checks in passes of their own."""
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos._core import native
+from pegasos.base.bounds import Bounds
+from pegasos.io.dataset import Dataset, available_memory
+from pegasos.linear.out_of_core.blocks import Block, BlockReader
+from pegasos.linear.out_of_core.parts import DualPart, Part, Statement, StreamPart
+from pegasos.problems.linear import Budget, Solution
+from pegasos.solvers import SDCA, SGDS, Pegasos, Solver
+from pegasos.solvers._subgradient import STREAM_OUTPUTS
+from pegasos.solvers.auto import Auto
+from pegasos.solvers.base import Report
+
+__all__ = ["fits_in_memory", "make_part", "needs_no_pass", "serves", "solve_by_blocks"]
+
+#: Bytes of a block: small enough for the caches, so that visits in random order are fast.
+BLOCK_BYTES = 1 << 25
+SMALLEST_BLOCK = 1 << 20
+#: Bytes that the process takes by itself.
+BASE_BYTES = 200 << 20
+#: Bytes per row that a fit in memory takes beyond the data.
+ROW_BYTES = 100
+#: Vectors as long as w that a part of a fit has at a time.
+VECTORS = 8
+
+#: From the labels of a block, as stored, to the targets of each part and the weights of the rows' classes.
+Encoder = Callable[[Block], tuple[list[NDArray[np.float64]], NDArray[np.float64]]]
+
+
+def limit_of(dataset: Dataset) -> int:
+    """Bytes that a fit to the data set may take."""
+    return dataset.memory_limit if dataset.memory_limit is not None else available_memory() // 2
+
+
+def needs_no_pass(solver: Solver) -> bool:
+    """Whether a fit is to leave out even the pass for its certificate."""
+    return not getattr(solver, "certify", True)
+
+
+def fits_in_memory(dataset: Dataset, n_parts: int) -> bool:
+    """Whether a fit can have all examples in memory."""
+    vectors = 8 * VECTORS * n_parts * (dataset.shape[1] + 1)
+    return BASE_BYTES + dataset.nbytes + ROW_BYTES * len(dataset) + vectors <= limit_of(dataset)
+
+
+def serves(solver: Solver) -> bool:
+    """Whether a solver can work by blocks as it is set up."""
+    if isinstance(solver, Pegasos):
+        same = ("batch_size", "random_stops", "start", "count_idle_steps")
+        plain = all(getattr(solver, name) == getattr(Pegasos(), name) for name in same)
+        return plain and solver.sampling in ("permute", "blocks")
+    return isinstance(solver, Auto | SDCA | SGDS)
+
+
+def make_part(solver: Solver, statement: Statement) -> Part:
+    """What solves a problem block by block."""
+    if isinstance(solver, Pegasos):
+        return StreamPart(statement, project=bool(solver.project), output=STREAM_OUTPUTS[solver.average])
+    if isinstance(solver, SGDS):
+        return StreamPart(statement)
+    return DualPart(statement)
+
+
+class Fit:
+    """One problem's progress."""
+
+    def __init__(self, part: Part, report: Report, best: bool = True) -> None:
+        self.part, self.report = part, report
+        self.best = best  # of what was checked is wanted, not the last
+        self.bounds = Bounds(dual=0.0)
+        self.w: NDArray[np.float64] = np.empty(0)
+        self.records: list[list[float]] = []
+        self.factor = 1.2  # of the gap over the one expected, or more
+        self.reason = ""
+        self.visits = 0
+
+    def promising(self, tol: float) -> bool:
+        """Whether a check is worth a pass."""
+        primal, dual = self.part.expected()
+        return tol > 0 and self.factor * (primal - dual) <= tol * dual
+
+    def check(self, found: Bounds, w: NDArray[np.float64], seconds: float, epoch: float) -> None:
+        """Take note of bounds; the best of each counts, unless the last w is wanted."""
+        expected, bound = self.part.expected()
+        if expected > bound and found.primal < np.inf:
+            self.factor = float(np.clip(1.1 * (found.primal - found.dual) / (expected - bound), 0.5, 10))
+        if found.primal <= self.bounds.primal or not (self.best and self.records):
+            self.w = w
+        self.bounds = self.bounds.best(found)
+        if not self.best:
+            self.bounds = self.bounds._replace(primal=found.primal, above=found.above)
+        self.records.append([seconds, epoch, self.bounds.primal, self.bounds.dual])
+        self.report.checked(seconds, epoch, self.bounds.primal, self.bounds.dual)
+
+
+def solve_by_blocks(
+    dataset: Dataset,
+    solver: Solver,
+    statement: Statement,
+    encode: Encoder,
+    reports: Sequence[Report],
+    budget: Budget,
+    bias: float,
+    seed: int,
+) -> list[Solution]:
+    """Solve the problems of a fit, which share the blocks; there is a report for each."""
+    started = time.perf_counter() - budget.elapsed
+    parts: list[Part] = []
+    try:
+        reader = _make_reader(dataset, statement, len(reports), solver, bias)
+        for _ in reports:
+            parts.append(make_part(solver, statement))
+        best = getattr(solver, "returns_best", True)
+        fits = [Fit(part, report, best) for part, report in zip(parts, reports, strict=True)]
+        _run(reader, fits, encode, statement, budget, started, seed, solver)
+    finally:
+        for part in parts:
+            part.close()
+    shown = SDCA() if isinstance(solver, Auto) else solver
+    text = f"{shown.describe()} by blocks of {reader.block_bytes / 2**20:.3g} MiB"
+    text += ", chosen by auto" if isinstance(solver, Auto) else ""
+    return [
+        Solution(
+            w=fit.w,
+            q=np.empty(0),
+            t=fit.visits,
+            primal=fit.bounds.primal,
+            dual=fit.bounds.dual,
+            above=fit.bounds.above,
+            below=fit.bounds.below,
+            epochs=fit.visits / statement.n_rows,
+            seconds=time.perf_counter() - started,
+            reason=fit.reason,
+            records=fit.records,
+            solver=text,
+        )
+        for fit in fits
+    ]
+
+
+def _make_reader(dataset: Dataset, statement: Statement, n_parts: int, solver: Solver, bias: float) -> BlockReader:
+    """Blocks that keep a fit within its memory, and a short one from reading more than it needs."""
+    fixed = BASE_BYTES + 8 * VECTORS * n_parts * statement.dimension
+    left = max(limit_of(dataset) - fixed, 0) // 4
+    steps = getattr(solver, "max_steps", None)
+    needed = BLOCK_BYTES if steps is None else dataset.nbytes * int(steps) // (8 * len(dataset))
+    reader = BlockReader(dataset, min(max(left, SMALLEST_BLOCK), BLOCK_BYTES, max(needed, SMALLEST_BLOCK)), bias)
+    if reader.block_bytes > left:
+        raise ValueError(
+            f"memory_limit={limit_of(dataset):,} is too small: weights of {statement.dimension:,} features and the "
+            f"process itself take {fixed:,} bytes, and blocks of {reader.block_bytes:,} four times that; raise it to "
+            f"{fixed + 4 * reader.block_bytes:,} or more"
+        )
+    return reader
+
+
+def _run(
+    reader: BlockReader,
+    fits: list[Fit],
+    encode: Encoder,
+    statement: Statement,
+    budget: Budget,
+    started: float,
+    seed: int,
+    solver: Solver,
+) -> None:
+    max_steps = getattr(solver, "max_steps", None)
+    random = np.random.default_rng(seed)
+    n_rows = statement.n_rows
+    steps = budget.max_iter * n_rows if max_steps is None else int(max_steps)
+    made, epoch, next_record = 0, 0, 16 if budget.tol > 0 else 1
+    limit = np.inf if budget.max_time is None else float(budget.max_time)
+    working = list(fits)
+    while working:
+        epoch += 1
+        for fit in working:
+            fit.part.begin_epoch()
+        for block in reader.epoch(random):
+            order = random.permutation(len(block)).astype(np.uint32)[: steps - made]
+            targets, weights = encode(block)
+            for number, fit in enumerate(fits):
+                if not fit.reason:
+                    run = _make_run(fit.report, started, limit, made, n_rows)
+                    fit.part.learn(block, targets[number], weights, order, run)
+                    fit.visits += len(order)
+            made += len(order)
+            if made >= steps or time.perf_counter() - started >= limit:
+                break
+        for fit in working:
+            fit.bounds = fit.bounds.best(fit.part.free_bound())
+        out_of_time = time.perf_counter() - started >= limit
+        last = made >= steps or out_of_time
+        due = [fit for fit in working if last or epoch == next_record or fit.promising(budget.tol)]
+        while epoch >= next_record:
+            next_record *= 2
+        if needs_no_pass(solver):
+            due = working if last else []
+            for fit in due:
+                w, seconds = fit.part.begin_check().w, time.perf_counter() - started
+                fit.check(fit.part.free_bound(), w, seconds, made / n_rows)
+        else:
+            _check(reader, due, fits, encode, statement, started, made / n_rows)
+        for fit in due:
+            if budget.tol > 0 and fit.bounds.gap <= budget.tol:
+                fit.reason = "tol"
+            elif last:
+                fit.reason = "max_time" if out_of_time else "max_iter" if max_steps is None else "max_steps"
+            elif budget.tol > 0 and fit.bounds.mostly_rounding:
+                fit.reason = "precision"
+        working = [fit for fit in working if not fit.reason]
+
+
+def _check(
+    reader: BlockReader,
+    due: list[Fit],
+    fits: list[Fit],
+    encode: Encoder,
+    statement: Statement,
+    started: float,
+    epoch: float,
+) -> None:
+    """Exact bounds, by a pass over all rows."""
+    if not due:
+        return
+    checks = [fit.part.begin_check() for fit in due]
+    numbers = [fits.index(fit) for fit in due]
+    for block in reader.in_order():
+        targets, weights = encode(block)
+        for fit, number, check in zip(due, numbers, checks, strict=True):
+            run = _make_run(fit.report, started, np.inf, 0, statement.n_rows)
+            fit.part.measure(check, block, statement.problem(block, targets[number], weights), run)
+    for fit, check in zip(due, checks, strict=True):
+        found = check.primal.best(fit.part.bound(check))
+        fit.check(found, check.w, time.perf_counter() - started, epoch)
+
+
+def _make_run(report: Report, started: float, limit: float, made: int, n_rows: int) -> native.Run:
+    def progressed(_: float, seconds: float) -> None:
+        report.progressed(made / n_rows, seconds)
+
+    elapsed = time.perf_counter() - started
+    return native.Run(n_jobs=1, elapsed=elapsed, max_seconds=limit, progress=progressed)

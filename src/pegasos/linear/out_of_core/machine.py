@@ -1,0 +1,165 @@
+"""What an estimator does with a data set on disk: fit to it from memory where it fits, and by blocks where not."""
+
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from pegasos.base.estimator import Machine, shortfall
+from pegasos.base.progress import make_report
+from pegasos.certificate import history_from_records, join_parts
+from pegasos.io.dataset import Dataset
+from pegasos.linear.out_of_core.blocks import Block
+from pegasos.linear.out_of_core.fit import Encoder, fits_in_memory, needs_no_pass, serves, solve_by_blocks
+from pegasos.linear.out_of_core.parts import Statement
+from pegasos.solvers import Solver
+
+__all__ = ["fit_dataset", "take_all"]
+
+
+def take_all(dataset: Dataset, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """The data set as `fit` takes examples; a ValueError where something was passed beside it."""
+    _refuse_beside(y, sample_weight)
+    return dataset.X, dataset.y, dataset.sample_weight
+
+
+def _refuse_beside(y: Any, sample_weight: Any) -> None:
+    if y is not None or sample_weight is not None:
+        raise ValueError(
+            f"{'y' if y is not None else 'sample_weight'} is given beside a data set, which has its own; leave it out, "
+            "or write a data set with it"
+        )
+
+
+def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> Any:
+    """Fit a linear machine to a data set, which brings its labels and weights along."""
+    _refuse_beside(y, sample_weight)
+    started = time.perf_counter()
+    solver = machine.check_parameters()
+    classes = _classes(machine, dataset)
+    n_parts = 1 if classes is None or len(classes) == 2 else len(classes)
+    if fits_in_memory(dataset, n_parts) and not needs_no_pass(solver):
+        _check_labels(dataset, classes)
+        return Machine.fit(machine, *take_all(dataset, None, None))
+    _refuse(machine, solver, dataset)
+    class_weight = _class_weight(machine, dataset, classes)
+    total = dataset.total_weight
+    if class_weight is not None and dataset.labels is not None:
+        total = float(class_weight[np.searchsorted(classes, dataset.labels.values)] @ dataset.labels.weights)
+    statement = Statement(
+        C=float(machine.C if machine.alpha is None else 1 / (machine.alpha * total)),
+        total_weight=total,
+        loss=machine.loss,
+        epsilon=float(getattr(machine, "epsilon", 0.0)),
+        dimension=dataset.shape[1] + 1,
+        n_rows=len(dataset),
+    )
+    report = make_report(machine.verbose)
+    try:
+        reports = [report] if n_parts == 1 else [report.part(repr(label)) for label in classes.tolist()]
+        encode = _encoder(dataset, classes, class_weight)
+        budget = machine._budget(time.perf_counter() - started)
+        solutions = solve_by_blocks(dataset, solver, statement, encode, reports, budget, machine._bias, machine._seed())
+    finally:
+        report.close()
+    _store(machine, dataset, classes, solutions)
+    text = shortfall(
+        machine.certificate_,
+        lambda worst: " ".join([*machine._bounds_reached(worst), machine._raise_what(worst, False)]),
+    )
+    if text and not needs_no_pass(solver):
+        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+    return machine
+
+
+def _classes(machine: Any, dataset: Dataset) -> Any:
+    """The labels in order; None for regression."""
+    if not hasattr(machine, "class_weight"):
+        if dataset.array("labels").dtype == np.int32:
+            raise ValueError(f"{dataset.path} has words for labels; a regression needs numbers")
+        return None
+    if dataset.labels is None:
+        raise ValueError(f"{dataset.path} has more than 10,000 different labels; for targets use {machine.regressor}")
+    classes = np.unique(dataset.labels.values)
+    if len(classes) < 2:
+        raise ValueError(f"{dataset.path} has one class only, {classes.tolist()[0]!r}; a classifier needs two")
+    return classes
+
+
+def _check_labels(dataset: Dataset, classes: Any) -> None:
+    """Raise a ValueError where there are labels that the header does not have."""
+    if classes is not None and not np.isin(dataset.y, classes).all():
+        raise dataset.damaged("labels", "has labels that the header does not")
+
+
+def _refuse(machine: Any, solver: Solver, dataset: Dataset) -> None:
+    """Raise a ValueError where what is asked for cannot be done by blocks."""
+    advice = f"raise memory_limit, so that {dataset.path} ({dataset.nbytes:,} bytes) is trained on from memory"
+    if not serves(solver):
+        raise ValueError(
+            f"solver={solver.describe()} cannot work by blocks of a data set larger than memory; use 'auto', 'sdca', "
+            f"'sgd-s' or 'pegasos' (one example at a time, all in random order), or {advice}"
+        )
+    for name, plain in (("scale", None), ("early_stopping", False), ("warm_start", False), ("multi_class", "ovr")):
+        if getattr(machine, name, plain) != plain:
+            raise ValueError(f"{name}={getattr(machine, name)!r} needs the data in memory; leave it out, or {advice}")
+    if machine._free:
+        raise ValueError(f"intercept='free' needs the data in memory; use intercept='penalized', or {advice}")
+
+
+def _class_weight(machine: Any, dataset: Dataset, classes: Any) -> NDArray[np.float64] | None:
+    """The weight of each class, in their order."""
+    given = getattr(machine, "class_weight", None)
+    labels = dataset.labels
+    if given is None or labels is None:
+        return None
+    if given == "balanced":
+        counts = labels.counts[np.argsort(labels.values)]
+        return len(dataset) / (len(classes) * counts)
+    unknown = [label for label in given if label not in classes.tolist()]
+    if unknown:
+        raise ValueError(f"class_weight has {unknown[0]!r}, which is no label of {dataset.path}; correct it")
+    weights = np.array([float(given.get(label, 1.0)) for label in classes.tolist()])
+    if not ((weights >= 0) & (weights < np.inf)).all():
+        raise ValueError(f"class_weight={given}: weights must be finite and not negative")
+    return weights
+
+
+def _encoder(dataset: Dataset, classes: Any, class_weight: NDArray[np.float64] | None) -> Encoder:
+    if classes is None:
+        return lambda block: ([block.labels.astype(np.float64)], block.weights)
+
+    def encode(block: Block) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
+        labels = dataset.decode(block.labels)
+        numbers = np.searchsorted(classes, labels)
+        if not np.array_equal(np.take(classes, numbers, mode="clip"), labels):
+            raise dataset.damaged("labels", "has labels that the header does not")
+        weights = block.weights if class_weight is None else block.weights * class_weight[numbers]
+        wanted = [1] if len(classes) == 2 else range(len(classes))
+        return [np.where(numbers == number, 1.0, -1.0) for number in wanted], weights
+
+    return encode
+
+
+def _store(machine: Any, dataset: Dataset, classes: Any, solutions: Any) -> None:
+    from pegasos.linear.estimator import State  # which imports this module
+
+    if classes is not None:
+        machine.classes_ = classes
+    machine.n_features_in_ = dataset.shape[1]
+    if hasattr(machine, "feature_names_in_"):
+        del machine.feature_names_in_
+    weights = np.array([solution.w for solution in solutions])
+    machine._store_weights(np.ascontiguousarray(weights[:, :-1]), weights[:, -1] * machine._bias)
+    certificates = [machine._certificate(solution) for solution in solutions]
+    histories = [history_from_records(solution.records) for solution in solutions]
+    one = len(solutions) == 1
+    machine._store_result(
+        State(max(solution.t for solution in solutions), None, machine.loss),
+        None,
+        certificates[0] if one else join_parts(certificates, max(solution.seconds for solution in solutions)),
+        histories[0] if one else histories,
+    )

@@ -1,0 +1,194 @@
+"""The problems of a fit to a data set on disk, and how blocks of rows bring each nearer to its optimum.
+
+A part is one problem: of two classes, or a target, the only one; of more classes each against the rest. All parts of a
+fit share the blocks as they are read. Each keeps its weights in memory, and what it keeps of single rows on disk.
+"""
+
+import math
+import os
+import tempfile
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos._core import native
+from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal
+from pegasos.linear.out_of_core.blocks import Block
+
+__all__ = ["Check", "DualPart", "Part", "Statement", "StreamPart"]
+
+Order = NDArray[np.uint32]
+
+
+class Statement(NamedTuple):
+    """What all parts of a fit have in common."""
+
+    C: float
+    total_weight: float
+    loss: str
+    epsilon: float
+    dimension: int  # of w: the features and the intercept
+    n_rows: int
+
+    def problem(self, block: Block, y: NDArray[np.float64], s: NDArray[np.float64]) -> native.Problem:
+        """The rows of a block as part of the problem."""
+        return native.Problem(block.rows, y, s, self.C, self.loss, False, self.epsilon)
+
+
+class Check:
+    """Sums over blocks for exact bounds at a vector w."""
+
+    def __init__(self, w: NDArray[np.float64]) -> None:
+        self.w = w
+        self.sums = Measured.nothing(len(w))
+
+    def add(self, problem: native.Problem, q: NDArray[np.float64], run: native.Run) -> None:
+        """Count the rows of a block, whose dual variables are q."""
+        self.sums.add(native.measure(problem, run, w=self.w, q=q))
+
+    @property
+    def primal(self) -> Bounds:
+        return bound_primal(self.w, self.sums.losses, self.sums.above)
+
+    @property
+    def dual(self) -> Bounds:
+        return bound_dual(self.sums.linear, self.sums.linear_error, self.sums.u, self.sums.error)
+
+
+class Part(Protocol):
+    """A problem that is solved block by block."""
+
+    def learn(
+        self, block: Block, y: NDArray[np.float64], s: NDArray[np.float64], order: Order, run: native.Run
+    ) -> None:
+        """Visit rows of a block in that order."""
+
+    def begin_epoch(self) -> None:
+        """All blocks will come again."""
+
+    def expected(self) -> tuple[float, float]:
+        """Primal and dual value as the last epoch suggests them, without a pass."""
+
+    def free_bound(self) -> Bounds:
+        """A true lower bound on the optimum that takes no pass."""
+
+    def begin_check(self) -> Check:
+        """Empty sums, for the vector that the part would return now."""
+
+    def measure(self, check: Check, block: Block, problem: native.Problem, run: native.Run) -> None:
+        """Add the rows of a block to the sums."""
+
+    def bound(self, check: Check) -> Bounds:
+        """The dual value, from the sums over all blocks."""
+
+    def close(self) -> None:
+        """Give back what is kept of rows."""
+
+
+class DualPart:
+    """Dual coordinate ascent; the dual variables of the rows are in a file that is mapped into memory."""
+
+    def __init__(self, statement: Statement) -> None:
+        self._statement = statement
+        self._w = np.zeros(statement.dimension)
+        self._linear = self._gap = 0.0
+        self._file = tempfile.TemporaryFile(prefix="pegasos-")  # noqa: SIM115, `close` closes it
+        try:
+            os.posix_fallocate(self._file.fileno(), 0, 8 * statement.n_rows)  # a full disk must not show in the middle
+        except OSError as error:
+            self._file.close()
+            raise OSError(
+                error.errno,
+                f"{error.strerror}; the dual variables of {statement.n_rows:,} examples take {8 * statement.n_rows:,} "
+                "bytes there: point TMPDIR at another folder, or use solver='sgd-s'",
+                tempfile.gettempdir(),
+            ) from None
+        self._q = np.memmap(self._file, np.float64, "r+", shape=(statement.n_rows,))
+
+    def learn(
+        self, block: Block, y: NDArray[np.float64], s: NDArray[np.float64], order: Order, run: native.Run
+    ) -> None:
+        q = block.take(self._q)
+        report = native.visit(self._statement.problem(block, y, s), run, q=q, w=self._w, sequence=order)
+        block.put(self._q, q)
+        self._linear += report.linear
+        self._gap += report.gap
+
+    def begin_epoch(self) -> None:
+        self._gap = 0.0
+
+    def expected(self) -> tuple[float, float]:
+        dual = self._linear - float(self._w @ self._w) / 2
+        return dual + self._gap, dual
+
+    def free_bound(self) -> Bounds:
+        return Bounds(dual=0.0)  # that of `expected` has what rounding has added up
+
+    def begin_check(self) -> Check:
+        return Check(self._w.copy())
+
+    def measure(self, check: Check, block: Block, problem: native.Problem, run: native.Run) -> None:
+        check.add(problem, block.take(self._q), run)
+
+    def bound(self, check: Check) -> Bounds:
+        self._w[:], self._linear = check.sums.u, check.sums.linear  # without what rounding has added up
+        return check.dual
+
+    def close(self) -> None:
+        del self._q
+        self._file.close()
+
+
+class StreamPart:
+    """Sub-gradient steps; the bound is S3's, from sums over the visits (`cpp/linear/solvers/stream.hpp`)."""
+
+    def __init__(self, statement: Statement, **options: Any) -> None:
+        self._statement = statement
+        alpha = 1 / (statement.C * statement.total_weight)
+        self._stream = native.Stream(statement.dimension, statement.loss, statement.epsilon, alpha, **options)
+        self._epochs = 0  # begun
+        self._before = (0.0, 0.0)
+
+    def learn(
+        self, block: Block, y: NDArray[np.float64], s: NDArray[np.float64], order: Order, run: native.Run
+    ) -> None:
+        self._stream.learn(block.rows, y, s, run, order=order)
+
+    def begin_epoch(self) -> None:
+        self._epochs += 1
+        progress = self._stream.progress
+        self._before = (progress.loss, progress.weight)
+
+    def expected(self) -> tuple[float, float]:
+        statement, progress, w = self._statement, self._stream.progress, self._stream.iterate
+        met = progress.weight - self._before[1]
+        loss = (progress.loss - self._before[0]) / met if met else 0.0
+        return float(w @ w) / 2 + statement.C * statement.total_weight * loss, self.free_bound().dual
+
+    def begin_check(self) -> Check:
+        return Check(self._stream.w)
+
+    def measure(self, check: Check, block: Block, problem: native.Problem, run: native.Run) -> None:
+        check.add(problem, np.zeros(len(block)), run)
+
+    def bound(self, check: Check) -> Bounds:
+        return self.free_bound()
+
+    def free_bound(self) -> Bounds:
+        """Slopes met are dual variables: with ``a = sum s q y x`` over T epochs, ``alpha = C c s q`` is feasible for
+        every c up to 1/T; in an epoch that is not whole some rows have fewer visits, and no row more than T."""
+        statement, stream = self._statement, self._stream
+        if not self._epochs:
+            return Bounds(dual=0.0)
+        C, longest = statement.C, (1 - 4 * UNIT) / self._epochs
+        grown = (stream.weight + stream.idle) / statement.total_weight
+        u = stream.iterate * grown  # C a
+        square, linear = float(u @ u), C * stream.dual_sum
+        c = min(longest, max(linear, 0.0) / square) if square > 0 else longest
+        u *= c
+        error = c * grown * stream.error + 16 * UNIT * math.sqrt(float(u @ u))
+        return bound_dual(c * linear, c * C * stream.dual_error + 8 * UNIT * abs(c * linear), u, error)
+
+    def close(self) -> None:
+        pass

@@ -1,0 +1,442 @@
+"""Many values of C: a path of fits, each from the dual point of the last, and the C that cross-validation prefers."""
+
+import functools
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import type_of_target
+
+from pegasos.base.estimator import Data, explains_habits
+from pegasos.base.options import Choice, Option, names
+from pegasos.base.progress import make_report
+from pegasos.base.threads import run_all
+from pegasos.certificate import Certificate
+from pegasos.io.dataset import Dataset
+from pegasos.linear.out_of_core.machine import take_all
+from pegasos.linear.svc import LinearSVC
+from pegasos.problems.linear import Examples, WarmStart
+from pegasos.solvers import Solver
+from pegasos.solvers.base import Report
+
+__all__ = ["LinearSVCCV", "Path", "path"]
+
+#: Where a grid given by its length begins and ends. At the lower end every example has a loss on data of unit length,
+#: and the weights are proportional to C; at the upper end most problems are so close to a hard margin that more C
+#: changes little but the time it takes.
+LOWEST_C, HIGHEST_C = 1e-4, 10.0
+
+#: Parameters of LinearSVC that have no meaning along a path, and why.
+NOT_HERE = {
+    **dict.fromkeys(("C", "alpha", "warm_start"), "C takes the values Cs, and each fit starts from the last"),
+    **dict.fromkeys(("multi_class", "cost"), "there are two classes; wrap LinearSVC in GridSearchCV for more"),
+    **dict.fromkeys(
+        ("early_stopping", "validation_fraction", "n_iter_no_change"), "every fit goes on to its certificate"
+    ),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The solutions for several values of C, in increasing order of C.
+
+    Attributes
+    ----------
+    Cs : ndarray of shape (n_Cs,)
+        The values of C.
+    coefs : ndarray of shape (n_Cs, n_features)
+        The weights of each.
+    intercepts : ndarray of shape (n_Cs,)
+        The intercept of each.
+    certificates : tuple of Certificate
+        The certificate of each.
+    classes : ndarray of shape (2,)
+        The labels. Positive decisions mean the second.
+    """
+
+    Cs: NDArray[np.float64]
+    coefs: NDArray[np.float64]
+    intercepts: NDArray[np.float64]
+    certificates: tuple[Certificate, ...]
+    classes: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.Cs)
+
+    @property
+    def converged(self) -> bool:
+        """Whether every gap is within ``tol``."""
+        return all(certificate.converged for certificate in self.certificates)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Decisions of shape (n_samples, n_Cs), for a NumPy array or SciPy sparse matrix X, in one product."""
+        return np.asarray(safe_sparse_dot(X, self.coefs.T, dense_output=True), dtype=np.float64) + self.intercepts
+
+
+def path(
+    X: Any,
+    y: ArrayLike,
+    *,
+    Cs: int | ArrayLike = 20,
+    sample_weight: ArrayLike | None = None,
+    **parameters: Any,
+) -> Path:
+    """Fit a linear support vector classifier for each of several values of C.
+
+    The smallest C comes first, and each fit starts where the last one ended. Every one is certified to `tol`.
+
+    Parameters
+    ----------
+    X, y, sample_weight
+        As in `LinearSVC.fit`.
+    Cs : int or array of float, default=20
+        The values of C, or how many, evenly spaced on a logarithmic scale from 1e-4 to 10.
+    **parameters
+        Those of `LinearSVC` but `C`, `alpha`, `warm_start` and those of more than two classes and of early stopping.
+        The budgets are for each value of C.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import pegasos
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(500, 20, random_state=0)
+    >>> found = pegasos.path(X, y, Cs=[0.001, 0.01, 0.1], random_state=0)
+    >>> found.coefs.shape, found.converged
+    ((3, 20), True)
+    """
+    for name in parameters:
+        if name in NOT_HERE:
+            raise TypeError(f"path has no parameter {name!r}: {NOT_HERE[name]}")
+    svc = LinearSVC(**parameters)
+    grid, solver = make_grid(Cs), svc.check_parameters()
+    data = _two_classes(svc._accept(X, y, sample_weight))
+    report = make_report(svc.verbose)
+    try:
+        points = list(_follow(svc, solver, svc._hand_over(data), grid, svc._seed(), report))
+    finally:
+        report.close()
+    _warn_of_shortfall("path", svc, points, data.X)
+    return _as_path(points, data.classes)
+
+
+def _two_classes(data: Data) -> Data:
+    """The data; a ValueError where there are more classes."""
+    if len(data.classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {type_of_target(data.y)}: y has "
+            f"{len(data.classes)} classes. Choose C with sklearn.model_selection.GridSearchCV around LinearSVC, which "
+            "serves more, or wrap the estimator in sklearn.multiclass.OneVsRestClassifier"
+        )
+    return data
+
+
+def make_grid(Cs: int | ArrayLike) -> NDArray[np.float64]:
+    """The values of C, in increasing order."""
+    if isinstance(Cs, Integral) and not isinstance(Cs, bool):
+        if Cs < 1:
+            raise ValueError(f"Cs={Cs}: must be at least 1, or the values of C themselves")
+        return np.geomspace(LOWEST_C, HIGHEST_C, int(Cs))
+    try:
+        grid = np.unique(np.asarray(Cs, dtype=np.float64))
+    except (TypeError, ValueError):
+        grid = np.empty(0)
+    if np.ndim(Cs) != 1 or len(grid) == 0 or not ((grid > 0) & (grid < np.inf)).all():
+        raise ValueError(f"Cs={Cs!r}: must be a number of values, or a list of finite numbers above 0")
+    return grid
+
+
+class Point(NamedTuple):
+    """One solution of a path. It holds no examples, so that those of a fold can go."""
+
+    C: float
+    longest: float  # norm of an example
+    coef: NDArray[np.float64]
+    intercept: float
+    certificate: Certificate
+
+
+def _follow(
+    svc: LinearSVC, solver: Solver, examples: Examples, grid: Iterable[float], seed: int, report: Report
+) -> Iterator[Point]:
+    """Solve for each C in turn, from the dual point of the last. Its variables are shares of their bounds C s_i: they
+    are feasible for any C, and those at a bound stay there."""
+    start = None
+    for C in grid:
+        problem = examples.problem(float(C))
+        solution = svc._solve(solver, problem, seed, start, report)
+        start = WarmStart(solution.w, solution.t, solution.q)
+        yield Point(problem.C, problem.largest_norm, *examples.weights(solution.w), svc._certificate(solution))
+
+
+def _as_path(points: Sequence[Point], classes: NDArray[Any]) -> Path:
+    return Path(
+        Cs=np.array([point.C for point in points]),
+        coefs=np.array([point.coef for point in points]),
+        intercepts=np.array([point.intercept for point in points]),
+        certificates=tuple(point.certificate for point in points),
+        classes=classes,
+    )
+
+
+def _warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Point], X: Any) -> None:
+    """One warning for all the fits that fell short of `tol`, with the advice for the worst."""
+    short = [point for point in points if not point.certificate.converged]
+    if short:
+        worst = max(short, key=lambda point: point.certificate.gap)
+        advice = svc._advice(worst.certificate, worst.C, worst.longest, X)
+        text = f"{who}: {len(short)} of {len(points)} fits fell short. The worst, at C={worst.C:.3g}: {advice}"
+        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+
+class Fold(NamedTuple):
+    """One fold: what was found for each C, and its score on the examples held out."""
+
+    points: list[Point]
+    scores: NDArray[np.float64]
+
+
+class _Scored(LinearSVC):
+    """A fitted classifier for a scorer, whose decisions on the examples held out are known already."""
+
+    _held_out: Any
+    _decisions: NDArray[np.float64]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        return self._decisions if X is self._held_out else super().decision_function(X)
+
+
+class LinearSVCCV(LinearSVC):
+    """Linear support vector classifier whose C is chosen by cross-validation, along a path in each fold.
+
+    Each fold follows the path of `pegasos.path` over all values of C, and the examples held out score them all at once.
+    The model is then fitted to all examples at the C chosen. Every fit has a certificate.
+
+    Parameters
+    ----------
+    Cs : int or array of float, default=20
+        The values of C, or how many, evenly spaced on a logarithmic scale from 1e-4 to 10. Where `C_` is the first or
+        the last, widen it.
+    cv : int, splitter or iterable of (train, test), default=5
+        The folds, as in scikit-learn; a number means that many stratified ones.
+    scoring : str or callable, default=None
+        What to choose by, as in scikit-learn; None is the accuracy. Sample weights count in it.
+    rule : {"best", "one_standard_error"}, default="best"
+        The C of the best mean score, or the smallest whose mean score is within one standard error of it.
+    n_jobs : int, default=None
+        Folds to work on at a time, each in a thread of its own; -1 is as many as there are processors, None is one.
+        The result does not depend on it. Each holds a copy of its part of X. The last fit has the threads that
+        `LinearSVC` would choose, or one with ``n_jobs=1``.
+    loss, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, class_weight, \
+random_state, verbose
+        As in `LinearSVC`; budgets are for each fit. `verbose` reports on the last.
+
+    Attributes
+    ----------
+    C_ : float
+        The C chosen.
+    Cs_ : ndarray of shape (n_Cs,)
+        All of them, in increasing order.
+    scores_ : ndarray of shape (n_folds, n_Cs)
+        The score of each fold and C.
+    mean_score_, standard_error_ : ndarray of shape (n_Cs,)
+        The mean over the folds, and its standard error.
+    certificates_ : tuple of n_folds tuples of n_Cs Certificate
+        The certificates behind the scores.
+    best_estimator_ : LinearSVC
+        The last fit.
+    coef_, intercept_, classes_, certificate_, history_, n_iter_, scale_
+        Those of the last fit, as in `LinearSVC`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from pegasos import LinearSVCCV
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(500, 20, flip_y=0.2, random_state=0)
+    >>> clf = LinearSVCCV(Cs=5, rule="one_standard_error", random_state=0).fit(X, y)
+    >>> clf.scores_.shape, clf.certificate_.converged
+    ((5, 5), True)
+    """
+
+    best_estimator_: LinearSVC
+    multi_class: str = "ovr"  # no parameter here
+
+    options: ClassVar[Mapping[str, Option]] = {
+        **{name: kind for name, kind in LinearSVC.options.items() if name not in NOT_HERE},
+        "rule": Choice(values=names("best", "one_standard_error"), help="which C to choose"),
+    }
+
+    @explains_habits
+    def __init__(
+        self,
+        *,
+        Cs: int | ArrayLike = 20,
+        cv: Any = 5,
+        scoring: str | Callable[..., float] | None = None,
+        rule: str = "best",
+        loss: str = "hinge",
+        solver: str | Solver = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        fit_intercept: bool = True,
+        intercept: str = "penalized",
+        intercept_scaling: float = 1.0,
+        scale: str | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.loss = loss
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.fit_intercept = fit_intercept
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+        self.scale = scale
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose C on the examples X with labels y, and fit to all. `groups` are for splitters that use them.
+
+        X may be a data set on disk, which is mapped into memory whole.
+        """
+        if isinstance(X, Dataset):
+            X, y, sample_weight = take_all(X, y, sample_weight)
+        solver, grid = self.check_parameters(), make_grid(self.Cs)
+        data = _two_classes(self._accept(X, y, sample_weight))
+        seed = self._seed()
+        work = functools.partial(_fit_fold, self._make_svc(n_jobs=1), solver, self._scorer(), data, grid, seed)
+        works = [(functools.partial(work, *split), Report()) for split in self._splits(data, groups)]
+        folds = run_all(works, self._threads() or 1)
+        _warn_of_shortfall(type(self).__name__, self, [point for fold in folds for point in fold.points], data.X)
+        self.Cs_ = grid
+        self.scores_ = np.array([fold.scores for fold in folds])
+        self.certificates_ = tuple(tuple(point.certificate for point in fold.points) for fold in folds)
+        self.mean_score_ = self.scores_.mean(axis=0)
+        spread = self.scores_.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(grid))
+        self.standard_error_ = spread / np.sqrt(len(folds))
+        self.C_ = float(grid[self._choose()])
+
+        best = self._make_svc(C=self.C_, n_jobs=1 if self.n_jobs == 1 else None)
+        best.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            best.feature_names_in_ = self.feature_names_in_
+        self.best_estimator_ = best._fit(data, solver, seed, None, time.perf_counter())
+        for name in ("coef_", "intercept_", "classes_", "certificate_", "history_", "n_iter_", "scale_"):
+            setattr(self, name, getattr(self.best_estimator_, name))
+        return self
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """What `scoring` says of the predictions; the accuracy where it is None."""
+        if self.scoring is None:
+            return super().score(X, y, sample_weight)
+        return _call_scorer(self._scorer(), self.best_estimator_, X, y, sample_weight)
+
+    def check_parameters(self) -> Solver:
+        """Raise a ValueError where a parameter has a value it cannot have; return the solver. `fit` does this first."""
+        make_grid(self.Cs)
+        if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
+            raise ValueError(f"scoring={self.scoring!r}: must be one score to choose by, a name or a callable, or None")
+        return super().check_parameters()
+
+    def _make_svc(self, **parameters: Any) -> LinearSVC:
+        """A LinearSVC with the parameters they share."""
+        theirs = LinearSVC().get_params(deep=False)
+        shared = {name: value for name, value in self.get_params(deep=False).items() if name in theirs}
+        return LinearSVC(**(shared | parameters))
+
+    def _scorer(self) -> Callable[..., float]:
+        from sklearn.metrics import check_scoring  # slow to import
+
+        return check_scoring(LinearSVC(), scoring=self.scoring or "accuracy")
+
+    def _splits(self, data: Data, groups: ArrayLike | None) -> list[tuple[Any, Any]]:
+        from sklearn.model_selection import check_cv  # slow to import
+
+        splits = list(check_cv(self.cv, data.y, classifier=True).split(data.X, data.y, groups))
+        for number, (train, _) in enumerate(splits):
+            if len(np.unique(data.encoded[train])) < 2:
+                raise ValueError(
+                    f"cv={self.cv!r}: fold {number} trains on one class only; use a stratified splitter or fewer folds"
+                )
+        return splits
+
+    def _choose(self) -> int:
+        """The number of the C chosen. Of equals it is the smallest."""
+        if np.isnan(self.mean_score_).all():
+            raise ValueError(f"scoring={self.scoring!r} gave NaN for every C; use another, or other folds")
+        best = int(np.nanargmax(self.mean_score_))
+        if self.rule == "best":
+            return best
+        enough = self.mean_score_[best] - self.standard_error_[best]
+        return int(np.flatnonzero(self.mean_score_ >= enough)[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _fit_fold(
+    svc: LinearSVC,
+    solver: Solver,
+    scorer: Callable[..., float],
+    data: Data,
+    grid: NDArray[np.float64],
+    seed: int,
+    train: Any,
+    test: Any,
+    report: Report,
+) -> Fold:
+    """The path on the examples to train on, and its scores on those held out."""
+    points = list(_follow(svc, solver, svc._hand_over(data.take(train)), grid, seed, report))
+    held_out = data.take(test)
+    decisions = _as_path(points, data.classes).decision_function(held_out.X)
+    scores = []
+    for point, column in zip(points, decisions.T, strict=True):
+        fitted = _Scored(**svc.get_params(deep=False))
+        fitted.C = point.C
+        fitted.classes_, fitted.n_features_in_ = data.classes, data.X.shape[1]
+        fitted.coef_, fitted.intercept_ = point.coef[None, :], np.array([point.intercept])
+        fitted.certificate_ = point.certificate
+        fitted._held_out, fitted._decisions = held_out.X, column
+        scores.append(_call_scorer(scorer, fitted, held_out.X, held_out.y, held_out.sample_weight))
+    return Fold(points, np.array(scores))
+
+
+def _call_scorer(scorer: Callable[..., float], fitted: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> float:
+    """The score, weighted if there are weights and the scorer takes them."""
+    if sample_weight is not None and "sample_weight" in inspect.signature(scorer).parameters:
+        return float(scorer(fitted, X, y, sample_weight=sample_weight))
+    return float(scorer(fitted, X, y))

@@ -1,0 +1,245 @@
+"""Learning from streams: `partial_fit` of the linear machines, and the learners behind it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
+
+from pegasos._core import native
+from pegasos.base.estimator import Data, check_weights
+from pegasos.base.options import check_options
+from pegasos.linear.estimator import LinearMachine
+from pegasos.problems.linear import make_rows
+from pegasos.solvers import STREAM_SOLVERS, AdaGrad, Pegasos, resolve
+from pegasos.solvers.auto import Auto
+from pegasos.solvers.base import continued_seed
+
+__all__ = ["Learner", "Progressive", "StreamMachine", "known_classes", "number_labels"]
+
+StreamSolver = Pegasos | AdaGrad
+
+#: What an estimator must leave at its default for a stream, and why.
+NOT_OF_STREAMS = {
+    "multi_class": ("ovr", "all classes together are trained on examples met again and again"),
+    "scale": (None, "the sizes of the columns of a stream are not known beforehand"),
+    "early_stopping": (False, "each example is met once"),
+}
+
+
+class Progressive(NamedTuple):
+    """How good predictions were, each made before its example was learned from.
+
+    Parameters
+    ----------
+    loss : float
+        Mean loss; of several classes the sum of each against the rest.
+    error : float
+        Share of wrong labels; in regression the mean squared error.
+    weight : float
+        Of all examples met.
+    n_rows : int
+        How many there were.
+    """
+
+    loss: float
+    error: float
+    weight: float
+    n_rows: int
+
+
+class Learner:
+    """A learner in the core's hands, which can be copied, pickled and stored."""
+
+    def __init__(self, solver: StreamSolver, dimension: int, loss: str, epsilon: float, alpha: float | None) -> None:
+        self._begin((solver, dimension, loss, epsilon, alpha))
+
+    def _begin(self, given: tuple[StreamSolver, int, str, float, float | None]) -> None:
+        self.given = given
+        solver, dimension, loss, epsilon, alpha = given
+        self.core = solver.make_stream(dimension, loss, epsilon, alpha)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"given": self.given, "state": self.core.state()}
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        self._begin(stored["given"])
+        self.core.restore(*stored["state"])
+
+
+class _NotOfStreams:
+    """An attribute that says why it is not there after `partial_fit`; those of an object itself come before it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, machine: Any, owner: type) -> Any:
+        if machine is None:
+            return self
+        if "_streams" not in machine.__dict__:
+            raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}; it has after fit")
+        raise AttributeError(
+            f"no {self.name} after partial_fit: a certificate compares the objective on all examples with a bound on "
+            "its optimum, and a stream does not keep its examples; progressive_ has what was predicted before each was "
+            "learned from, and lower_bound_ (of Pegasos) a bound on the optimum over those met"
+        )
+
+
+class StreamMachine(LinearMachine):
+    """A linear machine that can learn from a stream."""
+
+    certificate_: Any = _NotOfStreams()
+    history_: Any = _NotOfStreams()
+    progressive_: Progressive
+    t_: int
+    lower_bound_: float
+
+    _streams: list[Learner]
+    _stream_errors: float  # of several classes, which no single learner sees
+
+    def _check_partial_fit(self) -> None:
+        """Raise an AttributeError where the problem is not one of streams, so that hasattr is False."""
+        if self.alpha is None and not (self.solver == AdaGrad.name or isinstance(self.solver, AdaGrad)):
+            raise AttributeError(
+                f"{type(self).__name__} has no partial_fit with C={self.C:g}: C weighs the loss of n examples against "
+                "the norm, and n of a stream is not known; pass alpha = 1 / (C n), such as alpha=1e-5, or "
+                "solver='adagrad', which has no norm"
+            )
+
+    def check_stream_parameters(self) -> StreamSolver:
+        """Raise a ValueError where a parameter is none of a stream; return the solver."""
+        check_options(self, self.options)
+        solver: Any = resolve(self.solver, STREAM_SOLVERS)
+        if isinstance(solver, Auto):
+            solver = Pegasos()
+        for name, (default, why) in NOT_OF_STREAMS.items():
+            if getattr(self, name, default) != default:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is nothing a stream has: {why}; use {name}={default!r}, or fit"
+                )
+        if self._free:
+            raise ValueError("intercept='free' is nothing a stream has; use intercept='penalized', or fit")
+        if getattr(self, "class_weight", None) == "balanced":
+            raise ValueError(
+                "class_weight='balanced' is not supported for partial_fit, as the classes of a stream are not counted "
+                "beforehand; pass a dict, or the weights of sklearn.utils.compute_class_weight on a sample"
+            )
+        if isinstance(solver, AdaGrad) and self.alpha is not None:
+            raise ValueError(
+                f"alpha={self.alpha:g}: AdaGrad minimises the loss alone, without a norm to weigh; leave alpha out, or "
+                "use solver='pegasos'"
+            )
+        return solver
+
+    def _begin_stream(self, solver: StreamSolver, n_features: int, n_outputs: int) -> None:
+        """Learners that have met nothing, in place of the results of a fit."""
+        given = (solver, n_features + 1, self.loss, float(getattr(self, "epsilon", 0.0)), self.alpha)
+        self._streams = [Learner(*given) for _ in range(n_outputs)]
+        self._stream_errors = 0.0
+        for name in ("certificate_", "history_", "_last", "lower_bound_"):
+            self.__dict__.pop(name, None)
+
+    def _check_same_stream(self, solver: StreamSolver) -> None:
+        before, _, *problem = self._streams[0].given
+        now = [self.loss, float(getattr(self, "epsilon", 0.0)), self.alpha]
+        if before.get_params() != solver.get_params() or problem != now:
+            raise ValueError(
+                "solver, loss, epsilon or alpha changed since the first call of partial_fit, and a stream keeps its "
+                "problem; set them back, or pass a new estimator"
+            )
+
+    def _learn(
+        self, rows: native.Rows, targets: Sequence[NDArray[np.float64]], s: NDArray[np.float64], seed: int | None
+    ) -> list[native.Progress]:
+        """Present each row once to the learner of each class, as they stand or in a random order."""
+        if seed is not None:
+            seed = continued_seed(seed, self._streams[0].core.progress.rows)
+        several = len(targets) > 1
+        scores = np.empty((len(targets), len(s))) if several else None
+        told = []
+        for k, (learner, y) in enumerate(zip(self._streams, targets, strict=True)):
+            out = None if scores is None else scores[k]
+            told.append(learner.core.learn(rows, y, s, native.Run(), seed=seed, scores=out))
+        if scores is not None:
+            owners = np.argmax(np.array(targets), axis=0)
+            self._stream_errors += float(s @ (scores.argmax(axis=0) != owners))
+        return told
+
+    def _store_streams(self) -> None:
+        """What the learners found, as attributes."""
+        w = np.array([learner.core.w for learner in self._streams])
+        if not np.isfinite(w).all():
+            raise ValueError("the numbers overflowed: scale weights and features, or raise alpha")
+        self._store_weights(w[:, :-1].copy(), w[:, -1] * self._bias)
+        told = [learner.core.progress for learner in self._streams]
+        weight = told[0].weight or 1.0
+        errors = self._stream_errors if len(told) > 1 else told[0].errors
+        loss = sum(progress.loss for progress in told)
+        self.progressive_ = Progressive(loss / weight, errors / weight, told[0].weight, told[0].rows)
+        if self.alpha is not None:
+            self.lower_bound_ = sum(learner.core.lower_bound() for learner in self._streams)
+        self.t_ = told[0].rows
+        self.n_iter_ = 1  # as in scikit-learn: a stream is one epoch
+        self.scale_ = None
+
+    def _learn_part(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        encode: Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any]]],
+        targets: Callable[[Data], list[NDArray[np.float64]]],
+    ) -> Self:
+        """One call of `partial_fit`."""
+        solver = self.check_stream_parameters()
+        first = "_streams" not in self.__dict__
+        if not first:
+            self._check_same_stream(solver)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        X, y = self._validate(X, y, order="C", accept_large_sparse=True, reset=first)
+        weights = None if sample_weight is None else check_weights(sample_weight, X)
+        data = Data(X, y, *encode(y), weights)
+        s = np.ones(len(y)) if weights is None else weights.copy()
+        self._weigh_classes(data, s)
+        rows, _ = make_rows(X, self._bias)
+        learned = targets(data)
+        if first:
+            self._begin_stream(solver, X.shape[1], len(learned))
+        self._learn(rows, learned, s, self._seed())
+        self._store_streams()
+        return self
+
+
+def known_classes(machine: Any, given: ArrayLike | None) -> NDArray[Any]:
+    """All labels there will be: given with the first call of `partial_fit`, or those of a fit before it."""
+    if "_streams" not in vars(machine):
+        if given is None and hasattr(machine, "classes_"):
+            return np.asarray(machine.classes_)
+        if given is None:
+            raise ValueError("classes must be passed on the first call to partial_fit: all labels there will be")
+        known = np.unique(np.asarray(given))
+        if len(known) < 2:
+            raise ValueError(f"classes={known.tolist()}: a classifier needs two classes or more")
+        return known
+    known = np.asarray(machine.classes_)
+    if given is not None and not np.array_equal(known, np.unique(np.asarray(given))):
+        raise ValueError(
+            f"`classes={given!r}` is not the same as on the first call to partial_fit: {known.tolist()}; leave it out, "
+            "or pass a new estimator"
+        )
+    return known
+
+
+def number_labels(y: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
+    """Which of the classes each example has."""
+    check_classification_targets(y)
+    numbers = np.searchsorted(known, y).clip(max=len(known) - 1)
+    new = np.flatnonzero(known[numbers] != y)
+    if len(new):
+        raise ValueError(
+            f"y[{new[0]}]={y[new[0]]!r} is none of the classes {known.tolist()} of the first call to partial_fit; pass "
+            "all labels there will be as `classes` then"
+        )
+    return numbers

@@ -1,0 +1,412 @@
+"""Linear support vector classifiers: two classes, one class against the rest, or all together."""
+
+import functools
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+from sklearn.utils.extmath import safe_sparse_dot
+
+from pegasos._config import usable_threads
+from pegasos.base.early_stopping import stop_early
+from pegasos.base.estimator import Classifier, Data, explains_habits
+from pegasos.base.options import Choice, Flag, Integer, Number, Option, names
+from pegasos.base.threads import TimeShare, run_all
+from pegasos.certificate import history_from_records, join_parts
+from pegasos.linear.estimator import State, Task
+from pegasos.linear.one_vs_rest import group_classes, is_worth_sharing, solve_together
+from pegasos.linear.stream import StreamMachine, known_classes, number_labels
+from pegasos.problems.joint import check_cost
+from pegasos.problems.linear import Budget, Solution, WarmStart
+from pegasos.solvers import SDCA, Solver
+from pegasos.solvers.auto import Auto
+from pegasos.solvers.base import Report
+from pegasos.solvers.pegasos import Shifted
+
+__all__ = ["LinearSVC"]
+
+#: Entries of the data from which on classes are worth threads that nobody asked for.
+ENTRIES_FOR_THREADS = 100_000
+
+
+class LinearSVC(Classifier, StreamMachine):
+    """Linear support vector classifier whose every fit carries a certificate of how close to the optimum it is.
+
+    It minimises ``1/2 ||w||^2 + C sum_i s_i loss(y_i (<w, x_i> + b))``, where a penalised
+    intercept b is part of w, and a free one is not. The hinge loss is ``max(0, 1 - z)``.
+
+    More than two classes are one such problem each, the class against the rest, or one problem all together.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss; larger means less regularised.
+    alpha : float, default=None
+        The papers' lambda, in place of C: ``C = 1 / (alpha n)``, n the total weight of the examples.
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+        The loss. "log_loss" is logistic regression, and has `predict_proba`.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        "ovr" trains one class against the rest, for each of more than two. "joint" trains all together: the machine
+        of Crammer and Singer with the hinge loss, multinomial logistic regression with "log_loss"; its intercept is
+        penalised, and the solvers "auto", "sdca", "pegasos" and "sgd-s" serve it.
+    cost : array of shape (n_classes, n_classes), default=None
+        What it costs to take a class (row, in the order of ``classes_``) for another (column), with
+        ``multi_class="joint"`` and the hinge loss. Not negative, and zero on the diagonal; None is 1 off it.
+    solver : str or object of `pegasos.solvers`, default="auto"
+        How to solve it: by name, with the solver's default options, or as an object. ``"auto"`` chooses.
+    tol : float, default=1e-3
+        Stop when the relative duality gap is this small. 0 runs the whole budget.
+    max_iter : int, default=1000
+        Budget in epochs, or iterations of interior-point; for each class against the rest.
+    max_time : float, default=None
+        Budget in seconds, for the whole fit.
+    fit_intercept : bool, default=True
+        Whether to have an intercept.
+    intercept : {"penalized", "free"}, default="penalized"
+        What kind of intercept. A penalised one, as in LIBLINEAR, is the weight of a constant feature of value
+        `intercept_scaling`. A free one is not in the norm, as in LIBSVM; the solvers "auto", "interior-point",
+        "sdca" and "pegasos" serve it.
+    intercept_scaling : float, default=1.0
+        The value of the constant feature; larger penalises the intercept less. A free intercept has none.
+    scale : {"auto"}, default=None
+        "auto" divides each column of X by its size, the root mean square of its entries that are not zero, before the
+        fit; `coef_` is for X as it was given, and the certificate is that of the problem in the scaled columns.
+        Nothing is centred, and a column of zeros stays. It takes a copy of the values of X, in double precision.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, which multiply the sample weights: an example has that of its own class, against the
+        rest too. "balanced" counts examples, not their weights, as in scikit-learn.
+    early_stopping : bool, default=False
+        Whether to stop also when the accuracy on examples held out has not improved for `n_iter_no_change` epochs, and
+        take the weights where it was best. The certificate is that of the problem on the other examples, with the
+        reason "early_stopping". Served by the solvers "pegasos", "sgd-r", "sgd-s" and "sgd-m".
+    validation_fraction : float, default=0.1
+        The share of the examples held out, of each class alike.
+    n_iter_no_change : int, default=5
+        Epochs without a better accuracy after which to stop.
+    warm_start : bool, default=False
+        Whether `fit` continues from the previous one: `SDCA` and `InteriorPoint` from its dual point, the others from
+        its weights and step count. There may be more examples than before, if the first are those of the previous fit;
+        with fewer, `SDCA` and `InteriorPoint` start anew.
+    n_jobs : int, default=None
+        Threads for the fit; -1 is as many as there are processors. None is one, or with ``solver="auto"`` what suits
+        the data. A solver that cannot use more works with one, and evaluates the objective with all. One class against
+        the rest, or a group of them that shares passes, takes one thread, and `n_jobs` are worked on at a time; the
+        result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the order of visits. The same seed and `n_jobs` give the same result, bit for bit.
+    verbose : int, default=0
+        Whether to report progress on standard error.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights; a row for each of more than two classes, or with ``multi_class="joint"``.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts; 0 without one.
+    classes_ : ndarray of shape (n_classes,)
+        The labels. Of two, positive decisions mean the second.
+    certificate_ : Certificate
+        Bounds on the optimum, and how the fit ended; one class against the rest each has one in its ``parts``.
+    history_ : dict of ndarray, or list of them
+        ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap`` at each check; one class against the rest each has one,
+        in the order of ``classes_``.
+    n_iter_ : int
+        Epochs begun, or iterations of interior-point; of one class against the rest the most.
+    scale_ : ndarray of shape (n_features,) or None
+        What the columns were divided by, with ``scale="auto"``.
+    progressive_ : Progressive
+        After `partial_fit` the mean ``loss`` and ``error`` of predictions made before each example was learned from,
+        their ``weight`` and ``n_rows``. There is no `certificate_` then.
+    lower_bound_ : float
+        After `partial_fit` of Pegasos: no w has a smaller ``alpha/2 ||w||^2`` and mean loss over the examples met.
+    t_ : int
+        After `partial_fit` how many examples were met.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from pegasos import LinearSVC
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(1000, 20, random_state=0)
+    >>> clf = LinearSVC(C=0.01, tol=0.01, random_state=0).fit(X, y)
+    >>> clf.certificate_.gap <= 0.01
+    True
+    >>> clf.predict(X[:3])
+    array([0, 1, 1])
+    """
+
+    regressor = "LinearSVR, on the command line --task regression"
+
+    options: ClassVar[Mapping[str, Option]] = {
+        "loss": Choice(values=names("hinge", "squared_hinge", "log_loss"), help="the loss"),
+        "multi_class": Choice(
+            values=names("ovr", "joint"),
+            help="each of more than two classes against the rest, or all together",
+            habits={"crammer_singer": "Crammer and Singer's machine is multi_class='joint' with loss='hinge'"},
+        ),
+        **StreamMachine.options,
+        "early_stopping": Flag(help="stop also when the accuracy on examples held out no longer improves"),
+        "validation_fraction": Number(low=0, high=1, open=True, help="share of the examples held out"),
+        "n_iter_no_change": Integer(low=1, help="epochs without a better accuracy after which to stop"),
+    }
+
+    @explains_habits
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        alpha: float | None = None,
+        loss: str = "hinge",
+        multi_class: str = "ovr",
+        cost: ArrayLike | None = None,
+        solver: str | Solver = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        fit_intercept: bool = True,
+        intercept: str = "penalized",
+        intercept_scaling: float = 1.0,
+        scale: str | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.alpha = alpha
+        self.loss = loss
+        self.multi_class = multi_class
+        self.cost = cost
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.fit_intercept = fit_intercept
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+        self.scale = scale
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores of shape (n_samples,) for two classes, positive for ``classes_[1]``; for more (n_samples, n_classes).
+
+        Of two classes, each against the other, it is the signed distance to the hyperplane, times ``||w||``; of two
+        trained jointly the difference of their scores.
+        """
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return scores.ravel()
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each example."""
+        scores = self.decision_function(X)
+        numbers = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.take(self.classes_, numbers)
+
+    @property
+    def partial_fit(self) -> Callable[..., Self]:
+        """``partial_fit(X, y, classes=None, sample_weight=None)``: learn from the next examples of a stream.
+
+        Each is met once, in a random order within the call, and not kept. `classes` has all labels there will be, and
+        is given with the first call. The problem is stated by `alpha`: it is there with that alone, or with
+        ``solver="adagrad"``. After `fit` a stream starts anew, with the same classes if no others are given.
+        """
+        self._check_partial_fit()
+        return self._partial_fit
+
+    def _partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        known = known_classes(self, classes)
+
+        def targets(data: Data) -> list[NDArray[np.float64]]:
+            return [_against_the_rest(data, k) for k in (range(len(known)) if len(known) > 2 else [1])]
+
+        self._learn_part(X, y, sample_weight, lambda y: (known, number_labels(y, known)), targets)
+        self.classes_ = known
+        return self
+
+    @property
+    def predict_proba(self) -> Callable[[Any], NDArray[np.float64]]:
+        """``predict_proba(X)``: the probability of each class, of shape (n_samples, n_classes).
+
+        It is there with ``loss="log_loss"`` only. One class against the rest: each class has a probability against the
+        rest, and they are divided by their sum.
+        """
+        self._check_probabilities("predict_proba")
+        return self._probabilities
+
+    @property
+    def predict_log_proba(self) -> Callable[[Any], NDArray[np.float64]]:
+        """``predict_log_proba(X)``: the logarithms of `predict_proba`."""
+        self._check_probabilities("predict_log_proba")
+        return self._log_probabilities
+
+    def _check_probabilities(self, name: str) -> None:
+        # An AttributeError, so that hasattr is False; scikit-learn's available_if would hide the advice in its cause.
+        if self.loss != "log_loss":
+            raise AttributeError(
+                f"loss={self.loss!r} has no probabilities, so {type(self).__name__} has no {name} with it: use "
+                "loss='log_loss', or wrap it in sklearn.calibration.CalibratedClassifierCV"
+            )
+
+    def _probabilities(self, X: Any) -> NDArray[np.float64]:
+        return np.exp(self._log_probabilities(X))
+
+    def _log_probabilities(self, X: Any) -> NDArray[np.float64]:
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return -np.logaddexp(0, np.column_stack([scores, -scores]))
+        if self.multi_class == "ovr":
+            scores = -np.logaddexp(0, -scores)
+        return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True), dtype=np.float64)
+
+    def _targets(self, data: Data) -> NDArray[np.float64]:
+        """1 for the second class and -1 for the first. Of more than two each has targets of its own."""
+        return _against_the_rest(data, 1)
+
+    def _check_cost(self, n_classes: int) -> NDArray[np.float64]:
+        """What it costs to take one class for another."""
+        return check_cost(self.cost, n_classes)
+
+    def _run(self, task: Task, report: Report) -> None:
+        """Solve the one problem or several, and store what was found."""
+        if self.multi_class == "joint":
+            self._run_joint(task, report)
+        elif len(task.data.classes) > 2:
+            self._run_parts(task, report)
+        else:
+            last = task.last
+            if last is not None and len(self.coef_) != 1:  # it was joint
+                last = None
+            start = None if last is None else self._start(task.examples, self.coef_[0], float(self.intercept_[0]), last)
+            self._store(self._solve_one(task, 1, start, report, self._budget(task.elapsed)), task.examples)
+        self.classes_ = task.data.classes
+
+    def _solve_one(self, task: Task, number: int, start: WarmStart | None, report: Report, budget: Budget) -> Solution:
+        """One class against the rest; of two the second against the first."""
+        examples = task.examples
+        if len(task.data.classes) > 2:
+            examples = replace(examples, y=_against_the_rest(task.data, number))
+        problem = examples.problem(task.C)
+
+        def solve(budget: Budget, start: WarmStart | None, report: Report) -> Solution:
+            return task.check_finite(task.solver.solve(problem, budget, task.seed, start, report))
+
+        def score(held_out: Data, w: NDArray[np.float64]) -> float:
+            coef, intercept = examples.weights(w)
+            scores = safe_sparse_dot(held_out.X, coef) + intercept
+            return _accuracy(held_out, (scores > 0) == (held_out.encoded == number))
+
+        return self._stop_early_if_asked(task, solve, score, start, report, budget)
+
+    def _stop_early_if_asked(
+        self,
+        task: Task,
+        solve: Callable[[Budget, WarmStart | None, Report], Solution],
+        score: Callable[[Data, NDArray[np.float64]], float],
+        start: WarmStart | None,
+        report: Report,
+        budget: Budget,
+    ) -> Solution:
+        if task.held_out is None:
+            return solve(budget, start, report)
+
+        def solve_epoch(budget: Budget, start: WarmStart | None, epochs: float) -> Solution:
+            return solve(budget, start, Shifted(report, epochs))
+
+        return stop_early(
+            solve_epoch, functools.partial(score, task.held_out), budget, start, int(self.n_iter_no_change)
+        )
+
+    def _run_parts(self, task: Task, report: Report) -> None:
+        """Each class against the rest: as many problems as classes, which share the rows in the core's hands."""
+        count = len(task.data.classes)
+        n_jobs = self._threads()
+        if n_jobs is None:
+            worth = isinstance(task.solver, Auto) and task.examples.report.entries >= ENTRIES_FOR_THREADS
+            n_jobs = usable_threads() if worth else 1
+        last = None if task.last is None or len(task.last.parts) != count else task.last.parts
+        shared = last is None and is_worth_sharing(task.examples, count, task.solver, float(self.tol))
+        groups = group_classes(count) if shared else [range(k, k + 1) for k in range(count)]
+        share = TimeShare(self.max_time, len(groups), n_jobs)
+        labels = task.data.classes.tolist()
+
+        def solve_alone(number: int, budget: Budget, report: Report) -> Solution:
+            start = None
+            if last is not None:
+                intercept = float(self.intercept_[number])
+                start = self._start(task.examples, self.coef_[number], intercept, last[number])
+            return self._solve_one(task, number, start, report.part(f"{labels[number]!r}"), budget)
+
+        def solve(numbers: range, report: Report) -> list[tuple[Solution, State]]:
+            elapsed = task.elapsed
+            budget = Budget(self.tol, self.max_iter, share.limit(elapsed), elapsed, n_jobs=1)
+            if shared:
+                found = solve_together(task, numbers, budget, report, bool(self.warm_start))
+            else:
+                found = [solve_alone(number, budget, report) for number in numbers]
+            # Dual points are as long as y each, and kept only for one who asks for it.
+            return [(replace(part, q=np.empty(0)), self._state(part, self.warm_start)) for part in found]
+
+        works = [(functools.partial(solve, numbers), report) for numbers in groups]
+        solutions, states = zip(*itertools.chain.from_iterable(run_all(works, n_jobs)), strict=True)
+        weights = [task.examples.weights(solution.w) for solution in solutions]
+        self._store_weights(np.array([coef for coef, _ in weights]), np.array([intercept for _, intercept in weights]))
+        self._store_result(
+            State(max(state.t for state in states), None, self.loss, states),
+            task.examples,
+            join_parts([self._certificate(solution) for solution in solutions], task.elapsed),
+            [history_from_records(solution.records) for solution in solutions],
+        )
+
+    def _run_joint(self, task: Task, report: Report) -> None:
+        """All classes together, in one problem."""
+        examples, count = task.examples, len(task.data.classes)
+        problem = examples.joint_problem(task.C, task.data.encoded, self._check_cost(count))
+        solver: Any = SDCA() if isinstance(task.solver, Auto) else task.solver
+        start, last = None, task.last
+        if last is not None and not last.parts and len(self.coef_) == count:
+            q = last.q if last.loss == self.loss else None
+            start = examples.joint_start(self.coef_, self.intercept_, last.t, q)
+
+        def solve(budget: Budget, start: WarmStart | None, report: Report) -> Solution:
+            return task.check_finite(solver.solve_joint(problem, budget, task.seed, start, report))
+
+        def score(held_out: Data, w: NDArray[np.float64]) -> float:
+            coef, intercepts = examples.joint_weights(w)
+            scores = safe_sparse_dot(held_out.X, coef.T, dense_output=True) + intercepts
+            return _accuracy(held_out, scores.argmax(axis=1) == held_out.encoded)
+
+        solution = self._stop_early_if_asked(task, solve, score, start, report, self._budget(task.elapsed))
+        if isinstance(task.solver, Auto):
+            solution = replace(solution, solver=f"{solution.solver} with n_jobs={self._threads() or 1}, chosen by auto")
+        self._store_weights(*examples.joint_weights(solution.w))
+        state, history = self._state(solution, self.warm_start), history_from_records(solution.records)
+        self._store_result(state, examples, self._certificate(solution), history)
+
+
+def _against_the_rest(data: Data, number: int) -> NDArray[np.float64]:
+    return np.where(data.encoded == number, 1.0, -1.0)
+
+
+def _accuracy(data: Data, right: NDArray[np.bool_]) -> float:
+    weights = data.sample_weight
+    return float(right.mean() if weights is None or not weights.any() else np.average(right, weights=weights))

@@ -1,0 +1,194 @@
+"""Linear support vector regression."""
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+
+from pegasos._core import native
+from pegasos.base.estimator import Data, explains_habits
+from pegasos.base.options import Choice, Number, Option, names
+from pegasos.base.targets import middle_and_spread, near_middle
+from pegasos.certificate import Certificate, relative_gap
+from pegasos.linear.stream import StreamMachine
+from pegasos.problems.linear import Examples, Problem, Solution
+from pegasos.solvers import Solver
+from pegasos.solvers.base import make_run
+
+__all__ = ["LinearSVR"]
+
+#: Where the intercept is penalised, a median of the targets so many times their spread hides all else.
+VERY_FAR = 1e3
+
+
+class LinearSVR(RegressorMixin, StreamMachine):
+    """Linear support vector regression whose every fit carries a certificate of how close to the optimum it is.
+
+    It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, x_i> + b - y_i)``, where a penalised intercept b is part of w, and
+    a free one is not. The loss is ``max(0, |z| - epsilon)``, or its square.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        Errors up to this size cost nothing.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        The loss: the part of the error beyond `epsilon`, or its square.
+    C, alpha, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, warm_start, n_jobs, \
+random_state, verbose
+        As in `LinearSVC`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights.
+    intercept_ : ndarray of shape (1,)
+        Intercept; 0 without one.
+    certificate_, history_, n_iter_, scale_, progressive_, lower_bound_, t_, n_features_in_, feature_names_in_
+        As in `LinearSVC`.
+
+    Examples
+    --------
+    >>> from pegasos import LinearSVR
+    >>> from sklearn.datasets import make_regression
+    >>> X, y = make_regression(1000, 20, noise=1.0, random_state=0)
+    >>> reg = LinearSVR(epsilon=1.0, random_state=0).fit(X, y)
+    >>> reg.certificate_.converged, round(reg.score(X, y), 2)
+    (True, 1.0)
+    """
+
+    options: ClassVar[Mapping[str, Option]] = {
+        "epsilon": Number(low=0, help="errors up to this size cost nothing"),
+        "loss": Choice(values=names("epsilon_insensitive", "squared_epsilon_insensitive"), help="the loss"),
+        **StreamMachine.options,
+    }
+
+    @explains_habits
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        C: float = 1.0,
+        alpha: float | None = None,
+        loss: str = "epsilon_insensitive",
+        solver: str | Solver = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        fit_intercept: bool = True,
+        intercept: str = "penalized",
+        intercept_scaling: float = 1.0,
+        scale: str | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.C = C
+        self.alpha = alpha
+        self.loss = loss
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.fit_intercept = fit_intercept
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+        self.scale = scale
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The value of each example."""
+        return self._scores(X).ravel()
+
+    @property
+    def partial_fit(self) -> Callable[..., Self]:
+        """``partial_fit(X, y, sample_weight=None)``: learn from the next examples of a stream, as in `LinearSVC`."""
+        self._check_partial_fit()
+        return self._partial_fit
+
+    def _partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        return self._learn_part(X, y, sample_weight, self._encode, lambda data: [self._targets(data)])
+
+    def _validate(self, *arrays: Any, **options: Any) -> Any:
+        return super()._validate(*arrays, **options, **({"y_numeric": True} if len(arrays) > 1 else {}))
+
+    def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """No classes, and the targets in double precision."""
+        return np.empty(0), np.asarray(y, dtype=np.float64)
+
+    def _targets(self, data: Data) -> NDArray[np.float64]:
+        return np.ascontiguousarray(data.encoded, dtype=np.float64)
+
+    def _hand_over(self, data: Data) -> Examples:
+        """A free intercept takes any shift of the targets, so it is left to solve for what they do not share."""
+        examples = replace(super()._hand_over(data), epsilon=float(self.epsilon))
+        shift = near_middle(examples.y) if self._free else 0.0
+        if shift:
+            return replace(examples, y=examples.y - shift, shift=shift)
+        middle, spread = middle_and_spread(examples.y)
+        if self.fit_intercept and not self._free and abs(middle) > VERY_FAR * spread > 0:
+            warnings.warn(
+                f"The targets are around {middle:.6g} and differ by about {spread:.3g}, and a penalised intercept "
+                "costs more the larger it is: pass intercept='free', or take a constant off them",
+                UserWarning,
+                stacklevel=4,
+            )
+        return examples
+
+    def _as_stored(self, solution: Solution, problem: Problem, examples: Examples) -> Solution:
+        """With the shift given back the intercept is rounded once more; the upper bound is that of the model."""
+        if examples.shift == 0:
+            return solution
+        budget, started = self._budget(solution.seconds), time.perf_counter()
+        w, primal, above = solution.w.copy(), solution.primal, solution.above
+        w[-1] = examples.weights(w)[1] - examples.shift
+        if budget.max_time is not None and solution.seconds >= budget.max_time:
+            moved = _off(examples, w[-1], solution.w[-1])
+        else:
+            if w[-1] != solution.w[-1]:
+                found = native.certify(problem.core, make_run(budget, None), w, solution.q, budget.tol)
+                primal, above = found.primal, found.above
+            moved = _off(examples, w[-1], w[-1])
+        if moved > 0:  # the loss of an example, or its root, rises by that at most
+            total = problem.C * problem.total_weight
+            squared = self.loss == "squared_epsilon_insensitive"
+            more = moved * (2 * math.sqrt(total * primal) + total * moved if squared else total)
+            primal, above = primal + 1.01 * more, above + 1.01 * more
+        reason = solution.reason
+        if reason == "tol" and relative_gap(primal, solution.dual) > budget.tol:
+            reason = "precision"
+        seconds = solution.seconds + time.perf_counter() - started
+        records = [[*row[:2], max(row[2], primal), row[3]] for row in solution.records]
+        records[-1] = [seconds, records[-1][1], primal, solution.dual]
+        return replace(solution, w=w, primal=primal, above=above, reason=reason, seconds=seconds, records=records)
+
+    def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:
+        rounding = C * X.shape[0] * np.spacing(np.abs(self.intercept_[0]))
+        if found.reason == "precision" and self._free and 2 * rounding > found.primal - found.dual:
+            sentences = self._bounds_reached(found)
+            sentences.append(
+                f"The intercept, {self.intercept_[0]:.6g}, cannot be stored with more digits: take a constant off "
+                "the targets, or raise tol."
+            )
+            return " ".join(sentences)
+        return super()._advice(found, C, longest, X)
+
+    def _store_weights(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
+        self.coef_, self.intercept_ = coef[0], intercept
+
+
+def _off(examples: Examples, stored: float, known: float) -> float:
+    """How far the model's intercept, stored for this weight, is from the one for which the primal value is known."""
+    intercept = stored * examples.bias + examples.shift
+    return float(abs(Fraction(intercept) - Fraction(examples.shift) - Fraction(known) * Fraction(examples.bias)))

@@ -1,0 +1,60 @@
+"""Texts to features, as a step of a pipeline."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
+
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from pegasos.base.options import Flag, Integer, Option, check_options
+from pegasos.io.text import MOST_HASH_BITS, hash_text
+
+__all__ = ["TextHasher"]
+
+
+class TextHasher(TransformerMixin, BaseEstimator):
+    """Words of texts as features, by their hash: see `pegasos.io.hash_text`.
+
+    There is nothing to fit. Before a linear machine in a pipeline it takes texts; a model file keeps both, and the
+    command line reads files in Vowpal Wabbit's line format with it.
+
+    Parameters
+    ----------
+    hash_bits : int, default=18
+        There are ``2 ** hash_bits`` features.
+    normalize : bool, default=True
+        Whether to divide each row by its Euclidean norm.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from pegasos import LinearSVC, TextHasher
+    >>> texts, labels = ["good film", "bad film", "a good book", "a bad book"], [1, 0, 1, 0]
+    >>> make_pipeline(TextHasher(10), LinearSVC()).fit(texts, labels).predict(["a good one", "bad"])
+    array([1, 0])
+    """
+
+    options: ClassVar[Mapping[str, Option]] = {
+        "hash_bits": Integer(low=1, high=MOST_HASH_BITS, help="features by so many bits of their hash"),
+        "normalize": Flag(help="divide each row by its Euclidean norm"),
+    }
+
+    def __init__(self, hash_bits: int = 18, *, normalize: bool = True) -> None:
+        self.hash_bits = hash_bits
+        self.normalize = normalize
+
+    def fit(self, X: Iterable[str], y: Any = None) -> Self:
+        """Check the parameters; there is nothing to learn from X."""
+        check_options(self, self.options)
+        return self
+
+    def transform(self, X: Iterable[str]) -> sp.csr_matrix:
+        """The features of texts."""
+        return hash_text(X, self.hash_bits, normalize=bool(self.normalize))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = False
+        return tags

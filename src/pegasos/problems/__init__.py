@@ -1,0 +1,1 @@
+"""What is minimised, one module per kind of problem, as it is handed to the core."""

@@ -1,0 +1,1 @@
+"""Machines that label sequences, and structures of any kind."""

@@ -1,0 +1,163 @@
+"""Chunks of labelled sequences, and how many of them were found, counted as by conlleval of the CoNLL shared tasks."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["ChunkCounts", "ChunkScores", "chunk_scores", "find_chunks"]
+
+Chunk = tuple[str, int, int]  # type, first position, and the one after the last
+
+
+@dataclass(frozen=True)
+class ChunkCounts:
+    """Numbers of chunks, and the shares that follow from them. A share of nothing is 0."""
+
+    n_true: int
+    n_predicted: int
+    n_correct: int
+
+    @property
+    def precision(self) -> float:
+        """Share of the predicted chunks that are true."""
+        return _share(self.n_correct, self.n_predicted)
+
+    @property
+    def recall(self) -> float:
+        """Share of the true chunks that are predicted."""
+        return _share(self.n_correct, self.n_true)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return _share(2 * self.n_correct, self.n_true + self.n_predicted)
+
+
+@dataclass(frozen=True)
+class ChunkScores(ChunkCounts):
+    """Counts of all chunks and, in `by_type`, of those of each type; and of positions whose labels are equal."""
+
+    n_positions: int
+    n_correct_positions: int
+    by_type: Mapping[str, ChunkCounts] = field(repr=False)
+
+    @property
+    def accuracy(self) -> float:
+        """Share of the positions whose labels are equal, those outside of chunks included."""
+        return _share(self.n_correct_positions, self.n_positions)
+
+    def __str__(self) -> str:
+        width = max(map(len, (*self.by_type, "all")))
+        lines = [f"{'':{width}}  precision   recall       F1  chunks"]
+        for name, counts in (("all", self), *self.by_type.items()):
+            shares = f"{counts.precision:9.2%}  {counts.recall:7.2%}  {counts.f1:7.2%}"
+            lines.append(f"{name:{width}}  {shares}  {counts.n_true:6}")
+        return "\n".join([*lines, f"accuracy of {self.n_positions} positions: {self.accuracy:.2%}"])
+
+
+def chunk_scores(y_true: Sequence[Sequence[str]], y_pred: Sequence[Sequence[str]]) -> ChunkScores:
+    """Compare the chunks of predicted label sequences with the true ones, as conlleval does.
+
+    A predicted chunk is correct if a true one has the same type and the same positions.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequences of sequences of str
+        Labels ``O``, ``B-type`` and ``I-type``, in IOB1 or IOB2; see `find_chunks`.
+
+    Returns
+    -------
+    scores : ChunkScores
+        With `precision`, `recall`, `f1` and `accuracy` as shares from 0 to 1 (conlleval prints per cent), the counts
+        they come from, and `by_type`.
+
+    Examples
+    --------
+    >>> from pegasos.sequence.chunks import chunk_scores
+    >>> scores = chunk_scores([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "B-VP", "I-VP"]])
+    >>> scores.f1, scores.accuracy
+    (0.5, 0.5)
+    >>> scores.by_type["NP"].f1
+    1.0
+    >>> print(scores)
+         precision   recall       F1  chunks
+    all     50.00%   50.00%   50.00%       2
+    NP     100.00%  100.00%  100.00%       1
+    VP       0.00%    0.00%    0.00%       1
+    accuracy of 4 positions: 50.00%
+    """
+    for name, sequences in (("y_true", y_true), ("y_pred", y_pred)):
+        if isinstance(sequences, str) or not isinstance(sequences, Collection):
+            raise TypeError(f"{name} is {sequences!r}; pass a list of label sequences, such as [['B-NP', 'O']]")
+    if len(y_true) != len(y_pred):
+        raise ValueError(f"y_true has {len(y_true)} sequences and y_pred {len(y_pred)}; pass as many of both")
+    n_true: Counter[str] = Counter()
+    n_predicted: Counter[str] = Counter()
+    n_correct: Counter[str] = Counter()
+    n_positions = n_correct_positions = 0
+    for number, (truth, predicted) in enumerate(zip(y_true, y_pred, strict=True)):
+        for labels in (truth, predicted):
+            if isinstance(labels, str) or not isinstance(labels, Collection):
+                raise TypeError(f"sequence {number} is {labels!r}; pass a list of labels, such as ['B-NP', 'O']")
+        if len(truth) != len(predicted):
+            raise ValueError(
+                f"sequence {number} has {len(truth)} labels in y_true and {len(predicted)} in y_pred; pass one for "
+                f"each position in both"
+            )
+        try:
+            chunks, found = find_chunks(truth), find_chunks(predicted)
+        except ValueError as error:
+            raise ValueError(f"sequence {number}, {error}") from None
+        n_true.update(kind for kind, _, _ in chunks)
+        n_predicted.update(kind for kind, _, _ in found)
+        n_correct.update(kind for kind, _, _ in set(chunks) & set(found))
+        n_positions += len(truth)
+        n_correct_positions += sum(a == b for a, b in zip(truth, predicted, strict=True))
+    by_type = {
+        kind: ChunkCounts(n_true[kind], n_predicted[kind], n_correct[kind]) for kind in sorted(n_true | n_predicted)
+    }
+    return ChunkScores(
+        n_true.total(), n_predicted.total(), n_correct.total(), n_positions, n_correct_positions, by_type
+    )
+
+
+def find_chunks(labels: Sequence[str]) -> list[Chunk]:
+    """The chunks of a label sequence: of each its type, its first position and the one after its last.
+
+    A chunk begins at ``B-type``, and at ``I-type`` that comes first, after ``O`` or after another type. It goes on with
+    ``I-type`` of the same type. So every sequence of such labels has a meaning, whether it keeps to IOB1, to IOB2 or to
+    neither. The type is all that follows the first hyphen; there may be none.
+
+    Examples
+    --------
+    >>> from pegasos.sequence.chunks import find_chunks
+    >>> find_chunks(["I-NP", "I-NP", "B-NP", "O", "I-NP", "I-VP"])
+    [('NP', 0, 2), ('NP', 2, 3), ('NP', 4, 5), ('VP', 5, 6)]
+    """
+    return list(_chunks(labels))
+
+
+def _chunks(labels: Sequence[str]) -> Iterator[Chunk]:
+    start, inside = 0, None  # inside: the type of the chunk that goes on, if any
+    for k, label in enumerate(labels):
+        if not isinstance(label, str):
+            raise ValueError(f"position {k}: label {label!r} is no string; labels are O, B-type and I-type")
+        tag, _, kind = label.partition("-")
+        if tag == "I" and kind == inside:
+            continue
+        if inside is not None:
+            yield inside, start, k
+        if tag in ("B", "I"):
+            start, inside = k, kind
+        elif label == "O":
+            inside = None
+        else:
+            raise ValueError(
+                f"position {k}: label {label!r} is none of O, B-type and I-type; convert the labels to IOB2"
+            )
+    if inside is not None:
+        yield inside, start, len(labels)
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,448 @@
+"""Sequence labelling: a chain of labels, trained by the structured hinge loss."""
+
+import math
+import time
+import warnings
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from pegasos._config import usable_threads
+from pegasos._core import native
+from pegasos.base.estimator import Machine, explains_habits, shortfall, sum_weights
+from pegasos.base.options import Flag, Integer, Option
+from pegasos.base.progress import make_report
+from pegasos.certificate import Certificate, History, certificate_of, history_from_records
+from pegasos.problems.joint import check_cost
+from pegasos.problems.linear import check_rows
+from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
+from pegasos.sequence.input import Encoder, Labels, Sequences, encode_labels, number_labels, take_labels
+from pegasos.solvers import SEQUENCE_SOLVERS, Pegasos, Solver
+
+__all__ = ["SequenceSVC"]
+
+Floats = NDArray[np.float64]
+Constraints = str | Collection[tuple[Any, Any]]
+
+
+class SequenceSVC(Machine):
+    """Support vector machine for sequences of labels: structured hinge loss on a chain of first order.
+
+    Minimises ``1/2 ||w||^2 + C sum_i s_i max_y (cost(y_i, y) + <w, phi(x_i, y)> - <w, phi(x_i, y_i)>)`` over all
+    sequences i, where the score ``<w, phi(x, y)>`` of labels y has a term for each position (its features, its label)
+    and one for each pair of neighbouring labels. The cost counts the wrong labels, or sums `cost` over them.
+
+    Sequences are given as a list with, for each sequence, a list of positions, each of which is a list of strings or a
+    dictionary from names to values; as a list with a matrix for each sequence, a row for each position; or as one
+    matrix of all positions with ``lengths``.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss. The loss of a sequence grows with its length.
+    alpha : float, default=None
+        The papers' lambda, in place of C: ``C = 1 / (alpha n)``, n the number of sequences, or their weight.
+    cost : array-like of shape (n_labels, n_labels), default=None
+        ``cost[j, k]`` of label k where j is right, in the order of ``classes_``; None counts errors.
+    constraints : "bio" or list of pairs, default=None
+        Links of labels that never are predicted: pairs (label, next label), where None stands for the start or the
+        end. "bio" forbids ``I-X`` other than after ``B-X`` and ``I-X``. Labels to learn from that break them are an
+        error.
+    boundaries : bool, default=True
+        Have weights for the first and the last label of a sequence.
+    fit_intercept : bool, default=True
+        Have a constant feature, so that each label has a weight whatever the features.
+    min_count : int, default=1
+        Leave out strings and names that occur less often.
+    hash_bits : int, default=None
+        Instead of a vocabulary, ``2 ** hash_bits`` features by the hash of the string. Of no use for matrices.
+    solver : {"auto", "frank-wolfe", "pegasos"} or Solver, default="auto"
+        How to solve the problem; "auto" is `FrankWolfe`.
+    tol : float, default=1e-3
+        Stop at this relative duality gap.
+    max_iter : int, default=10000
+        Budget in epochs, visits of each sequence.
+    max_time : float, default=None
+        Budget in seconds.
+    warm_start : bool, default=False
+        Continue from the last fit, with the same sequences and labels, and perhaps another C.
+    n_jobs : int, default=None
+        Threads; None is one for training and as many as pay for decoding, -1 as many as there are processors.
+    random_state : int, RandomState or None, default=None
+        Decides the order of visits.
+    verbose : int, default=0
+        Report progress on standard error.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        The labels in order.
+    coef_ : ndarray of shape (n_labels, n_features)
+        Weights of the features.
+    intercept_ : ndarray of shape (n_labels,)
+        Weights of the labels, whatever the features.
+    transitions_ : ndarray of shape (n_labels, n_labels)
+        Weights of a label (row) followed by another (column); minus infinity where that is forbidden.
+    start_, end_ : ndarray of shape (n_labels,)
+        Weights of the first and the last label.
+    certificate_ : Certificate
+        Bounds on the optimum.
+    history_ : dict of ndarray
+        The bounds at each check.
+    n_iter_ : int
+        Epochs begun.
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    >>> from pegasos import SequenceSVC
+    >>> X = [[["w=the"], ["w=dog"], ["w=barks"]], [["w=dogs"], ["w=bark"]]]
+    >>> y = [["D", "N", "V"], ["N", "V"]]
+    >>> model = SequenceSVC(C=1.0, random_state=0).fit(X, y)
+    >>> model.predict([[["w=the"], ["w=cat"], ["w=barks"]]])
+    [['D', 'N', 'V']]
+    >>> model.certificate_.converged
+    True
+    """
+
+    classes_: NDArray[Any]
+    coef_: Floats
+    intercept_: Floats
+    transitions_: Floats
+    start_: Floats
+    end_: Floats
+    history_: History
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    _encoder: Encoder
+    _last: SequenceStart | None
+
+    solvers = SEQUENCE_SOLVERS
+    options: ClassVar[Mapping[str, Option]] = {
+        **Machine.options,
+        "boundaries": Flag(help="have weights for the first and the last label"),
+        "min_count": Integer(low=1, help="leave out features that occur less often"),
+        "hash_bits": Integer(low=1, high=28, optional=True, help="features by so many bits of their hash"),
+    }
+
+    @explains_habits
+    def __init__(
+        self,
+        C: float = 1.0,
+        alpha: float | None = None,
+        *,
+        cost: ArrayLike | None = None,
+        constraints: Constraints | None = None,
+        boundaries: bool = True,
+        fit_intercept: bool = True,
+        min_count: int = 1,
+        hash_bits: int | None = None,
+        solver: str | Solver = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.alpha = alpha
+        self.cost = cost
+        self.constraints = constraints
+        self.boundaries = boundaries
+        self.fit_intercept = fit_intercept
+        self.min_count = min_count
+        self.hash_bits = hash_bits
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # The lengths come before the weights, unlike in other machines, as they say what X is.
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Fit to the sequences X with labels y.
+
+        Parameters
+        ----------
+        X : list of sequences, or matrix with `lengths`
+            A sequence is a list of positions (lists of strings, or dictionaries), or a matrix with a row for each.
+        y : list of sequences of labels, or array with `lengths`
+            A label for each position, strings or whole numbers.
+        lengths : array-like of int, default=None
+            The length of each sequence, where X is one matrix of all positions.
+        sample_weight : array-like of shape (n_sequences,), default=None
+            What each sequence counts.
+        """
+        started = time.perf_counter()
+        solver = self.check_parameters()
+        last = self._last if self.warm_start and hasattr(self, "classes_") else None
+        encoder = Encoder(int(self.min_count), self.hash_bits)
+        sequences = encoder.fit(X, lengths)
+        labels = encode_labels(take_labels(y, sequences))
+        if last is not None:
+            last = self._check_last(last, labels, sequences)
+        barriers = self._barriers(labels.classes)
+        _check_allowed(labels, sequences, barriers)
+        if last is not None:
+            last = _drop_forbidden(last, sequences, barriers)
+        weights = _check_weights(sample_weight, len(sequences))
+        C = float(self.C if self.alpha is None else 1 / (self.alpha * sum_weights(weights)))
+        cost = check_cost(self.cost, len(labels.classes))
+        rows, _ = check_rows(sequences.X, float(bool(self.fit_intercept)), self._threads() or 1)
+        core = native.ChainProblem(
+            rows, sequences.starts, labels.encoded, weights, C, cost, barriers, bool(self.boundaries)
+        )
+        problem = SequenceProblem(core, len(sequences), len(labels.classes), C, float(weights.sum()))
+
+        report = make_report(self.verbose)
+        try:
+            budget = self._budget(time.perf_counter() - started)
+            found = solver.solve_sequences(problem, budget, self._seed(), last, report)
+        except MemoryError:
+            n_features, n_labels = sequences.X.shape[1], len(labels.classes)
+            raise MemoryError(
+                f"the weights of {n_features} features with {n_labels} labels, some "
+                f"{20e-9 * n_features * n_labels:.2g} GB, do not fit into memory; lower hash_bits, or raise min_count"
+            ) from None
+        finally:
+            report.close()
+        self._encoder, self.classes_ = encoder, labels.classes
+        self._check_names(X, reset=True)
+        self._store(found)
+        text = shortfall(self.certificate_, lambda worst: self._advice(worst, C))
+        if text:
+            warnings.warn(text, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def predict(self, X: Any, lengths: ArrayLike | None = None) -> Any:
+        """The best labels of each sequence: a list for each, or with `lengths` one array of all positions."""
+        sequences, labels, _ = self._decode(X, lengths)
+        return sequences.cut(self.classes_[labels])
+
+    def decision_function(self, X: Any, lengths: ArrayLike | None = None) -> Any:
+        """For each position and label, the score of the best labels of the whole sequence that have this one there.
+
+        An array of shape (n_positions, n_labels) for each sequence, or with `lengths` one of all.
+        """
+        sequences, _, scores = self._decode(X, lengths, scores=True)
+        return sequences.cut(scores)
+
+    def margins(self, X: Any, lengths: ArrayLike | None = None) -> Any:
+        """For each position, by how much the best labels score above the best ones with another label there."""
+        sequences, labels, scores = self._decode(X, lengths, scores=True)
+        positions = np.arange(len(labels))
+        best = scores[positions, labels]
+        scores[positions, labels] = -np.inf
+        return sequences.split(best - scores.max(axis=1, initial=-np.inf))
+
+    def score(self, X: Any, y: Any, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+        """The share of positions whose label is right; one that was not there in training is wrong."""
+        sequences, labels, _ = self._decode(X, lengths)
+        right = number_labels(take_labels(y, sequences), self.classes_) == labels
+        if len(right) == 0:
+            raise ValueError("X has no positions, so that there is nothing to score; pass sequences that have some")
+        weights = np.repeat(_check_weights(sample_weight, len(sequences)), sequences.lengths)
+        return float(np.average(right, weights=weights))
+
+    @property
+    def state_features_(self) -> dict[tuple[str, Any], float]:
+        """The weight of each feature with each label, those of zero left out."""
+        check_is_fitted(self)
+        names, classes = self._encoder.names(getattr(self, "feature_names_in_", None)), self.classes_.tolist()
+        labels, features = np.nonzero(self.coef_)
+        weights = self.coef_[labels, features].tolist()
+        pairs = zip(features.tolist(), labels.tolist(), strict=True)
+        return {(names[j], classes[k]): weight for (j, k), weight in zip(pairs, weights, strict=True)}
+
+    @property
+    def transition_features_(self) -> dict[tuple[Any, Any], float]:
+        """The weight of each label after another, (first, next)."""
+        check_is_fitted(self)
+        classes = self.classes_.tolist()
+        return {
+            (before, after): float(self.transitions_[j, k])
+            for j, before in enumerate(classes)
+            for k, after in enumerate(classes)
+        }
+
+    def _refuse_combinations(self, solver: Solver) -> None:
+        if self.warm_start and isinstance(solver, Pegasos):
+            raise ValueError("warm_start=True continues a fit of FrankWolfe; with Pegasos leave it out")
+        named = isinstance(self.constraints, str) and self.constraints == "bio"
+        if not (self.constraints is None or named or isinstance(self.constraints, list | tuple | set | frozenset)):
+            raise ValueError(f"constraints={self.constraints!r}: must be 'bio', a list of pairs of labels, or None")
+
+    def _check_last(self, last: SequenceStart, labels: Labels, sequences: Sequences) -> SequenceStart | None:
+        """The start of a fit that continues the last one; none where the sequences are others."""
+        if not np.array_equal(labels.classes, self.classes_):
+            raise ValueError(
+                f"warm_start=True continues the previous fit, but the labels changed from {self.classes_.tolist()} to "
+                f"{labels.classes.tolist()}; pass the same ones, or a new estimator"
+            )
+        counts = np.bincount(last.owners, minlength=len(sequences))
+        fits = len(counts) == len(sequences) and int(counts @ sequences.lengths) == len(last.labels)
+        return last if fits else None
+
+    def _barriers(self, classes: NDArray[Any]) -> Floats:
+        """Zero, or minus infinity where a link is forbidden: rows for each label before, the start and the end."""
+        names = classes.tolist()
+        barriers = np.zeros((len(names) + 2, len(names)))
+        if self.constraints is None:
+            return barriers
+        pairs = _bio(names) if isinstance(self.constraints, str) else list(self.constraints)
+        numbers = {name: k for k, name in enumerate(names)}
+        for pair in pairs:
+            try:
+                before, after = pair
+            except (TypeError, ValueError):
+                raise ValueError(f"constraints hold {pair!r}; they must be pairs (label, next label)") from None
+            for label in (before, after):
+                if label is not None and label not in numbers:
+                    raise ValueError(f"constraints name the label {label!r}, which is not in y: {names}")
+            if before is None and after is None:
+                raise ValueError("constraints hold (None, None), which is no link of a label")
+            if after is None:
+                barriers[len(names) + 1, numbers[before]] = -np.inf
+            else:
+                barriers[len(names) if before is None else numbers[before], numbers[after]] = -np.inf
+        return barriers
+
+    def _store(self, found: SequenceSolution) -> None:
+        n_labels = len(self.classes_)
+        table = found.weights.reshape(-1, n_labels)
+        links = found.links.reshape(n_labels + 2, n_labels)
+        if not (np.isfinite(table).all() and math.isfinite(found.primal)):
+            raise ValueError("the numbers overflowed; lower C, or scale weights and features")
+        self.coef_, self.intercept_ = table[:-1].T, table[-1].copy()  # a view: the table may be large
+        self.transitions_, self.start_, self.end_ = links[:-2].copy(), links[-2].copy(), links[-1].copy()
+        self.n_features_in_ = self.coef_.shape[1]
+        self._last = found.start
+        self.certificate_ = certificate_of(found, self.tol)
+        self.n_iter_ = self.certificate_.n_iter
+        self.history_ = history_from_records(found.records)
+
+    def _decode(
+        self, X: Any, lengths: ArrayLike | None, scores: bool = False
+    ) -> tuple[Sequences, NDArray[np.intp], Floats]:
+        """The sequences, the number of the best label at each position, and where asked for the scores of all."""
+        check_is_fitted(self)
+        sequences = self._encoder.transform(X, lengths)
+        self._check_names(X, reset=False)
+        check_rows(sequences.X)
+        scored = np.asarray(sequences.X @ self.coef_.T, dtype=np.float64) + self.intercept_
+        links = np.vstack([self.transitions_, self.start_, self.end_])
+        jobs = self._threads() or (usable_threads() if len(scored) > 10_000 else 1)
+        labels, best = native.chain_decode(scored, sequences.starts, links, scores, native.Run(n_jobs=jobs))
+        return sequences, labels.astype(np.intp), best.reshape(-1, len(self.classes_))
+
+    def _check_names(self, X: Any, reset: bool) -> None:
+        """The names of a data frame's columns: take them down, or raise a ValueError where they are others."""
+        names = np.asarray(X.columns, dtype=object) if hasattr(X, "columns") else None
+        if reset:
+            self.__dict__.pop("feature_names_in_", None)
+            if names is not None and all(isinstance(name, str) for name in names):
+                self.feature_names_in_ = names
+            return
+        known = getattr(self, "feature_names_in_", None)
+        if names is not None and known is not None and names.tolist() != known.tolist():
+            raise ValueError(
+                f"X has the columns {names.tolist()}, but the model was trained on {known.tolist()}; pass these, in "
+                "this order"
+            )
+
+    def _advice(self, found: Certificate, C: float) -> str:
+        sentences = self._bounds_reached(found)
+        sentences.append(self._raise_what(found, False))
+        return " ".join(sentences)
+
+
+def _bio(names: list[Any]) -> list[tuple[Any, Any]]:
+    """The links that labels such as B-X, I-X and O do not have."""
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"constraints='bio' is for labels such as 'B-X', 'I-X' and 'O', and y has {names}")
+    inside = [name for name in names if name.startswith("I-")]
+    return [(before, after) for after in inside for before in [None, *names] if before not in (f"B-{after[2:]}", after)]
+
+
+class ForbiddenLink(ValueError):
+    """Labels to learn from have a link that the constraints forbid; tells which."""
+
+    def __init__(self, sequence: int, position: int, link: str) -> None:
+        self.sequence = sequence
+        self.position = position
+        self.link = link
+        super().__init__(
+            f"y[{sequence}] has {link}, at position {position}, which constraints forbid; mend the labels, or relax "
+            "the constraints"
+        )
+
+
+def _check_allowed(labels: Labels, sequences: Sequences, barriers: Floats) -> None:
+    """Raise a ForbiddenLink where labels have one."""
+    starts = sequences.starts.astype(np.intp)
+    before, wrong, wrong_end = _find_forbidden(labels.encoded, starts, barriers)
+    places = np.flatnonzero(wrong | wrong_end)
+    if len(places) == 0:
+        return
+    place = int(places[0])
+    i = int(np.searchsorted(starts, place, side="right")) - 1
+    if not wrong[place]:
+        where = "at the end"
+    elif before[place] == len(labels.classes):
+        where = "at the start"
+    else:
+        where = f"after {str(labels.classes[before[place]])!r}"
+    own = str(labels.classes[labels.encoded[place]])
+    raise ForbiddenLink(i, place - int(starts[i]), f"the label {own!r} {where}")
+
+
+def _drop_forbidden(last: SequenceStart, sequences: Sequences, barriers: Floats) -> SequenceStart:
+    """The labellings that constraints allow: they may be others than at the last fit."""
+    lengths = sequences.lengths[last.owners]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+    _, wrong, wrong_end = _find_forbidden(last.labels, starts, barriers)
+    numbers = np.repeat(np.arange(len(lengths)), lengths)  # of the labelling, for each position
+    allowed = np.bincount(numbers[wrong | wrong_end], minlength=len(lengths)) == 0
+    return SequenceStart(last.owners[allowed], last.shares[allowed], last.labels[allowed[numbers]])
+
+
+def _find_forbidden(
+    labels: NDArray[np.uint16], starts: NDArray[np.intp], barriers: Floats
+) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Of each position what is before it, whether it must not follow that, and whether it must not be the end."""
+    forbidden, n_labels, encoded = np.isneginf(barriers), barriers.shape[1], labels.astype(np.intp)
+    filled = starts[:-1] < starts[1:]
+    before = np.concatenate([[n_labels], encoded[:-1]])[: len(encoded)]
+    before[starts[:-1][filled]] = n_labels
+    at_end = np.zeros(len(encoded), dtype=bool)
+    at_end[starts[1:][filled] - 1] = True
+    return before, forbidden[before, encoded], at_end & forbidden[n_labels + 1, encoded]
+
+
+def _check_weights(sample_weight: ArrayLike | None, n_sequences: int) -> Floats:
+    if n_sequences == 0:
+        raise ValueError("X has no sequences; give at least one")
+    if sample_weight is None:
+        return np.ones(n_sequences)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_sequences,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}; give one weight for each of {n_sequences} sequences"
+        )
+    wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if len(wrong):
+        raise ValueError(f"sample_weight[{wrong[0]}]={weights[wrong[0]]}: weights must be finite and not negative")
+    sum_weights(weights)
+    return weights

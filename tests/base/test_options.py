@@ -1,0 +1,110 @@
+"""Options of the solvers: every one is checked, with a message that names it, its value and what is allowed."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from pegasos import LinearSVC
+from pegasos.base.options import Choice, Flag, Integer, Number, names
+from pegasos.solvers import SOLVERS, Pegasos, resolve
+
+X = np.array([[0.0], [1.0], [2.0], [3.0]])
+Y = np.array([0, 0, 1, 1])
+
+#: Values no option of the kind takes.
+WRONG = {
+    Integer: [-1, 1.5, "2", True, np.nan],
+    Number: [-1.0, 0, np.nan, np.inf, "0.1", True],
+    Choice: ["no such thing", 17, None, np.inf],
+    Flag: ["yes", 1, None],
+}
+
+any_solver = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS.keys())
+CASES = [
+    pytest.param(solver, name, value, id=f"{solver.name}-{name}-{value}")
+    for solver in SOLVERS.values()
+    for name, option in solver.options.items()
+    for value in WRONG[type(option)]
+    if not option.accepts(value)
+]
+
+
+@pytest.mark.parametrize(("solver", "name", "value"), CASES)
+def test_wrong_values(solver, name, value):
+    wanted = re.escape(solver.options[name].wanted())
+    with pytest.raises(ValueError, match=rf"^{name}={re.escape(repr(value))}: must be {wanted}"):
+        LinearSVC(solver=solver(**{name: value})).fit(X, Y)
+
+
+@any_solver
+def test_every_option_is_declared(solver):
+    parameters = set(inspect.signature(solver).parameters)
+    assert parameters == set(solver.options)
+    assert all(option.help for option in solver.options.values())
+    for name in parameters:
+        assert re.search(rf"\b{name}\b", solver.__doc__), f"{name} is not documented"
+
+
+@any_solver
+def test_defaults_are_allowed(solver):
+    solver().check()
+    assert resolve(solver.name).get_params() == solver().get_params()
+
+
+@any_solver
+def test_unknown_option(solver):
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'bach_size'|takes no arguments"):
+        solver(bach_size=3)
+    with pytest.raises(TypeError, match=r"positional|takes no arguments"):
+        solver(3)
+
+
+@any_solver
+def test_every_choice_works(solver):
+    for name, option in solver.options.items():
+        if isinstance(option, Choice):
+            for value in option.values.values():
+                if value == "random" and name == "average":  # with a kernel only
+                    continue
+                clf = LinearSVC(tol=0, max_iter=2, alpha=0.1, solver=solver(**{name: value}), random_state=0).fit(X, Y)
+                assert clf.certificate_.dual <= clf.certificate_.primal
+
+
+def test_every_flag_works():
+    for options in ({"project": True}, {"count_idle_steps": False}, {"random_stops": 3, "average": False}):
+        clf = LinearSVC(tol=0, max_iter=2, solver=Pegasos(**options), random_state=0).fit(X, Y)
+        assert clf.certificate_.dual <= clf.certificate_.primal
+
+
+def test_random_stops_need_single_iterates():
+    for average in (True, "suffix", "last"):
+        with pytest.raises(ValueError, match=rf"random_stops=2.*average={average!r}.*pass average=False"):
+            LinearSVC(solver=Pegasos(random_stops=2, average=average)).fit(X, Y)
+
+
+def test_numpy_scalars_are_numbers():
+    options = {"batch_size": np.int64(2), "project": np.bool_(True), "max_steps": np.int32(4)}
+    clf = LinearSVC(C=np.float32(0.5), tol=np.float64(0), max_iter=np.int64(3), solver=Pegasos(**options))
+    clone(clf).fit(X, Y)
+
+
+def test_names_become_solvers():
+    for name, cls in SOLVERS.items():
+        assert type(resolve(name)) is cls
+    solver = Pegasos(batch_size=3)
+    assert resolve(solver) is not solver
+    assert resolve(solver).batch_size == 3
+
+
+def test_what_is_wanted_reads_well():
+    assert Integer(low=1, help="").wanted() == "an integer of at least 1"
+    assert Number(low=0, high=1, open=True, help="").wanted() == "a finite number above 0 and below 1"
+    assert Number(help="").wanted() == "a finite number"
+    assert Choice(values=names("a", "b", "c"), help="").wanted() == "'a', 'b' or 'c'"
+    optional = Number(low=0, optional=True, help="")
+    optional.check("p", None)
+    with pytest.raises(ValueError, match="p=-3: must be a finite number at least 0 or None"):
+        optional.check("p", -3)

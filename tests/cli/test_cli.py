@@ -1,0 +1,421 @@
+"""The command line, run in this process where possible."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from pegasos.cli.run import run
+from pegasos.datasets import make_text
+from pegasos.io import load_model, write_svmlight
+from pegasos.kernel.svc import SVC, SVR
+from pegasos.linear.svc import LinearSVC
+from pegasos.linear.svr import LinearSVR
+from pegasos.sequence.svc import SequenceSVC
+from pegasos.solvers import SEQUENCE_SOLVERS, SOLVERS, Norma, Pegasos
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = make_text(300, 400, random_state=0)
+    write_svmlight(X[:200], y[:200], "train.svm")
+    write_svmlight(X[200:], y[200:], "test.svm")
+    return tmp_path
+
+
+def test_train_predict_inspect(folder, pegasos):
+    code, out, err = pegasos("train --alpha 0.01 --tol 0.01 --random-state 0 train.svm text.model")
+    assert (code, err) == (0, "")
+    assert "200 examples x 400 features" in out
+    assert "converged: the gap reached tol" in out
+    assert "SDCA(order='permute') with n_jobs=1, chosen by auto" in out
+    model = load_model("text.model")
+    assert model.certificate_.gap <= 0.01
+    assert model.classes_.tolist() == [-1, 1]
+
+    code, out, err = pegasos("predict test.svm text.model labels.txt")
+    assert (code, err) == (0, "")
+    assert out.startswith("error ")
+    labels = np.loadtxt("labels.txt")
+    assert set(labels) <= {-1, 1}
+    assert len(labels) == 100
+
+    code, out, err = pegasos("inspect --top 3 text.model")
+    assert (code, err) == (0, "")
+    assert "LinearSVC (loss=hinge, alpha=0.01, intercept=penalized), classes -1 and 1" in out
+    assert "largest weights" in out
+
+
+def test_more_classes(folder, pegasos):
+    X, y = make_text(300, 400, random_state=0)
+    write_svmlight(X, y + (np.arange(300) % 3 == 0), "three.svm")  # labels -1, 0, 1 and 2
+    code, out, err = pegasos("train --alpha 0.01 --tol 0.01 --random-state 0 --n-jobs 2 three.svm m")
+    assert (code, err) == (0, "")
+    assert "parts    4, all converged; the gap is that of the worst" in out
+    assert load_model("m").certificate_.gap <= 0.01
+    _, out, err = pegasos("predict three.svm m -")
+    assert {int(line) for line in out.splitlines()} <= {-1, 0, 1, 2}
+    assert err.startswith("error ")
+    _, out, _ = pegasos("predict --decision three.svm m -")
+    assert np.array([line.split() for line in out.splitlines()], dtype=float).shape == (300, 4)
+    code, out, _ = pegasos("inspect --top 2 m")
+    assert code == 0
+    assert "multi_class=ovr), classes -1, 0, 1 and 2" in out
+    assert sum("dual" in line and "gap" in line for line in out.splitlines()) == 4
+    assert " of " in out.splitlines()[-1]
+    facts = json.loads(pegasos("inspect --json m")[1])
+    assert [len(facts["certificate"]["parts"]), len(facts["intercept"])] == [4, 4]
+
+
+def test_probabilities(folder, pegasos):
+    assert pegasos("train --loss log_loss --tol 0.1 --quiet train.svm m")[0] == 0
+    _, out, _ = pegasos("predict --proba test.svm m -")
+    table = np.array([line.split() for line in out.splitlines()], dtype=float)
+    np.testing.assert_allclose(table.sum(axis=1), 1)
+    assert table.shape == (100, 2)
+
+
+def test_regression(folder, pegasos):
+    X, _ = make_text(300, 400, random_state=0)
+    write_svmlight(X, X @ np.linspace(-1, 1, 400), "values.svm")
+    code, out, err = pegasos("train --task regression --epsilon 0.01 --C 10 --tol 0.1 values.svm m")
+    assert (code, err) == (0, "")
+    assert "gap" in out
+    code, out, _ = pegasos("predict values.svm m out")
+    assert code == 0
+    assert out.startswith("mean squared error ")
+    assert len(np.loadtxt("out")) == 300
+    assert json.loads(pegasos("predict --json values.svm m")[1])["r2"] > 0
+    assert "epsilon=0.01" in pegasos("inspect m")[1]
+    assert "cannot continue" in pegasos("train --warm-start --task classification values.svm m")[2]
+
+
+def test_kernel(folder, pegasos):
+    line = "train --task svc --kernel rbf --gamma 2 --C 5 --solver smo --block 64 --max-iter 50 train.svm m"
+    code, out, err = pegasos(line)
+    assert (code, err) == (0, "")
+    assert "SMO(block=64)" in out
+    model = load_model("m")
+    assert isinstance(model, SVC)
+    assert (model.gamma, model.C, model.certificate_.converged) == (2.0, 5.0, True)
+    assert pegasos("predict test.svm m labels.txt")[1].startswith("error ")
+    assert set(np.loadtxt("labels.txt")) <= {-1, 1}
+    out = pegasos("inspect m")[1]
+    assert "SVC (loss=hinge, C=5.0, intercept=free, kernel=rbf, gamma=2.0), classes -1 and 1" in out
+    assert "support vectors of 200 examples" in out
+    assert json.loads(pegasos("inspect --json m")[1])["support_vectors"] == len(model.support_)
+    assert "gamma='big'" in pegasos("train --task svc --gamma big train.svm")[2]
+    assert "--kernel is for --task svc" in pegasos("train --kernel rbf train.svm")[2]
+    assert "fit_intercept=True is none that sdca serves" in pegasos("train --task svc --solver sdca train.svm")[2]
+
+
+def test_kernel_regression(folder, pegasos):
+    assert pegasos("train --task svr --gamma scale --epsilon 0.1 --max-iter 50 train.svm m")[0] == 0
+    assert isinstance(load_model("m"), SVR)
+    assert "epsilon=0.1" in pegasos("inspect m")[1]
+    assert pegasos("predict test.svm m")[1].startswith("mean squared error ")
+
+
+def test_costs(folder, pegasos):
+    (folder / "costs").write_text("0 1\n5 0\n")
+    assert pegasos("train --multi-class joint --cost costs --tol 0.1 --quiet train.svm m") == (0, "", "")
+    assert load_model("m").cost == [[0, 1], [5, 0]]
+
+
+def test_default_model_name(folder, pegasos):
+    assert pegasos("train --tol 0.1 train.svm")[0] == 0
+    assert (folder / "train.svm.model").exists()
+
+
+def test_quiet(folder, pegasos):
+    assert pegasos("train --quiet --tol 0.1 train.svm m") == (0, "", "")
+    assert pegasos("predict --quiet test.svm m out") == (0, "", "")
+
+
+def test_json(folder, pegasos):
+    code, out, _ = pegasos("train --json --tol 0.1 train.svm m")
+    result = json.loads(out)
+    assert code == 0
+    assert result["examples"] == 200
+    assert result["converged"] is True
+    assert result["dual"] <= result["primal"]
+    result = json.loads(pegasos("predict --json test.svm m")[1])
+    assert result["error"] == result["wrong"] / 100
+    assert json.loads(pegasos("inspect --json m")[1])["features"] == 400
+
+
+def test_predictions_to_standard_output(folder, pegasos):
+    pegasos("train --quiet --tol 0.1 train.svm m")
+    code, out, err = pegasos("predict test.svm m -")
+    assert code == 0
+    assert len(out.split()) == 100
+    assert "error" in err
+    _, out, _ = pegasos("predict --decision test.svm m -")
+    decisions = np.array(out.split(), dtype=float)
+    assert ((decisions > 0) == (np.array(pegasos("predict test.svm m -")[1].split(), dtype=int) > 0)).all()
+
+
+def test_unlabelled_data(folder, pegasos):
+    pegasos("train --quiet --tol 0.1 train.svm m")
+    (folder / "new.svm").write_text("0 1:1\n0 3:1\n")
+    code, out, _ = pegasos("predict new.svm m out")
+    assert code == 0
+    assert "no error is computed" in out
+    assert json.loads(pegasos("predict --json new.svm m")[1])["error"] is None
+
+
+def test_standard_input(folder, pegasos, monkeypatch):
+    import io
+
+    class Stdin:
+        buffer = io.BytesIO((folder / "train.svm").read_bytes())
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    assert pegasos("train --tol 0.1 --quiet - m")[0] == 0
+    code, _, err = pegasos("train -")
+    assert code == 2
+    assert "name the MODEL" in err
+
+
+def test_not_converged_warns_and_succeeds(folder, pegasos):
+    code, out, err = pegasos("train --max-iter 1 --tol 1e-9 train.svm m")
+    assert code == 0
+    assert "not converged" in out
+    assert "pegasos: warning: LinearSVC did not reach tol=1e-09" in err
+    assert pegasos("train --max-iter 1 --tol 1e-9 --quiet train.svm m") == (0, "", "")
+
+
+def test_verbose_reports_lines_where_there_is_no_terminal(folder, pegasos):
+    _, _, err = pegasos("train --verbose --max-iter 3 --tol 0 train.svm m")
+    assert [line.split()[0] for line in err.splitlines()] == ["epoch"] * 3
+    assert pegasos("train --max-iter 3 --tol 0 train.svm m")[2] == ""
+
+
+def test_warm_start_continues(folder, pegasos):
+    pegasos("train --quiet --tol 0 --max-iter 2 --alpha 0.01 --solver norma --p 0.5 --random-state 0 train.svm m")
+    before = load_model("m")
+    assert pegasos("train --quiet --warm-start --max-iter 3 train.svm m")[0] == 0
+    after = load_model("m")
+    assert after._last.t == before._last.t + 3 * 200
+    assert isinstance(after.solver, Norma)
+    assert (after.alpha, after.tol, after.max_iter) == (0.01, 0, 3)
+
+
+def test_warm_start_begins_and_continues_a_dual_point(folder, pegasos):
+    options = "--C 10 --tol 1e-6 --max-iter 100000 --random-state 0"
+    code, out, _ = pegasos(f"train --warm-start {options} train.svm m")
+    assert code == 0
+    assert "m does not exist yet: starting anew" in out
+    first = load_model("m")
+    assert first.certificate_.n_iter > 1
+    code, out, _ = pegasos("train --warm-start train.svm m")
+    assert code == 0
+    assert "anew" not in out
+    assert load_model("m").certificate_.n_iter == 1
+    pegasos("train --warm-start --C 12 train.svm m")
+    pegasos(f"train {options} --C 12 train.svm cold")
+    assert load_model("m").certificate_.n_iter < load_model("cold").certificate_.n_iter
+
+
+def test_scale(folder, pegasos):
+    code, out, _ = pegasos("train --scale auto train.svm m")
+    assert code == 0
+    assert "scaled   the bounds are those of the problem in the scaled features" in out
+    assert load_model("m").scale == "auto"
+    assert pegasos("train --quiet --warm-start --scale no train.svm m")[0] == 0
+    assert load_model("m").scale is None
+
+
+def test_every_option_has_a_flag(pegasos):
+    text = pegasos("train --help")[1]
+    for owner in (LinearSVC, LinearSVR, SequenceSVC, *SOLVERS.values(), *SEQUENCE_SOLVERS.values()):
+        for name in owner().get_params(deep=False):
+            assert "--" + name.replace("_", "-") in text, name
+
+
+def test_solver_flags_reach_the_solver(folder, pegasos):
+    flags = (
+        "--solver pegasos --batch-size 8 --sampling subset --project --average no --random-stops 2 "
+        "--stop-evaluation sample --start random --no-count-idle-steps --max-steps 50"
+    )
+    assert pegasos(f"train --tol 0 {flags} train.svm m")[0] == 0
+    expected = Pegasos(
+        batch_size=8,
+        sampling="subset",
+        project=True,
+        average=False,
+        random_stops=2,
+        stop_evaluation="sample",
+        start="random",
+        count_idle_steps=False,
+        max_steps=50,
+    )
+    assert load_model("m").solver.get_params() == expected.get_params()
+
+
+def test_class_weight(folder, pegasos):
+    assert pegasos("train --quiet --tol 0.1 --class-weight 1=2 --class-weight -1=0.5 train.svm m")[0] == 0
+    assert load_model("m").class_weight == {1: 2.0, -1: 0.5}
+    assert pegasos("train --quiet --tol 0.1 --class-weight balanced train.svm m")[0] == 0
+
+
+MISTAKES = {
+    "frobnicate": "No such command 'frobnicate'",
+    "train": "Missing argument 'DATA'",
+    "train none.svm": "none.svm: No such file or directory",
+    "train --unknown 1 train.svm": "--unknown",
+    "train --C 0 train.svm": "C=0.0: must be a finite number above 0",
+    "train --C x train.svm": "'x' is not a valid float",
+    "train --solver newton train.svm": "solver='newton': must be 'auto', 'sdca', 'sgd-s', 'sgd-m', 'sgd-r', 'pegasos'",
+    "train --solver newton --eta 1 train.svm": "must be one of auto, sdca, sgd-s, sgd-m, sgd-r, pegasos, norma",
+    "train --solver norma --project train.svm": "--project is no option of the solver norma",
+    "train --batch-size 8 train.svm": "no option of the solver auto, which has none; choose with --solver",
+    "train --solver pegasos --batch-size 1000 train.svm": "batch_size=1000 is more than the 200 examples",
+    "train --average maybe train.svm": "'maybe' is not one of 'no', 'last', 'yes', 'suffix'",
+    "train --class-weight 1 train.svm": "must be LABEL=WEIGHT",
+    "train train.svm no/such/folder/m": "no folder that can be written to",
+    "train bad.svm": "bad.svm: line 2, column 3",
+    "train --task regression --class-weight 1=2 train.svm": "--class-weight is for --task classification or svc; leave",
+    "train --epsilon 0.1 train.svm": "--epsilon is for --task regression or svr; leave it out",
+    "train --boundaries train.svm": "--boundaries is for --task sequence; leave it out",
+    "train --template chunking train.svm": "--template is for --task sequence; leave it out",
+    "train --separator tab train.svm": "--separator is for --task sequence; leave it out",
+    "predict --separator tab test.svm m": "--separator is for --task sequence; leave it out",
+    "train --loss epsilon_insensitive train.svm": "must be one of hinge, squared_hinge, log_loss",
+    "train --task regression --loss hinge train.svm": "must be one of epsilon_insensitive",
+    "train --multi-class joint --solver norma train.svm": "multi_class='joint' is none that norma serves",
+    "train --early-stopping train.svm": "early_stopping=True is none that auto serves",
+    "train --cost bad.svm train.svm": "--cost bad.svm: could not convert string to float: '1:1'",
+    "predict --proba test.svm m": "--proba is nothing that a LinearSVC with loss=hinge has",
+    "predict --proba --decision test.svm m": "leave one out",
+    "train one.svm": "one class only",
+    "train empty.svm": "empty.svm: no rows",
+    "predict test.svm none.model": "none.model: No such file or directory",
+    "predict test.svm train.svm": "train.svm: not a pegasos model",
+    "predict wide.svm m": "wide.svm has 900 features, but the model was trained on 400",
+    "predict test.svm": "Missing argument 'MODEL'",
+    "inspect .": "Is a directory",
+}
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_mistakes_get_one_line_and_exit_code_2(folder, pegasos, line):
+    pegasos("train --quiet --tol 0.1 train.svm m")
+    (folder / "bad.svm").write_text("1 1:1\n1 x:1\n")
+    (folder / "one.svm").write_text("1 1:1\n1 1:2\n")
+    (folder / "empty.svm").write_text("")
+    (folder / "wide.svm").write_text("1 900:1\n")
+    code, out, err = pegasos(line)
+    assert code == 2
+    assert err.startswith("pegasos: ")
+    assert err.count("\n") == 1
+    assert MISTAKES[line] in err
+    assert "Traceback" not in out + err
+
+
+def test_help_and_version(pegasos):
+    code, out, _ = pegasos("")
+    assert code == 0
+    assert "train" in out
+    assert pegasos("--version")[1].startswith("pegasos, version ")
+
+
+def test_demo(tmp_path, pegasos):
+    code, out, _ = pegasos(f"demo --rows 1000 --words 500 --directory {tmp_path / 'demo'}")
+    assert code == 0
+    assert "$ pegasos train" in out
+    assert "gap " in out
+    assert "$ pegasos predict" in out
+    assert "error " in out
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["test.svm", "text.model", "train.svm"]
+
+
+def command(*arguments, **keywords):
+    line = [sys.executable, "-c", "from pegasos.cli import main; main()", *arguments]
+    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **keywords)
+
+
+def test_interrupt(folder):
+    with command("train", "--verbose", "--tol", "0", "--max-iter", "100000000", "train.svm", "m") as process:
+        process.stderr.readline()  # it is under way
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "pegasos: interrupted"
+    assert not (folder / "m").exists()
+
+
+def test_reader_that_goes_away(folder):
+    assert run(["train", "--quiet", "--tol", "0.1", "train.svm", "m"]) == 0
+    with command("predict", "test.svm", "m", "-") as process:
+        process.stdout.close()
+        assert "Traceback" not in process.stderr.read()
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
+def test_live_line_on_a_terminal(folder):
+    leader, follower = os.openpty()
+    line = [sys.executable, "-c", "from pegasos.cli import main; main()"]
+    line += ["train", "--tol", "0", "--max-iter", "20000", "train.svm", "m"]
+    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=follower)
+    os.close(follower)
+    shown = b""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            piece = os.read(leader, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(leader)
+    assert process.wait(60) == 0
+    for word in (b"epoch", b"primal", b"dual", b"gap"):
+        assert word in shown
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["train train.svm train.svm", "predict test.svm m test.svm", "predict test.svm m m", "predict test.svm m ./m"],
+)
+def test_an_input_is_never_overwritten(folder, pegasos, line):
+    pegasos("train --quiet --tol 0.1 train.svm m")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    code, _, err = pegasos(line)
+    assert code == 2
+    assert "would be overwritten" in err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_model_is_not_written_to_standard_output(folder, pegasos):
+    code, _, err = pegasos("train train.svm -")
+    assert code == 2
+    assert "name the MODEL" in err
+
+
+def test_warm_start_keeps_the_solver(folder, pegasos):
+    pegasos("train --quiet --tol 0 --max-iter 2 --solver norma --p 0.5 train.svm m")
+    assert pegasos("train --quiet --warm-start --batch-size 5 train.svm m")[0] == 0
+    assert load_model("m").solver.get_params() == Norma(p=0.5, batch_size=5).get_params()
+
+
+def test_json_has_no_infinity(folder, pegasos):
+    (folder / "hard.svm").write_text("1 1:1e3\n-1 1:1e3\n1 1:1\n")
+    _, out, _ = pegasos("train --json --tol 0 --C 1e9 --solver perceptron --max-steps 1 hard.svm m")
+    assert "Infinity" not in out
+    assert "NaN" not in out
+    json.loads(out)
+
+
+def test_json_beside_predictions(folder, pegasos):
+    pegasos("train --quiet --tol 0.1 train.svm m")
+    _, out, err = pegasos("predict --json test.svm m -")
+    assert len(out.split()) == 100
+    assert json.loads(err)["examples"] == 100

@@ -1,0 +1,171 @@
+"""Workers and schedulers that go away in the middle of a fit on Dask: it ends, certified or with a clear error."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+
+import dask
+import distributed
+
+from pegasos import LinearSVC
+from pegasos.dask import LinearSVC as SpreadLinearSVC
+from pegasos.dask.client import SchedulerLost
+from pegasos.dask.group import DaskGroup
+
+
+def make_part(number):
+    random = np.random.default_rng(number)
+    X = random.normal(size=(300, 10))
+    return X, np.where(X @ np.arange(10.0) + 5 * random.normal(size=300) > 0, 1, -1)
+
+
+def parts(count=4):
+    return [dask.delayed(make_part, nout=2, pure=True)(number) for number in range(count)]
+
+
+def objective(model, count=4):
+    X, y = (np.concatenate(arrays) for arrays in zip(*map(make_part, range(count)), strict=True))
+    w = np.append(model.coef_[0], model.intercept_[0])
+    return w @ w / 2 + model.C * np.maximum(0, 1 - y * (X @ model.coef_[0] + model.intercept_[0])).sum(), (X, y)
+
+
+@pytest.fixture
+def at_call(monkeypatch):
+    """Do something right before a call of the workers; with `numbers` of calls."""
+
+    def arrange(numbers, action):
+        calls, call = [], DaskGroup.call
+
+        def counted(self, messages):
+            calls.append(None)
+            if len(calls) in numbers:
+                action(self)
+            return call(self, messages)
+
+        monkeypatch.setattr(DaskGroup, "call", counted)
+
+    return arrange
+
+
+@contextlib.contextmanager
+def processes(tmp_path, n_workers):
+    """A scheduler and workers without nannies, each a process; yields the scheduler's process and a client."""
+    file = tmp_path / "scheduler.json"
+    here = Path(__file__).parent  # where make_part is, and in the folder above what it imports
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), str(here.parent)])}
+    with contextlib.ExitStack() as stack:
+
+        def start(*command):
+            silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            process = subprocess.Popen([sys.executable, "-m", *command], env=environment, **silent)
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return process
+
+        address = ["--scheduler-file", str(file)]
+        scheduler = start("distributed.cli.dask_scheduler", *address, "--port", "0", "--dashboard-address", ":0")
+        for _ in range(n_workers):
+            start("distributed.cli.dask_worker", *address, "--no-nanny", "--nthreads", "1", "--no-dashboard")
+        for _ in range(600):
+            with contextlib.suppress(OSError, json.JSONDecodeError):
+                json.loads(file.read_text())
+                break
+            time.sleep(0.05)
+        client = distributed.Client(scheduler_file=str(file), timeout=30)
+        stack.callback(client.close, timeout=1)
+        client.wait_for_workers(n_workers, timeout=60)
+        yield scheduler, client
+
+
+def fit_in_time(model, seconds=60):
+    """Fit in a thread that must end; return what it raised."""
+    raised = []
+
+    def fit():
+        try:
+            model.fit(parts())
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=fit, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert not thread.is_alive(), "the fit hangs"
+    return raised[0] if raised else None
+
+
+def assert_certified(model):
+    value, (X, y) = objective(model)
+    found = model.certificate_
+    assert found.converged
+    assert found.primal == pytest.approx(value, rel=1e-9)
+    one = LinearSVC(C=model.C, tol=1e-6, solver="interior-point").fit(X, y).certificate_
+    assert one.dual <= found.primal <= one.primal * (1 + model.tol)
+    assert found.dual <= one.primal
+
+
+def kill_one(group):
+    """The end of the process of the first member, as by the kernel."""
+    worker = group.members[0][0]
+    os.kill(group.client.run(os.getpid, workers=[worker])[worker], signal.SIGKILL)
+
+
+@pytest.mark.parametrize("call", [1, 4])
+def test_a_worker_with_a_nanny_is_killed(at_call, call):
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        at_call([call], kill_one)
+        model = SpreadLinearSVC(C=0.01, tol=1e-4, local_epochs=0.5, random_state=0)
+        model.client = client
+        assert fit_in_time(model) is None
+        assert model.recoveries_ >= 1
+        assert_certified(model)
+
+
+def test_workers_are_killed_one_by_one_then_none_is_left(tmp_path, at_call):
+    with processes(tmp_path, 2) as (_, client):
+        at_call([3, 8], kill_one)
+        model = SpreadLinearSVC(C=1.0, tol=1e-12, local_epochs=0.5, timeout=1, random_state=0)
+        model.client = client
+        error = fit_in_time(model)
+        assert isinstance(error, RuntimeError)
+        assert "the Dask cluster has had no workers for 1 s" in str(error)
+
+
+def test_the_scheduler_is_lost(tmp_path, at_call):
+    with processes(tmp_path, 1) as (scheduler, client):
+        at_call([3], lambda group: scheduler.kill())
+        model = SpreadLinearSVC(C=1.0, tol=1e-12, local_epochs=0.5, random_state=0)
+        model.client = client
+        error = fit_in_time(model)
+        assert isinstance(error, SchedulerLost)
+        assert "scheduler at tcp://" in str(error)
+        assert "was lost during the fit" in str(error)
+
+
+def test_scattered_data_cannot_be_made_again(at_call):
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        at_call([3], kill_one)
+        data = [client.scatter(make_part(number)) for number in range(4)]
+        pairs = [dask.delayed(part) for part in data]
+        del data
+        model = SpreadLinearSVC(C=1.0, tol=1e-12, local_epochs=0.5, random_state=0)
+        with pytest.raises(RuntimeError, match="was lost with its worker and cannot be made again"):
+            model.fit([pair[0] for pair in pairs], [pair[1] for pair in pairs])
+
+
+def test_there_is_no_client():
+    with pytest.raises(ValueError, match=r"there is no Dask client; make one .* distributed.Client\(\)"):
+        SpreadLinearSVC().fit(parts())

@@ -1,0 +1,284 @@
+"""The distributed method without anything that carries it: blocks, rounds, certificates, losses of blocks."""
+
+import pickle
+from itertools import chain, pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from pegasos import LinearSVC, LinearSVR
+from pegasos.linear.distributed import Block, LocalGroup, Lost, Message, Order, drive, make_plan, serve, survey
+from pegasos.linear.distributed.ascent import best_shares
+from pegasos.problems.linear import Budget
+from pegasos.reference import losses
+from pegasos.solvers import SDCA
+
+
+def make_data(n=600, d=12, seed=0, kind="classes"):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d)) * (random.random((n, d)) < 0.5)
+    scores = X @ random.normal(size=d) + 0.5 * random.normal(size=n) + 0.5
+    return X, np.where(scores > 0, 1, 0) if kind == "classes" else scores
+
+
+def cut(X, y, s=None, count=4):
+    """Blocks of rows, of different sizes."""
+    edges = (np.linspace(0, 1, count + 1) ** 1.5 * len(y)).astype(int)
+    return [
+        Block(number, X[first:last], y[first:last], None if s is None else s[first:last])
+        for number, (first, last) in enumerate(pairwise(edges))
+    ]
+
+
+def fit(machine, blocks, n_workers=2, group=None, local_epochs=None, max_time=None):
+    surveys = survey(blocks, machine)
+    plan = make_plan(machine, surveys, seed=3)
+    group = group or LocalGroup([blocks[k::n_workers] for k in range(n_workers)])
+    budget = Budget(machine.tol, machine.max_iter, max_time)
+    found, tally = drive(group, plan, surveys, budget, local_epochs)
+    return plan, found, tally
+
+
+def assert_true(machine, plan, found, blocks, X, y, s=None):
+    """The certificate is what an independent evaluation on all rows together gives, of a feasible dual point."""
+    s = np.ones(len(y)) if s is None else s
+    augmented = np.column_stack([X, np.full(len(y), plan.bias)])
+    order = sorted(blocks, key=lambda block: block.number)
+    loss, epsilon = machine.loss, getattr(machine, "epsilon", 0.0)
+    q = np.concatenate([block.q[1] for block in order])
+    primal = losses.primal(loss, augmented, y, s, plan.C, found.w, epsilon)
+    dual = losses.dual(loss, augmented, y, s, plan.C, q, epsilon)
+    assert found.primal == pytest.approx(primal, rel=1e-9)
+    best = [record[3] for record in found.records]
+    if len(best) == 1 or best[-1] > best[-2]:  # the last measure has the best dual value
+        assert found.dual == pytest.approx(dual, rel=1e-9)
+    assert np.isfinite(dual)
+    assert found.dual <= found.primal
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+def test_is_certified_and_equals_one_process(loss, intercept, n_workers):
+    X, y = make_data()
+    machine = LinearSVC(C=0.05, loss=loss, fit_intercept=intercept, tol=1e-4)
+    blocks = cut(X, y)
+    plan, (found,), tally = fit(machine, blocks, n_workers)
+    assert found.reason == "tol"
+    assert found.primal <= found.dual * (1 + 1e-4)
+    assert_true(machine, plan, found, blocks, X, np.where(y > 0, 1.0, -1.0))
+    one = LinearSVC(C=0.05, loss=loss, fit_intercept=intercept, tol=1e-6, solver=SDCA(), max_iter=10**5, random_state=0)
+    bounds = one.fit(X, y).certificate_
+    assert found.dual <= bounds.primal
+    assert bounds.dual <= found.primal <= bounds.primal * (1 + 1.01e-4)
+    assert tally.losses == 0
+    assert tally.bytes > 0
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_regression_and_weights(loss):
+    X, y = make_data(kind="targets")
+    s = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
+    machine = LinearSVR(C=0.05, loss=loss, epsilon=0.1, tol=1e-3)
+    blocks = cut(X, y, s)
+    plan, (found,), _ = fit(machine, blocks)
+    assert_true(machine, plan, found, blocks, X, y, s)
+    rows = np.repeat(np.arange(len(y)), s.astype(int))  # weights are repeated rows
+    bounds = LinearSVR(C=0.05, loss=loss, epsilon=0.1, tol=1e-6).fit(X[rows], y[rows]).certificate_
+    assert bounds.dual <= found.primal <= bounds.primal * (1 + 1.01e-3)
+
+
+def test_sparse_equals_dense():
+    X, y = make_data()
+    machine = LinearSVC(C=0.05, tol=1e-3)
+    _, (dense,), _ = fit(machine, cut(X, y))
+    _, (sparse,), _ = fit(machine, cut(sp.csr_matrix(X), y))
+    np.testing.assert_allclose(sparse.w, dense.w, rtol=1e-6, atol=1e-9)
+
+
+def test_the_seed_decides():
+    X, y = make_data()
+    runs = [fit(LinearSVC(C=0.05), cut(X, y))[1][0] for _ in range(2)]
+    np.testing.assert_array_equal(runs[0].w, runs[1].w)
+
+
+def test_empty_blocks_are_passed_over():
+    X, y = make_data()
+    empty = Block(9, X[:0], y[:0])
+    plan, (found,), _ = fit(LinearSVC(C=0.05), [*cut(X, y), empty], n_workers=5)
+    assert plan.n_rows == len(y)
+    assert found.reason == "tol"
+    with pytest.raises(ValueError, match="no rows in any of its 1 partitions"):
+        fit(LinearSVC(), [empty], n_workers=1)
+
+
+class Breaking(LocalGroup):
+    """Loses some blocks at some calls; they are made again, on other members."""
+
+    def __init__(self, blocks, make, lose_at):
+        super().__init__([blocks[:2], blocks[2:]])
+        self.make, self.lose_at, self.calls = make, lose_at, 0
+
+    def call(self, messages):
+        self.calls += 1
+        replies = super().call(messages)
+        if self.calls in self.lose_at:
+            raise Lost("it was taken away")
+        return replies
+
+    def recover(self):
+        old = list(chain(*self.blocks))
+        new = [self.make(block.number) if block.number in (0, 3) else block for block in old]
+        self.blocks = [new[:1], new[1:3], new[3:]]
+
+
+@pytest.mark.parametrize("lose_at", [(1,), (2,), (3, 4), (5, 9, 13)])
+def test_recovers_from_losses(lose_at):
+    X, y = make_data()
+    machine = LinearSVC(C=0.05, tol=1e-3)
+    blocks = cut(X, y)
+    group = Breaking(blocks, lambda number: cut(X, y)[number], lose_at)
+    plan, (found,), tally = fit(machine, blocks, group=group, local_epochs=0.5)
+    assert tally.losses == len(lose_at)
+    assert found.reason == "tol"
+    assert_true(machine, plan, found, list(chain(*group.blocks)), X, np.where(y > 0, 1.0, -1.0))
+
+
+def test_a_block_that_is_not_the_same_again_ends_the_fit():
+    X, y = make_data()
+    other = make_data(seed=1)
+    blocks = cut(X, y)
+    group = Breaking(blocks, lambda number: cut(*other)[number], (3,))
+    with pytest.raises(ValueError, match="partition 0 was lost with its worker and is not the same"):
+        fit(LinearSVC(C=0.05, tol=1e-6), blocks, group=group)
+
+
+def test_gives_up_after_many_losses():
+    X, y = make_data()
+    blocks = cut(X, y)
+    group = Breaking(blocks, lambda number: cut(X, y)[number], range(1000))
+    with pytest.raises(RuntimeError, match="times in a row workers were lost"):
+        fit(LinearSVC(C=0.05), blocks, group=group)
+
+
+def test_a_message_is_followed_once():
+    """One that comes twice, or late, changes nothing."""
+    X, y = make_data()
+    blocks = cut(X, y)
+    plan = make_plan(LinearSVC(), survey(blocks, LinearSVC()), seed=0)
+    zero = np.zeros(plan.dimension)
+    assert not serve(blocks, Message(plan, None, 1, (Order(1, zero),))).stale
+    message = Message(plan, 1, 2, (Order(1, zero, turns=8),))
+    first = serve(blocks, message)
+    before = [block.q[1].copy() for block in blocks]
+    assert serve(blocks, message).stale
+    assert not first.stale
+    for block, q in zip(blocks, before, strict=True):
+        np.testing.assert_array_equal(block.q[1], q)
+
+
+def test_a_copy_of_a_block_goes_on():
+    X, y = make_data()
+    blocks = cut(X, y)
+    plan = make_plan(LinearSVC(), survey(blocks, LinearSVC()), seed=0)
+    serve(blocks, Message(plan, None, 1, (Order(1, np.zeros(plan.dimension)),)))
+    visited = serve(blocks, Message(plan, 1, 2, (Order(1, np.zeros(plan.dimension), turns=32),))).answers[0]
+    copies = pickle.loads(pickle.dumps(blocks))
+    measured = serve(copies, Message(plan, 2, 3, (Order(1, visited.change, share=1.0),))).answers[0]
+    np.testing.assert_allclose(measured.u, visited.change, rtol=1e-9, atol=1e-12)
+    half = serve(blocks, Message(plan, 2, 3, (Order(1, visited.change, share=0.5),))).answers[0]
+    np.testing.assert_allclose(half.u, visited.change / 2, rtol=1e-9, atol=1e-12)
+
+
+def test_budgets():
+    X, y = make_data()
+    _, (found,), _ = fit(LinearSVC(C=10, tol=1e-12, max_iter=3), cut(X, y))
+    assert found.reason == "max_iter"
+    assert 3 <= found.epochs <= 4
+    _, (found,), _ = fit(LinearSVC(C=10, tol=1e-12, max_iter=10**6), cut(X, y), max_time=0.2)
+    assert found.reason == "max_time"
+    assert np.isfinite(found.primal)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: (X[:, :-1], y), "partition 1 has 11 features, and partition 0 has 12"),
+        (lambda X, y: (np.where(X == 77.0, np.nan, X), y), "partition 1: Input X contains NaN: row 3, column 0"),
+        (lambda X, y: (X, np.array(["a"] * len(y))), "y has numbers in some partitions and text in others"),
+        (lambda X, y: (X, y + 0.5), "partition 1: .*LinearSVR"),
+    ],
+)
+def test_bad_blocks_are_named(change, message):
+    X, y = make_data(seed=5)
+    X[203, 0] = 77.0
+    blocks = [Block(0, X[:200], y[:200]), Block(1, *change(X[200:], y[200:]))]
+    with pytest.raises(ValueError, match=message):
+        fit(LinearSVC(), blocks)
+
+
+def test_examples_without_entries():
+    X, y = make_data()
+    plan, (found,), _ = fit(LinearSVC(C=0.05), cut(sp.csr_matrix(X.shape), y))
+    assert plan.entries == 0
+    assert found.reason == "tol"
+    np.testing.assert_array_equal(found.w[:-1], 0)
+
+
+def test_one_class_in_all_blocks_is_refused():
+    X, y = make_data()
+    with pytest.raises(ValueError, match="y has one class only, 1"):
+        fit(LinearSVC(), cut(X, np.ones(len(y), dtype=int)))
+
+
+def test_best_shares_are_the_best():
+    random = np.random.default_rng(0)
+    for _ in range(5):
+        D = random.normal(size=(3, 5))
+        products, rise = D @ D.T, random.normal(size=3) + 1
+
+        def value(g, rise=rise, products=products):
+            return g @ rise - g @ products @ g / 2
+
+        found = best_shares(rise, products)
+        assert found.min() >= 0
+        assert found.max() <= 1
+        grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 11)] * 3), axis=-1).reshape(-1, 3)
+        assert value(found) >= max(map(value, grid)) - 1e-6
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_bounds_allow_for_their_rounding(C, scale, intercept):
+    """Against values in more than double precision."""
+    X, y = make_data(n=200)
+    X, s = scale * X, np.random.default_rng(1).uniform(0, 2, len(y))
+    machine = LinearSVC(C=C, tol=1e-6, max_iter=300, fit_intercept=intercept)
+    blocks = cut(X, y, s)
+    plan, (found,), _ = fit(machine, blocks, n_workers=3)
+    long = np.longdouble
+    rows = np.column_stack([X, np.full(len(y), plan.bias)]).astype(long)
+    signs, c, w = np.where(y > 0, 1, -1).astype(long), long(C) * s.astype(long), found.w.astype(long)
+    primal = w @ w / 2 + c @ np.maximum(1 - signs * (rows @ w), 0)
+    assert primal <= found.primal <= float(primal) + 2 * found.above
+    q = np.concatenate([block.q[1] for block in sorted(blocks, key=lambda block: block.number)]).astype(long)
+    u = (c * q * signs) @ rows
+    dual = c @ q - u @ u / 2
+    duals = [-np.inf, *(record[3] for record in found.records)]
+    if duals[-1] > duals[-2]:  # the last measure has the best one
+        assert found.dual <= dual
+    exact = LinearSVC(C=C, tol=1e-9, max_iter=10**5, fit_intercept=intercept, random_state=0)
+    w = (model := exact.fit(X, y, s)).coef_[0]
+    w = np.append(w, model.intercept_[0] / plan.bias if plan.bias else 0.0).astype(long)
+    assert found.dual <= w @ w / 2 + c @ np.maximum(1 - signs * (rows @ w), 0)
+    if scale == C == 1:
+        assert found.above + found.below <= 1e-9 * found.dual
+
+
+def test_no_rounds_without_use():
+    X, y = make_data(n=60)
+    _, (found,), _ = fit(LinearSVC(C=0.05, tol=1e-16, max_iter=10**5), cut(X, y))
+    assert found.reason == "precision"
+    assert found.primal - found.dual <= 1e-9 * found.dual

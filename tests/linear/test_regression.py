@@ -1,0 +1,148 @@
+"""LinearSVR: what needs no solver, and what does, where the core serves its losses."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize
+from sklearn.base import clone, is_regressor
+from sklearn.datasets import make_regression
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import LinearSVR as Liblinear
+
+from pegasos import LinearSVR
+from pegasos.problems.linear import Solution
+from pegasos.solvers import SDCA, Pegasos
+
+X, Y = make_regression(200, 6, noise=5.0, bias=3.0, random_state=0)
+EPSILON = 2.0
+LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive"]
+
+
+class Smooth(SDCA):
+    """Solves the squared loss by scipy, on the rows above: what the estimator makes of a solver's answer."""
+
+    losses = tuple(LOSSES)
+
+    def solve(self, problem, budget, seed, start=None, report=None):
+        self.problem, self.start = problem, start
+        rows = np.column_stack([X, np.full(len(X), float(problem.has_intercept))])
+
+        def objective(w):
+            error = rows @ w - Y
+            over = np.maximum(np.abs(error) - EPSILON, 0)
+            return w @ w / 2 + problem.C * (over**2).sum(), w + 2 * problem.C * rows.T @ (np.sign(error) * over)
+
+        found = minimize(objective, np.zeros(7), jac=True, tol=1e-12)
+        return Solution(found.x, np.zeros(200), 5, found.fun, found.fun, 3.0, 0.1, "tol", [[0.1, 3, 1, 1]], "smooth")
+
+
+def smooth(**options):
+    return LinearSVR(loss="squared_epsilon_insensitive", solver=Smooth(), **options)
+
+
+def test_what_a_solver_finds_is_stored():
+    reg = smooth(C=0.3, epsilon=EPSILON).fit(X, Y)
+    assert (reg.coef_.shape, reg.intercept_.shape) == ((6,), (1,))
+    np.testing.assert_allclose(reg.predict(X), X @ reg.coef_ + reg.intercept_)
+    np.testing.assert_allclose(reg.predict(sp.csr_matrix(X)), reg.predict(X))
+    peer = Liblinear(loss="squared_epsilon_insensitive", C=0.3, epsilon=EPSILON, tol=1e-10, max_iter=10**6).fit(X, Y)
+    np.testing.assert_allclose(reg.coef_, peer.coef_, rtol=1e-3)
+    assert reg.intercept_.shape == np.shape(peer.intercept_)
+    assert reg.score(X, Y) > 0.9
+    assert reg.certificate_.converged
+    assert is_regressor(reg)
+
+
+def test_the_problem_has_the_targets_and_epsilon():
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    reg = smooth(epsilon=0.5, alpha=0.01, fit_intercept=False).fit(frame, Y.astype(np.float32))
+    assert reg.intercept_[0] == 0
+    assert reg.feature_names_in_.tolist() == list("abcdef")
+    assert reg.get_params()["epsilon"] == 0.5
+    assert clone(reg).epsilon == 0.5
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (np.where(np.arange(200) == 3, np.nan, Y), "y contains NaN"),
+        (Y[:5], "give one label for each row"),
+        (None, "LinearSVR requires y to be passed"),
+        (np.column_stack([Y, Y]), "1d array"),
+        (["tall"] * 200, "could not convert"),
+    ],
+    ids=["nan", "short", "none", "two", "text"],
+)
+def test_bad_targets(y, words):
+    with pytest.raises(ValueError, match=words):
+        smooth().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"epsilon": -1.0}, "epsilon=-1.0: must be a finite number at least 0"),
+        ({"loss": "hinge"}, "loss='hinge': must be 'epsilon_insensitive' or 'squared_epsilon_insensitive'"),
+        ({"solver": "perceptron"}, "loss='epsilon_insensitive' is none that perceptron serves"),
+    ],
+)
+def test_bad_parameters(options, words):
+    with pytest.raises(ValueError, match=words):
+        LinearSVR(**options).fit(X, Y)
+    with pytest.raises(TypeError, match="class_weight"):
+        LinearSVR(class_weight="balanced")
+    with pytest.raises(NotFittedError):
+        LinearSVR().predict(X)
+
+
+def primal(reg, X, y, s=1.0):
+    over = np.maximum(np.abs(reg.predict(X) - y) - reg.epsilon, 0)
+    losses = over**2 if reg.loss.startswith("squared") else over
+    return (reg.coef_**2).sum() / 2 + reg.intercept_[0] ** 2 / 2 + reg.C * np.sum(s * losses)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("epsilon", [0.0, 3.0])
+class TestFits:
+    def test_certified(self, loss, epsilon):
+        reg = LinearSVR(loss=loss, epsilon=epsilon, C=0.1, tol=1e-4, max_iter=10**4, random_state=0).fit(X, Y)
+        assert reg.certificate_.gap <= 1e-4
+        assert reg.certificate_.primal == pytest.approx(primal(reg, X, Y), rel=1e-9)
+
+    def test_liblinear_agrees(self, loss, epsilon):
+        ours = LinearSVR(loss=loss, epsilon=epsilon, C=0.1, tol=1e-6, max_iter=10**5, random_state=0).fit(X, Y)
+        peer = Liblinear(loss=loss, epsilon=epsilon, C=0.1, tol=1e-8, max_iter=10**6, random_state=0).fit(X, Y)
+        peer.loss, peer.C = loss, 0.1
+        assert ours.certificate_.dual <= primal(peer, X, Y) * (1 + 1e-9)
+        assert ours.certificate_.primal <= primal(peer, X, Y) * (1 + 1e-4)
+
+    def test_whole_weights_are_repeated_rows(self, loss, epsilon):
+        s = np.random.default_rng(0).integers(0, 4, len(Y))
+        options = {"loss": loss, "epsilon": epsilon, "C": 0.1, "tol": 1e-6, "max_iter": 10**5, "random_state": 0}
+        weighted = LinearSVR(**options).fit(X, Y, s).certificate_
+        repeated = LinearSVR(**options).fit(np.repeat(X, s, axis=0), np.repeat(Y, s)).certificate_
+        assert weighted.primal == pytest.approx(repeated.primal, rel=1e-5)
+        assert weighted.dual == pytest.approx(repeated.dual, rel=1e-5)
+
+    def test_warm_start(self, loss, epsilon):
+        reg = LinearSVR(loss=loss, epsilon=epsilon, C=0.1, warm_start=True, solver="sdca", tol=0, max_iter=5)
+        gap = reg.fit(X, Y).certificate_.gap
+        assert reg.fit(X, Y).certificate_.gap <= max(gap, 1e-13)  # rounding
+
+
+def test_grid_search():
+    search = GridSearchCV(LinearSVR(solver=Pegasos(), tol=0, max_iter=20), {"epsilon": [0.0, 1.0]}, cv=3).fit(X, Y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-2, 1e-3, 1e-6])
+@pytest.mark.parametrize("intercept", ["penalized", "free"])
+def test_targets_without_noise_end_the_fit(size, intercept):
+    """The optimum is close to zero there: rounding keeps the gap from the 1e-13 that tiny problems are solved to."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 6))
+    found = LinearSVR(intercept=intercept).fit(X, (X @ np.arange(6) + 0.5) * size).certificate_
+    assert (found.reason, found.converged) == ("tol", True)
+    assert found.n_iter <= 1000
