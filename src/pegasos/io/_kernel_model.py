@@ -6,11 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from pegasos.base.options import Integer, Number
+from pegasos.base.rows import check_rows
 from pegasos.io._tensors import Tensors, take
 from pegasos.kernel.kernels import KERNELS, GivenKernel, PointKernel, Precision
 from pegasos.kernel.layout import Layout
 from pegasos.kernel.svc import SVC, SVR
-from pegasos.problems.linear import check_rows
 
 __all__ = ["count_parts", "pack", "unpack"]
 

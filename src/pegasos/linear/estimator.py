@@ -13,17 +13,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.base.combinations import refuse_combinations
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.options import Choice, Number, Option, names
-from pegasos.base.progress import make_report
+from pegasos.base.outcome import Solution, WarmStart
+from pegasos.base.progress import Report, make_report
+from pegasos.base.rows import check_rows, explain_not_finite, make_rows
 from pegasos.certificate import Certificate, History, certificate_of, history_from_records
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.machine import fit_dataset
 from pegasos.linear.scaling import describe_sizes, scale_columns
-from pegasos.problems.linear import Examples, Problem, Solution, WarmStart, check_rows, explain_not_finite, make_rows
-from pegasos.solvers import Solver
-from pegasos.solvers.base import Report
+from pegasos.problems.linear import Examples, Problem
+from pegasos.solvers import SOLVERS, Solver
+from pegasos.solvers.combinations import refuse_combinations
 
 __all__ = ["LinearMachine", "State", "Task", "check_finite"]
 
@@ -72,6 +73,7 @@ class LinearMachine(Machine):
     intercept_scaling: float
     scale: str | None
 
+    solvers = SOLVERS
     #: Those that all have but the loss.
     options: ClassVar[Mapping[str, Option]] = {
         **Machine.options,

@@ -31,12 +31,11 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
 from pegasos.base.estimator import check_weights, sum_weights
 from pegasos.base.options import Option, check_options
-from pegasos.base.progress import make_report
+from pegasos.base.outcome import Budget, Solution
+from pegasos.base.progress import Report, make_report
 from pegasos.certificate import REASONS, Certificate, History, certificate_of, history_from_records
 from pegasos.linear.estimator import LinearMachine, check_finite
 from pegasos.problems.joint import check_cost
-from pegasos.problems.linear import Budget, Solution
-from pegasos.solvers.base import Report
 
 __all__ = ["FeatureMapSVC"]
 
