@@ -47,8 +47,8 @@ from timing import print_machine
 
 from pegasos import SVC
 from pegasos._core import native
+from pegasos.base.outcome import Budget
 from pegasos.problems.kernel import make_problem
-from pegasos.problems.linear import Budget
 from pegasos.solvers import SBP, SMO, Pegasos, Perceptron
 
 PARTS = ("figure", "wall-clock", "anchors")

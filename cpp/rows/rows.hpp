@@ -218,8 +218,8 @@ struct CsrRows {
         out[n_features] = c * bias;
     }
 
-    // Trusts that the columns of a row rise, as `pegasos.problems.linear.make_rows` sees to. Four rows of M
-    // at a time: the ends of many short loops, which no processor foresees, would cost as much as the sums.
+    // Trusts that the columns of a row rise, as `pegasos.base.rows.make_rows` sees to. Four rows of M at a
+    // time: the ends of many short loops, which no processor foresees, would cost as much as the sums.
     void add_outer(std::size_t i, double c, double* M, std::size_t stride) const {
         constexpr int together = 4;
         const Index end = starts[i + 1];

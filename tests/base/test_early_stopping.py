@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import LinearSVC
 from pegasos.base.early_stopping import split, stop_early
-from pegasos.problems.linear import Budget, Solution
+from pegasos.base.outcome import Budget, Solution
 from pegasos.solvers import Pegasos
 
 X, Y = make_classification(400, 20, n_informative=5, n_classes=3, flip_y=0.2, random_state=0)

@@ -9,7 +9,8 @@ from sklearn.base import clone
 
 from pegasos import LinearSVC
 from pegasos.base.options import Choice, Flag, Integer, Number, names
-from pegasos.solvers import SOLVERS, Pegasos, resolve
+from pegasos.base.solver import resolve
+from pegasos.solvers import SOLVERS, Pegasos
 
 X = np.array([[0.0], [1.0], [2.0], [3.0]])
 Y = np.array([0, 0, 1, 1])
@@ -51,7 +52,7 @@ def test_every_option_is_declared(solver):
 @any_solver
 def test_defaults_are_allowed(solver):
     solver().check()
-    assert resolve(solver.name).get_params() == solver().get_params()
+    assert resolve(solver.name, SOLVERS).get_params() == solver().get_params()
 
 
 @any_solver
@@ -93,10 +94,10 @@ def test_numpy_scalars_are_numbers():
 
 def test_names_become_solvers():
     for name, cls in SOLVERS.items():
-        assert type(resolve(name)) is cls
+        assert type(resolve(name, SOLVERS)) is cls
     solver = Pegasos(batch_size=3)
-    assert resolve(solver) is not solver
-    assert resolve(solver).batch_size == 3
+    assert resolve(solver, SOLVERS) is not solver
+    assert resolve(solver, SOLVERS).batch_size == 3
 
 
 def test_what_is_wanted_reads_well():

@@ -8,9 +8,9 @@ import pytest
 import scipy.sparse as sp
 
 from pegasos import LinearSVC, LinearSVR
+from pegasos.base.outcome import Budget
 from pegasos.linear.distributed import Block, LocalGroup, Lost, Message, Order, drive, make_plan, serve, survey
 from pegasos.linear.distributed.ascent import best_shares
-from pegasos.problems.linear import Budget
 from pegasos.reference import losses
 from pegasos.solvers import SDCA
 

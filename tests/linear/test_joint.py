@@ -27,7 +27,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from pegasos._core import available, load, native
-from pegasos.problems.linear import Budget, WarmStart
+from pegasos.base.outcome import Budget, WarmStart
 from pegasos.reference import multiclass, s0
 from pegasos.solvers import SDCA, Pegasos
 

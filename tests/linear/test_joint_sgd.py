@@ -25,7 +25,7 @@ from sklearn.datasets import load_iris, make_classification
 
 from pegasos import LinearSVC
 from pegasos._core import available, load, native
-from pegasos.problems.linear import Budget, WarmStart
+from pegasos.base.outcome import Budget, WarmStart
 from pegasos.reference import multiclass
 from pegasos.solvers import SGDS
 

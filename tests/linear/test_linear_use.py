@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pegasos import LinearSVC
-from pegasos.problems.linear import make_rows
+from pegasos.base.rows import make_rows
 from pegasos.solvers import SOLVERS, Pegasos
 
 X, Y = make_classification(300, 10, flip_y=0.1, random_state=0)

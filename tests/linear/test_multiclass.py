@@ -23,8 +23,10 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.svm import LinearSVC as Liblinear
 
 from pegasos import LinearSVC, LinearSVCCV, path
+from pegasos.base.outcome import Solution
+from pegasos.base.rows import make_rows
 from pegasos.base.threads import run_all
-from pegasos.problems.linear import Examples, Solution, make_rows
+from pegasos.problems.linear import Examples
 from pegasos.solvers import SDCA, SOLVERS, InteriorPoint, Pegasos
 
 X, Y = make_classification(300, 8, n_informative=6, n_classes=4, flip_y=0.1, random_state=0)
@@ -186,7 +188,7 @@ class TestOneAgainstRest:
                 report.progressed(0.0, 0.0)
                 time.sleep(0.01)
 
-        from pegasos.solvers.base import Report
+        from pegasos.base.progress import Report
 
         with pytest.raises(RuntimeError, match="no"):
             run_all([(goes_on, Report()), (fails, Report()), (goes_on, Report())], 2)

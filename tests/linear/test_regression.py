@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVR as Liblinear
 
 from pegasos import LinearSVR
-from pegasos.problems.linear import Solution
+from pegasos.base.outcome import Solution
 from pegasos.solvers import SDCA, Pegasos
 
 X, Y = make_regression(200, 6, noise=5.0, bias=3.0, random_state=0)

@@ -16,8 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import LinearSVC
 from pegasos._core import native
+from pegasos.base.rows import make_rows
 from pegasos.linear import one_vs_rest
-from pegasos.problems.linear import Examples, make_rows
+from pegasos.problems.linear import Examples
 from pegasos.reference import dca
 from pegasos.reference import losses as reference_losses
 from pegasos.solvers import SDCA, Auto, Pegasos

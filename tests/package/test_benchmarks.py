@@ -13,7 +13,8 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 SHARED = {"timing.py", "problems.py", "kernel_problems.py", "peers.py"} | {  # what scripts import
     f"compare_{part}.py" for part in ("builds", "cases", "worker")
 }
-SCRIPTS = sorted(path.name for path in FOLDER.glob("*.py") if path.name not in SHARED)
+NOT_TIMED = {"golden.py"}
+SCRIPTS = sorted(path.name for path in FOLDER.glob("*.py") if path.name not in SHARED | NOT_TIMED)
 
 
 def test_there_are_benchmarks():
@@ -83,6 +84,25 @@ def test_s4_counts_kernel_evaluations(tmp_path):
         changes, rest = divmod(int(point["evaluations"]), n)
         assert rest == 0
         assert changes <= round(float(point["epochs"]) * n)  # a step or a visit changes at most one coefficient
+
+
+def test_golden_finds_what_differs(tmp_path):
+    file = tmp_path / "golden.json"
+    assert "0 of them errors" in run("golden.py", "make", file, "--tiny")
+    assert ": 0 differ" in run("golden.py", "check", file, "--tiny")
+    stored = json.loads(file.read_text())
+    chosen = [name for name in stored if name.startswith("svc/")][:3]
+    wrong = {name: dict(stored[name]) for name in chosen}
+    wrong[chosen[0]]["n_iter"] = [0]
+    wrong[chosen[1]]["primal"] = [value * (1 + 1e-11) for value in wrong[chosen[1]]["primal"]]
+    wrong[chosen[2]]["weights"] = "other bits"
+    file.write_text(json.dumps(wrong))
+    command = [sys.executable, FOLDER / "golden.py", "check", file]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 1
+    assert "3 fits: 2 differ, 2 have the same weights" in done.stdout
+    assert f"{chosen[0]}: n_iter" in done.stdout
+    assert f"{chosen[1]}: primal" in done.stdout
 
 
 def test_compare_writes_what_it_prints(tmp_path):

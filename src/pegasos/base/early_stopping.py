@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos.problems.linear import Budget, Solution, WarmStart
+from pegasos.base.outcome import Budget, Solution, WarmStart
 
 __all__ = ["split", "stop_early"]
 

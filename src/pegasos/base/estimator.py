@@ -16,10 +16,11 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from pegasos._config import count_threads
 from pegasos.base.early_stopping import split
 from pegasos.base.options import Flag, Integer, Number, Option, check_options
+from pegasos.base.outcome import Budget
+from pegasos.base.rows import check_rows
+from pegasos.base.solver import Solver, resolve
 from pegasos.certificate import REASONS, Certificate, History
 from pegasos.io.dataset import Dataset
-from pegasos.problems.linear import Budget, check_rows
-from pegasos.solvers import SOLVERS, Solver, resolve
 
 __all__ = [
     "Classifier",
@@ -127,7 +128,7 @@ class Machine(BaseEstimator):
         "n_jobs": Integer(low=-1, optional=True, help="threads; -1 is as many as there are processors"),
     }
     #: Those it can be solved by.
-    solvers: ClassVar[Mapping[str, type[Solver]]] = SOLVERS
+    solvers: ClassVar[Mapping[str, type[Solver]]]
 
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to the examples X of shape (n_samples, n_features), dense or sparse, with labels or targets y.

@@ -1,13 +1,58 @@
 """Progress of a fit on standard error: a live line on a terminal, one line per check elsewhere."""
 
 import copy
+import math
 import sys
 import threading
 
+from pegasos._core import native
+from pegasos.base.outcome import Budget
 from pegasos.certificate import relative_gap
-from pegasos.solvers.base import Report
 
-__all__ = ["make_report"]
+__all__ = ["Report", "Shifted", "make_report", "make_run"]
+
+
+class Report:
+    """Hears of a fit's progress. The base class keeps silent."""
+
+    def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
+        """The bounds were computed."""
+
+    def progressed(self, epoch: float, seconds: float) -> None:
+        """A few tens of milliseconds of work were done."""
+
+    def part(self, name: str) -> "Report":
+        """The report for one of several problems of the fit, which may be solved at a time."""
+        return self
+
+    def close(self) -> None:
+        """The fit is over."""
+
+
+class Shifted(Report):
+    """Tells another report of a run that began after some epochs."""
+
+    def __init__(self, report: Report, epochs: float) -> None:
+        self.report = report
+        self.epochs = epochs
+
+    def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
+        self.report.checked(seconds, epoch + self.epochs, primal, dual)
+
+    def progressed(self, epoch: float, seconds: float) -> None:
+        self.report.progressed(epoch + self.epochs, seconds)
+
+
+def make_run(budget: Budget, report: Report | None) -> native.Run:
+    """Threads, time limit and callbacks, as the core takes them."""
+    report = report or Report()
+    return native.Run(
+        n_jobs=budget.n_jobs or 1,
+        elapsed=budget.elapsed,
+        max_seconds=math.inf if budget.max_time is None else float(budget.max_time),
+        report=report.checked,
+        progress=report.progressed,
+    )
 
 
 def make_report(verbose: int) -> Report:

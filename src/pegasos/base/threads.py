@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
-from pegasos.solvers.base import Report
+from pegasos.base.progress import Report
 
 __all__ = ["Stopped", "TimeShare", "run_all"]
 

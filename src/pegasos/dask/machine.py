@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base.estimator import shortfall
 from pegasos.base.options import Number, Option, check_options
+from pegasos.base.outcome import Budget
 from pegasos.base.progress import make_report
 from pegasos.certificate import Certificate, certificate_of, history_from_records, join_parts
 from pegasos.dask.client import find_client
@@ -20,7 +21,6 @@ from pegasos.dask.lazy import apply
 from pegasos.dask.partitions import is_collection, split
 from pegasos.linear.distributed import Found, Plan, Tally, drive, make_plan
 from pegasos.linear.estimator import LinearMachine, State
-from pegasos.problems.linear import Budget
 
 __all__ = ["DaskMachine"]
 

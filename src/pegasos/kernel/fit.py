@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from pegasos._config import usable_threads
 from pegasos._core import native
+from pegasos.base.outcome import Budget
+from pegasos.base.progress import Report
 from pegasos.certificate import relative_gap
 from pegasos.kernel.certify import allow_for, certify
 from pegasos.kernel.kernels import Definiteness, Kernel, PointKernel
 from pegasos.problems.kernel import KernelProblem, KernelSolution, feasible_start, make_problem
-from pegasos.problems.linear import Budget
 from pegasos.solvers import Solver
-from pegasos.solvers.base import Report
 
 __all__ = ["Part", "PartFit"]
 

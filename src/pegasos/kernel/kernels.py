@@ -15,9 +15,9 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from pegasos._config import usable_threads
 from pegasos._core import native
+from pegasos.base.rows import check_rows
+from pegasos.base.solver import Solver
 from pegasos.kernel.layout import Layout, blocks, centre, squared_norms
-from pegasos.problems.linear import check_rows
-from pegasos.solvers.base import Solver
 
 __all__ = [
     "KERNELS",

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from pegasos._core import native
+from pegasos.base.outcome import Budget, Solution, WarmStart, joined
+from pegasos.base.progress import Report, Shifted, make_run
 from pegasos.base.threads import TimeShare
 from pegasos.linear.estimator import Task
-from pegasos.problems.linear import Budget, Examples, Problem, Solution, WarmStart, joined
+from pegasos.problems.linear import Examples, Problem
 from pegasos.solvers import SDCA, Solver
 from pegasos.solvers.auto import Auto, ascends
-from pegasos.solvers.base import Report, make_run
-from pegasos.solvers.pegasos import Shifted
 
 __all__ = ["group_classes", "is_worth_sharing", "solve_together"]
 

@@ -17,15 +17,15 @@ from sklearn.utils.multiclass import type_of_target
 
 from pegasos.base.estimator import Data, explains_habits
 from pegasos.base.options import Choice, Option, names
-from pegasos.base.progress import make_report
+from pegasos.base.outcome import WarmStart
+from pegasos.base.progress import Report, make_report
 from pegasos.base.threads import run_all
 from pegasos.certificate import Certificate
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.machine import take_all
 from pegasos.linear.svc import LinearSVC
-from pegasos.problems.linear import Examples, WarmStart
+from pegasos.problems.linear import Examples
 from pegasos.solvers import Solver
-from pegasos.solvers.base import Report
 
 __all__ = ["LinearSVCCV", "Path", "path"]
 

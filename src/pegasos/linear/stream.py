@@ -10,11 +10,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from pegasos._core import native
 from pegasos.base.estimator import Data, check_weights
 from pegasos.base.options import check_options
+from pegasos.base.rows import make_rows
+from pegasos.base.solver import continued_seed, resolve
 from pegasos.linear.estimator import LinearMachine
-from pegasos.problems.linear import make_rows
-from pegasos.solvers import STREAM_SOLVERS, AdaGrad, Pegasos, resolve
+from pegasos.solvers import STREAM_SOLVERS, AdaGrad, Pegasos
 from pegasos.solvers.auto import Auto
-from pegasos.solvers.base import continued_seed
 
 __all__ = ["Learner", "Progressive", "StreamMachine", "known_classes", "number_labels"]
 

@@ -15,17 +15,16 @@ from pegasos._config import usable_threads
 from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Classifier, Data, explains_habits
 from pegasos.base.options import Choice, Flag, Integer, Number, Option, names
+from pegasos.base.outcome import Budget, Solution, WarmStart
+from pegasos.base.progress import Report, Shifted
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.certificate import history_from_records, join_parts
 from pegasos.linear.estimator import State, Task
 from pegasos.linear.one_vs_rest import group_classes, is_worth_sharing, solve_together
 from pegasos.linear.stream import StreamMachine, known_classes, number_labels
 from pegasos.problems.joint import check_cost
-from pegasos.problems.linear import Budget, Solution, WarmStart
 from pegasos.solvers import SDCA, Solver
 from pegasos.solvers.auto import Auto
-from pegasos.solvers.base import Report
-from pegasos.solvers.pegasos import Shifted
 
 __all__ = ["LinearSVC"]
 

@@ -15,12 +15,13 @@ from sklearn.base import RegressorMixin
 from pegasos._core import native
 from pegasos.base.estimator import Data, explains_habits
 from pegasos.base.options import Choice, Number, Option, names
+from pegasos.base.outcome import Solution
+from pegasos.base.progress import make_run
 from pegasos.base.targets import middle_and_spread, near_middle
 from pegasos.certificate import Certificate, relative_gap
 from pegasos.linear.stream import StreamMachine
-from pegasos.problems.linear import Examples, Problem, Solution
+from pegasos.problems.linear import Examples, Problem
 from pegasos.solvers import Solver
-from pegasos.solvers.base import make_run
 
 __all__ = ["LinearSVR"]
 

@@ -16,9 +16,9 @@ from pegasos._core import native
 from pegasos.base.estimator import Machine, explains_habits, shortfall, sum_weights
 from pegasos.base.options import Flag, Integer, Option
 from pegasos.base.progress import make_report
+from pegasos.base.rows import check_rows
 from pegasos.certificate import Certificate, History, certificate_of, history_from_records
 from pegasos.problems.joint import check_cost
-from pegasos.problems.linear import check_rows
 from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
 from pegasos.sequence.input import Encoder, Labels, Sequences, encode_labels, number_labels, take_labels
 from pegasos.solvers import SEQUENCE_SOLVERS, Pegasos, Solver

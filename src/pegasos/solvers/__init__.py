@@ -1,13 +1,8 @@
 """The methods: one class per algorithm, holding only that algorithm's options."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from sklearn.base import clone
-
+from pegasos.base.solver import Solver
 from pegasos.solvers.adagrad import AdaGrad
 from pegasos.solvers.auto import Auto
-from pegasos.solvers.base import Solver
 from pegasos.solvers.constant_step import ConstantStep
 from pegasos.solvers.frank_wolfe import FrankWolfe
 from pegasos.solvers.interior_point import InteriorPoint
@@ -40,7 +35,6 @@ __all__ = [
     "Pegasos",
     "Perceptron",
     "Solver",
-    "resolve",
 ]
 
 #: Solvers of linear machines by the name that stands for them with their default options.
@@ -57,21 +51,3 @@ STREAM_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, Pegas
 
 #: Those of sequences of labels.
 SEQUENCE_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, FrankWolfe, Pegasos)}
-
-
-def resolve(solver: Any, known: Mapping[str, type[Solver]] = SOLVERS) -> Solver:
-    """The solver object meant by a name or an object; its options are checked."""
-    choices = ", ".join(repr(name) for name in known)
-    if isinstance(solver, str):
-        if solver not in known:
-            raise ValueError(f"solver={solver!r}: must be {choices}, or an object from pegasos.solvers")
-        solver = known[solver]()
-    elif not isinstance(solver, Solver):
-        example = next(cls.__name__ for name, cls in known.items() if name != "auto")
-        raise ValueError(
-            f"solver={solver!r}: must be the name of a solver or an object from pegasos.solvers, such as {example}()"
-        )
-    elif not isinstance(solver, tuple(known.values())):
-        raise ValueError(f"solver={solver!r}: must be {choices}, or an object of theirs from pegasos.solvers")
-    solver.check()
-    return clone(solver)

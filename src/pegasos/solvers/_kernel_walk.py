@@ -3,9 +3,9 @@
 import math
 
 from pegasos._core import native
+from pegasos.base.outcome import Budget
+from pegasos.base.progress import Report, make_run
 from pegasos.problems.kernel import KernelProblem, KernelSolution
-from pegasos.problems.linear import Budget
-from pegasos.solvers.base import Report, make_run
 
 __all__ = ["walk"]
 

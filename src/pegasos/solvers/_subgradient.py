@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.options import Choice, Integer, Option, names
-from pegasos.problems.linear import Budget, Problem, Solution, WarmStart
-from pegasos.solvers.base import Report, Solver, continued_seed, make_run
+from pegasos.base.outcome import Budget, Solution, WarmStart
+from pegasos.base.progress import Report, make_run
+from pegasos.base.solver import Solver, continued_seed
+from pegasos.problems.linear import Problem
 
 __all__ = ["AVERAGE", "OUTPUTS", "SHARED_OPTIONS", "STREAM_OUTPUTS", "SubgradientSolver"]
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from pegasos._core import native
 from pegasos.base.options import Number, Option
-from pegasos.solvers.base import LOSSES, Solver
+from pegasos.base.solver import LOSSES, Solver
 
 __all__ = ["AdaGrad"]
 

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base.options import Option
+from pegasos.base.outcome import Budget, Solution, WarmStart, joined
+from pegasos.base.progress import Report, Shifted
+from pegasos.base.solver import LOSSES, Solver
 from pegasos.certificate import relative_gap
 from pegasos.problems.kernel import KernelProblem, KernelSolution
-from pegasos.problems.linear import Budget, Problem, Solution, WarmStart, joined
+from pegasos.problems.linear import Problem
 from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
-from pegasos.solvers.base import LOSSES, Report, Solver
 from pegasos.solvers.frank_wolfe import FrankWolfe
 from pegasos.solvers.interior_point import InteriorPoint
-from pegasos.solvers.pegasos import Shifted
 from pegasos.solvers.sdca import LARGE, SDCA
 from pegasos.solvers.smo import SMO
 

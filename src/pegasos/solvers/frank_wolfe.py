@@ -5,9 +5,10 @@ from typing import ClassVar
 
 from pegasos._core import native
 from pegasos.base.options import Integer, Option
-from pegasos.problems.linear import Budget
+from pegasos.base.outcome import Budget
+from pegasos.base.progress import Report, make_run
+from pegasos.base.solver import Solver
 from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
-from pegasos.solvers.base import Report, Solver, make_run
 
 __all__ = ["FrankWolfe"]
 

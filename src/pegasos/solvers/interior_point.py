@@ -5,8 +5,10 @@ from typing import ClassVar
 
 from pegasos._core import native
 from pegasos.base.options import Option
-from pegasos.problems.linear import Budget, Problem, Solution, WarmStart
-from pegasos.solvers.base import LOSSES, Report, Solver, make_run
+from pegasos.base.outcome import Budget, Solution, WarmStart
+from pegasos.base.progress import Report, make_run
+from pegasos.base.solver import LOSSES, Solver
+from pegasos.problems.linear import Problem
 
 __all__ = ["InteriorPoint"]
 

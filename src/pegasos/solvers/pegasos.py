@@ -10,35 +10,23 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.options import Choice, Flag, Integer, Option, names
+from pegasos.base.outcome import Budget, Solution, WarmStart, joined
+from pegasos.base.progress import Report, Shifted, make_run
+from pegasos.base.solver import LOSSES, continued_seed
 from pegasos.certificate import relative_gap
 from pegasos.problems.joint import JointProblem
 from pegasos.problems.kernel import KernelProblem, KernelSolution
-from pegasos.problems.linear import Budget, Problem, Solution, WarmStart, joined
+from pegasos.problems.linear import Problem
 from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
 from pegasos.solvers._intercept_search import RootSearch
 from pegasos.solvers._kernel_walk import walk
 from pegasos.solvers._subgradient import OUTPUTS, SHARED_OPTIONS, STREAM_OUTPUTS, SubgradientSolver
-from pegasos.solvers.base import LOSSES, Report, continued_seed, make_run
 
 __all__ = ["Pegasos"]
 
 
 #: Steps of a run of the search over the intercept, as a share of the steps behind it.
 GROWTH = 0.5
-
-
-class Shifted(Report):
-    """Tells another report of a run that began after some epochs."""
-
-    def __init__(self, report: Report, epochs: float) -> None:
-        self.report = report
-        self.epochs = epochs
-
-    def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
-        self.report.checked(seconds, epoch + self.epochs, primal, dual)
-
-    def progressed(self, epoch: float, seconds: float) -> None:
-        self.report.progressed(epoch + self.epochs, seconds)
 
 
 class Pegasos(SubgradientSolver):

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos.base.options import Choice, Option
+from pegasos.base.outcome import Budget, Solution, WarmStart
+from pegasos.base.progress import Report
 from pegasos.problems.kernel import KernelProblem, KernelSolution
-from pegasos.problems.linear import Budget, Problem, Solution, WarmStart
+from pegasos.problems.linear import Problem
 from pegasos.solvers._kernel_walk import walk
 from pegasos.solvers._subgradient import AVERAGE, SHARED_OPTIONS, SubgradientSolver
-from pegasos.solvers.base import Report
 
 __all__ = ["Perceptron"]
 

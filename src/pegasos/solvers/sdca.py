@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.options import Choice, Flag, Option, names
+from pegasos.base.outcome import Budget, Solution, WarmStart
+from pegasos.base.progress import Report, make_run
+from pegasos.base.solver import LOSSES, Solver, continued_seed
 from pegasos.problems.joint import JointProblem
 from pegasos.problems.kernel import KernelProblem, KernelSolution
-from pegasos.problems.linear import Budget, Problem, Solution, WarmStart
-from pegasos.solvers.base import LOSSES, Report, Solver, continued_seed, make_run
+from pegasos.problems.linear import Problem
 
 __all__ = ["SDCA"]
 

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.options import Integer, Option
+from pegasos.base.outcome import Budget
+from pegasos.base.progress import Report, make_run
+from pegasos.base.solver import Solver
 from pegasos.problems.kernel import KernelProblem, KernelSolution
-from pegasos.problems.linear import Budget
-from pegasos.solvers.base import Report, Solver, make_run
 
 __all__ = ["SMO"]
 

@@ -13,9 +13,10 @@ from scipy.sparse import issparse
 
 from pegasos._core import native
 from pegasos.base.estimator import check_weights, number_labels
+from pegasos.base.rows import check_rows
 from pegasos.linear.distributed.messages import TURNS, Measured, Message, Order, Reply, Visited
 from pegasos.linear.distributed.plan import Plan, Survey
-from pegasos.problems.linear import Examples, check_rows
+from pegasos.problems.linear import Examples
 
 __all__ = ["Block", "serve", "survey"]
 

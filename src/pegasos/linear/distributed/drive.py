@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from pegasos.base.bounds import Measured
+from pegasos.base.outcome import Budget
+from pegasos.base.progress import Report
 from pegasos.linear.distributed.ascent import Ascent
 from pegasos.linear.distributed.messages import TURNS, Message, Order, Reply, Visited, payload
 from pegasos.linear.distributed.plan import Plan, Survey, check_same
-from pegasos.problems.linear import Budget
-from pegasos.solvers.base import Report
 
 __all__ = ["Found", "Group", "Lost", "drive"]
 

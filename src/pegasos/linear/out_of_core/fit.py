@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.bounds import Bounds
+from pegasos.base.outcome import Budget, Solution
+from pegasos.base.progress import Report
 from pegasos.io.dataset import Dataset, available_memory
 from pegasos.linear.out_of_core.blocks import Block, BlockReader
 from pegasos.linear.out_of_core.parts import DualPart, Part, Statement, StreamPart
-from pegasos.problems.linear import Budget, Solution
 from pegasos.solvers import SDCA, SGDS, Pegasos, Solver
 from pegasos.solvers._subgradient import STREAM_OUTPUTS
 from pegasos.solvers.auto import Auto
-from pegasos.solvers.base import Report
 
 __all__ = ["fits_in_memory", "make_part", "needs_no_pass", "serves", "solve_by_blocks"]
 

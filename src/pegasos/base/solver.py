@@ -1,52 +1,18 @@
 """What every solver has."""
 
-import math
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
-from pegasos._core import native
 from pegasos.base.options import Option, check_options
-from pegasos.problems.kernel import KernelProblem, KernelSolution
-from pegasos.problems.linear import Budget, Problem, Solution, WarmStart
-from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
+from pegasos.base.outcome import Budget, Solution
+from pegasos.base.progress import Report
 
-__all__ = ["LOSSES", "Report", "Solver", "continued_seed", "make_run"]
+__all__ = ["LOSSES", "Solver", "continued_seed", "resolve"]
 
 #: Every loss of one score.
 LOSSES = ("hinge", "squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive")
-
-
-class Report:
-    """Hears of a fit's progress. The base class keeps silent."""
-
-    def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
-        """The bounds were computed."""
-
-    def progressed(self, epoch: float, seconds: float) -> None:
-        """A few tens of milliseconds of work were done."""
-
-    def part(self, name: str) -> "Report":
-        """The report for one of several problems of the fit, which may be solved at a time."""
-        return self
-
-    def close(self) -> None:
-        """The fit is over."""
-
-
-def make_run(budget: Budget, report: Report | None) -> native.Run:
-    """Threads, time limit and callbacks, as the core takes them."""
-    report = report or Report()
-    return native.Run(
-        n_jobs=budget.n_jobs or 1,
-        elapsed=budget.elapsed,
-        max_seconds=math.inf if budget.max_time is None else float(budget.max_time),
-        report=report.checked,
-        progress=report.progressed,
-    )
 
 
 def continued_seed(seed: int, t: int) -> int:
@@ -82,29 +48,37 @@ class Solver(BaseEstimator):
         return " ".join(repr(self).split())
 
     def solve(
-        self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
+        self, problem: Any, budget: Budget, seed: int, start: Any = None, report: Report | None = None
     ) -> Solution:
         """Solve the problem of a linear machine within the budget."""
         raise NotImplementedError
 
     def solve_kernel(
-        self,
-        problem: KernelProblem,
-        budget: Budget,
-        seed: int,
-        start: NDArray[np.float64] | None = None,
-        report: Report | None = None,
-    ) -> KernelSolution:
+        self, problem: Any, budget: Budget, seed: int, start: Any = None, report: Report | None = None
+    ) -> Any:
         """Solve the problem of a kernel machine within the budget; `start` has its dual variables."""
         raise NotImplementedError
 
     def solve_sequences(
-        self,
-        problem: SequenceProblem,
-        budget: Budget,
-        seed: int,
-        start: SequenceStart | None = None,
-        report: Report | None = None,
-    ) -> SequenceSolution:
+        self, problem: Any, budget: Budget, seed: int, start: Any = None, report: Report | None = None
+    ) -> Any:
         """Solve the problem of labelling sequences within the budget."""
         raise NotImplementedError
+
+
+def resolve(solver: Any, known: Mapping[str, type[Solver]]) -> Solver:
+    """The solver object meant by a name or an object; its options are checked."""
+    choices = ", ".join(repr(name) for name in known)
+    if isinstance(solver, str):
+        if solver not in known:
+            raise ValueError(f"solver={solver!r}: must be {choices}, or an object from pegasos.solvers")
+        solver = known[solver]()
+    elif not isinstance(solver, Solver):
+        example = next(cls.__name__ for name, cls in known.items() if name != "auto")
+        raise ValueError(
+            f"solver={solver!r}: must be the name of a solver or an object from pegasos.solvers, such as {example}()"
+        )
+    elif not isinstance(solver, tuple(known.values())):
+        raise ValueError(f"solver={solver!r}: must be {choices}, or an object of theirs from pegasos.solvers")
+    solver.check()
+    return clone(solver)

@@ -1,0 +1,71 @@
+"""Examples in the core's hands: X without a copy, every entry checked."""
+
+from typing import Any, NoReturn
+
+import numpy as np
+import scipy.sparse as sp
+
+from pegasos._core import native
+
+__all__ = ["bind_rows", "check_rows", "explain_not_finite", "make_rows"]
+
+
+def make_rows(X: Any, bias: float, n_jobs: int = 1, rescaled: bool = False) -> tuple[native.Rows, native.RowsReport]:
+    """Hand X to the core without a copy, and check every entry.
+
+    X is a CSR matrix or a C-contiguous array, of float32 or float64; `rescaled` where its columns were divided by
+    their sizes, as the weights will be, which rounds them once more.
+    """
+    if X.shape[0] >= 2**32:
+        raise ValueError(f"X has {X.shape[0]} rows; the core counts at most {2**32 - 1}; fit on a part of them")
+    rows, report = check_rows(X, bias, n_jobs, rescaled)
+    if sp.issparse(X) and not X.has_canonical_format:
+        # The norm of a row with a column twice is not that of its entries.
+        X = X.copy()
+        X.sum_duplicates()
+        rows, report = check_rows(X, bias, n_jobs, rescaled)
+    return rows, report
+
+
+def bind_rows(X: Any, bias: float = 0.0, rescaled: bool = False) -> native.Rows:
+    """X as the core sees it, unchecked but for the length of its row starts."""
+    if not sp.issparse(X):
+        return native.dense_rows(X, bias, rescaled)
+    starts = np.ascontiguousarray(X.indptr)
+    index = np.int32 if starts.dtype == X.indices.dtype == np.int32 else np.int64
+    columns: Any = np.ascontiguousarray(X.indices, dtype=index)
+    if len(starts) != X.shape[0] + 1:
+        raise ValueError(f"X is a broken CSR matrix: {len(starts)} row starts for {X.shape[0]} rows; build it anew")
+    values = np.ascontiguousarray(X.data)
+    return native.csr_rows(values, columns, starts.astype(index, copy=False), X.shape[1], bias, rescaled)
+
+
+def check_rows(
+    X: Any, bias: float = 0.0, n_jobs: int = 1, rescaled: bool = False
+) -> tuple[native.Rows, native.RowsReport]:
+    """X as the core sees it; a ValueError where an entry is not finite or a CSR matrix reaches out of its bounds."""
+    rows = bind_rows(X, bias, rescaled)
+    report = native.inspect(rows, native.Run(n_jobs=n_jobs))
+    if report.bad_structure >= 0:
+        raise ValueError(
+            f"X is a broken CSR matrix: row {report.bad_structure} has column numbers or an extent out of bounds; "
+            "X.check_format(full_check=True) tells more"
+        )
+    if report.not_finite >= 0:
+        explain_not_finite(X, report.not_finite)
+    if report.canonical and sp.issparse(X):
+        X.has_canonical_format = True  # spare SciPy the search
+    return rows, report
+
+
+def explain_not_finite(X: Any, row: int) -> NoReturn:
+    """Raise the error that says which entry of the row is not finite."""
+    values = X[[row]].toarray()[0] if sp.issparse(X) else X[row]
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong) == 0:
+        raise ValueError(f"X has values so large in row {row} that sums of their products overflow; scale the features")
+    value = "NaN" if np.isnan(values[wrong[0]]) else "infinity"
+    raise ValueError(
+        f"Input X contains {value}: row {row}, column {wrong[0]}. Impute such entries "
+        "(sklearn.impute.SimpleImputer) or drop the rows"
+    )
