@@ -23,7 +23,7 @@ public:
     /// An epoch was made, in which the margins told of this gap.
     void met(double gap) {
         ++epochs_;
-        expected_ = gap * (gap >= 0 && gap < before_ ? std::sqrt(gap / before_) : 1);
+        expected_ = gap * (aged_ && gap >= 0 && gap < before_ ? std::sqrt(gap / before_) : 1);
         before_ = gap;
     }
 
@@ -54,7 +54,7 @@ public:
 private:
     double tol_, factor_, expected_ = 0, before_ = 0;
     std::uint64_t first_record_, epochs_ = 0;
-    bool told_ = false;
+    bool aged_, told_ = false;
 };
 
 }  // namespace pegasos

@@ -9,6 +9,8 @@
 #include <optional>
 
 #include "arrays.hpp"
+#include "base/checks.hpp"
+#include "base/multipliers.hpp"
 #include "bound_problem.hpp"
 #include "linear/certificate.hpp"
 #include "linear/neighbours.hpp"
@@ -203,6 +205,22 @@ NB_MODULE(PEGASOS_MODULE, m) {
         .def_ro("below", &Bounds::below);
     m.def("certify", &certify_point, "problem"_a, "run"_a, "w"_a, "q"_a, "tol"_a = 0.0);
     m.def("relative_gap", &relative_gap, "primal"_a, "dual"_a);
+    nb::class_<Checks>(m, "Checks", "When a full check of the bounds is worth its pass over the rows.")
+        .def(nb::init<double, double, std::uint64_t, bool>(), "tol"_a, "usual"_a, "first_record"_a = 16,
+             "aged"_a = true)
+        .def("met", &Checks::met, "gap"_a, "An epoch was made, in which the margins told of this gap.")
+        .def("due", &Checks::due, "dual"_a, "besides"_a = 0.0,
+             "Whether a check is due: at a record, or where the gap expected promises tol.")
+        .def("found", &Checks::found, "gap"_a, "A check found this gap.");
+
+    m.def(
+        "multipliers",
+        [](double bias, double squares, double n_rows, double cost) {
+            const Multipliers found(bias, Multipliers::choose_rho(squares, n_rows, cost));
+            return nb::make_tuple(found.step, found.kappa);
+        },
+        "bias"_a, "squares"_a, "n_rows"_a, "cost"_a,
+        "step and kappa of the intercept, given the sum of the squared norms of the rows and C sum(s).");
 
     nb::class_<Solution>(m, "Solution", "What a solver returns.")
         .def_prop_ro(

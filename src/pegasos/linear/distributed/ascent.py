@@ -25,6 +25,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos._core import native
 from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal
 from pegasos.linear.distributed.messages import Order, Visited
 from pegasos.linear.distributed.plan import Plan
@@ -46,8 +47,7 @@ class Ascent:
         self.done = False
         self.reason = ""
         self.join(n_workers)
-        self._expected = self._gap_before = self._factor = 0.0
-        self._rounds, self._next_record = 0, 16 if tol > 0 else 1
+        self._checks = native.Checks(tol, usual=1.0)
 
     def join(self, n_workers: int) -> None:
         """So many workers are there from now on; what they did is not known to be what it was."""
@@ -84,7 +84,6 @@ class Ascent:
 
     def take_visits(self, answers: Sequence[Visited]) -> None:
         """Join what the workers did."""
-        self._rounds += 1
         changes = np.array([answer.change for answer in answers])
         w = self._start()
         linear = np.array([answer.linear for answer in answers])
@@ -99,16 +98,9 @@ class Ascent:
         self.visits += sum(answer.visits for answer in answers)
         if self.plan.bias:
             self.b = self.plan.kappa * self.b + self.plan.feature * float(self.u[-1])
-        gap = sum(answer.gap for answer in answers)
-        # The margins met are half a round old, on average.
-        self._expected = gap * (math.sqrt(gap / self._gap_before) if 0 <= gap < self._gap_before else 1.0)
-        self._gap_before = gap
+        self._checks.met(sum(answer.gap for answer in answers))
         u = self._penalised()
-        value = self.linear - float(u @ u) / 2
-        promising = self.tol > 0 and (self._factor or 1.0) * self._expected <= self.tol * value
-        self.due = promising or self._rounds >= self._next_record
-        while self._rounds >= self._next_record:
-            self._next_record *= 2
+        self.due = self._checks.due(self.linear - float(u @ u) / 2)
 
     def _penalised(self) -> NDArray[np.float64]:
         """u, with the constant feature that the problem has."""
@@ -129,8 +121,7 @@ class Ascent:
                 f"the numbers overflowed: C={self.plan.C:.3g}, weights that sum to {self.plan.total_weight:.3g} and an "
                 f"example of norm {self.plan.longest:.3g} are too much together; lower C, or scale weights and features"
             )
-        if self._expected > 0:
-            self._factor = min(max(1.1 * (found.primal - found.dual) / self._expected, 0.5), 10.0)
+        self._checks.found(found.primal - found.dual)
         if found.primal < self.bounds.primal:
             self.w = w
         self.bounds = self.bounds.best(found)
