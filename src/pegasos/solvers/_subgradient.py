@@ -40,7 +40,7 @@ STREAM_OUTPUTS = {False: "last", "last": "last", True: "average", "suffix": "suf
 
 
 class SubgradientSolver(Solver):
-    """Stochastic sub-gradient descent; see `cpp/linear/solvers/subgradient.hpp` for the mathematics."""
+    """Stochastic sub-gradient descent; see `cpp/linear/solvers/subgradient.cpp` for the mathematics."""
 
     schedule: ClassVar[str]
 

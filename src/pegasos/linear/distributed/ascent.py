@@ -10,7 +10,7 @@ the share g_k of its changes, with g in [0, 1]^K the best for
     D(alpha + sum_k g_k (change k)) >= D(alpha) + sum_k g_k (l_k - <w, d_k>) - 1/2 ||sum_k g_k d_k||^2
 
 (equal for hinge), a problem in K variables. g = 1/K each would never lower D, so the best g does not, whatever the
-caution; that follows from how far off the best common g was, as the threads' in ``cpp/linear/solvers/sdca.hpp``.
+caution; that follows from how far off the best common g was, as the threads' in ``cpp/linear/solvers/sdca.cpp``.
 
 The intercept is by the method of multipliers, as there: b is a multiplier, and the constant feature of the rows is
 sqrt(step), so that visits move the score of a row by step times the change of sigma = sum_i alpha_i y_i.
