@@ -15,10 +15,11 @@ namespace pegasos {
 
 class Checks {
 public:
-    /// `usual`: the gap over the one expected, before a check has told. A solver whose checks cost many
-    /// epochs has a later first record.
-    explicit Checks(double tol, double usual = 0.9, std::uint64_t first_record = 16)
-        : tol_(tol), factor_(usual), first_record_(tol > 0 ? first_record : 1) {}
+    /// `usual`: the gap over the one expected, before a check has told; larger where a check in vain costs
+    /// more. `first_record`: f, later where a check costs more than an epoch. `aged`: whether the gaps met
+    /// are half an epoch old; otherwise they are expected as they are.
+    explicit Checks(double tol, double usual = 0.9, std::uint64_t first_record = 16, bool aged = true)
+        : tol_(tol), factor_(usual), first_record_(tol > 0 ? first_record : 1), aged_(aged) {}
 
     /// An epoch was made, in which the margins told of this gap.
     void met(double gap) {
