@@ -7,15 +7,15 @@ shuffled within and across blocks, and the disk is read in stretches.
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.io.ahead import read_ahead
 from pegasos.io.dataset import Dataset, bytes_view
 
 __all__ = ["Block", "BlockReader"]
@@ -108,20 +108,12 @@ class BlockReader:
             first, before = last, int(ends[last - 1])
 
     def _read(self, order: NDArray[np.int64]) -> Iterator[Block]:
-        with ExitStack() as stack:
-            names = ("values", "columns") if self._dataset.storage == "csr" else ("values",)
-            files = {name: self._dataset.descriptor(name) for name in names}
-            thread = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="pegasos-read-ahead"))
-            buffers = [_Buffers() for _ in range(2)]
-            groups = self._groups(order)
-            ahead = thread.submit(self._load, next(groups), files, buffers[0])
-            turn = 1
-            for group in groups:
-                block = ahead.result()
-                ahead = thread.submit(self._load, group, files, buffers[turn % 2])
-                turn += 1
-                yield block
-            yield ahead.result()
+        names = ("values", "columns") if self._dataset.storage == "csr" else ("values",)
+        files = {name: self._dataset.descriptor(name) for name in names}
+        buffers = cycle([_Buffers(), _Buffers()])  # one to work on, and one that is being filled
+        blocks = (self._load(group, files, next(buffers)) for group in self._groups(order))
+        with read_ahead(blocks, 1) as ready:
+            yield from ready
 
     def _load(self, group: NDArray[np.int64], files: dict[str, int], buffers: "_Buffers") -> Block:
         dataset, n_rows = self._dataset, len(self._dataset)
