@@ -206,7 +206,7 @@ def test_falls_short_with_a_warning(client):
         ({"local_epochs": 0}, ValueError, "local_epochs=0: must be a finite number above 0"),
         ({"timeout": None}, ValueError, "timeout=None"),
         ({"intercept": "free"}, TypeError, "no parameter 'intercept': the intercept is penalized"),
-        ({"scale": "auto"}, TypeError, "no parameter 'scale': is none that Dask's workers serve"),
+        ({"scale": "auto"}, TypeError, "no parameter 'scale': Dask's workers do not support it"),
         ({"solver": "sdca"}, TypeError, "no parameter 'solver'"),
         ({"n_jobs": 2}, TypeError, "threads_per_worker"),
         ({"penalty": "l2"}, TypeError, "no parameter 'penalty'"),

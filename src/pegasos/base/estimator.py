@@ -3,7 +3,7 @@
 import functools
 import inspect
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -15,11 +15,11 @@ from sklearn.utils.validation import validate_data
 from pegasos._config import count_threads
 from pegasos.base.early_stopping import split
 from pegasos.base.options import Flag, Integer, Number, Option, check_options
-from pegasos.base.outcome import Budget
+from pegasos.base.outcome import Budget, Solution
 from pegasos.base.rows import check_rows
 from pegasos.base.solver import Solver, resolve
 from pegasos.base.validation import check_weights, class_weights, number_labels, sum_weights
-from pegasos.certificate import REASONS, Certificate, History
+from pegasos.certificate import REASONS, Certificate, History, join_parts
 from pegasos.io.dataset import Dataset
 
 __all__ = ["Classifier", "Data", "Machine", "explains_habits", "shortfall"]
@@ -73,12 +73,12 @@ def _text_columns(X: Any) -> str:
 
 
 def explains_habits(init: Callable[..., None]) -> Callable[..., None]:
-    """Turn "unexpected keyword" into advice for the parameters of `HABITS`, and of the class's own `not_served`."""
+    """Turn "unexpected keyword" into advice for the parameters of `HABITS`, and of the class's own `not_supported`."""
     known = inspect.signature(init).parameters
 
     @functools.wraps(init)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> None:
-        habits = HABITS | getattr(self, "not_served", {})
+        habits = HABITS | getattr(self, "not_supported", {})
         for name in kwargs:
             if name in habits and name not in known:
                 raise TypeError(f"{type(self).__name__} has no parameter {name!r}: {habits[name]}")
@@ -236,6 +236,16 @@ class Machine(BaseEstimator):
 
     def _budget(self, elapsed: float = 0.0) -> Budget:
         return Budget(self.tol, self.max_iter, self.max_time, elapsed, self._threads())
+
+    def _store_outcome(
+        self, solutions: Sequence[Solution[Any]], certificates: Sequence[Certificate], seconds: float
+    ) -> None:
+        """The certificates of the problems of a fit, which took so long, and how it got there."""
+        histories = [solution.history for solution in solutions]
+        several = len(solutions) > 1
+        self.certificate_ = join_parts(certificates, seconds) if several else certificates[0]
+        self.history_ = histories if several else histories[0]
+        self.n_iter_ = self.certificate_.n_iter
 
     def _bounds_reached(self, found: Certificate) -> list[str]:
         """What a fit that fell short of `tol` did reach, in sentences."""

@@ -12,19 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base.estimator import shortfall
 from pegasos.base.options import Number, Option, check_options
-from pegasos.base.outcome import Budget
-from pegasos.base.progress import make_report
-from pegasos.certificate import Certificate, certificate_of, history_from_records, join_parts
+from pegasos.base.outcome import Budget, Point, Solution
+from pegasos.base.progress import make_progress
+from pegasos.certificate import Certificate
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
 from pegasos.dask.lazy import apply
 from pegasos.dask.partitions import is_collection, split
-from pegasos.linear.distributed import Found, Plan, Tally, drive, make_plan
-from pegasos.linear.estimator import LinearMachine, State
+from pegasos.linear.distributed import Plan, Tally, drive, make_plan
+from pegasos.linear.estimator import LinearMachine
 
 __all__ = ["DaskMachine"]
 
-ELSEWHERE = "is none that Dask's workers serve; leave it out, or use the estimator of the same name in pegasos"
+ELSEWHERE = "Dask's workers do not support it; leave it out, or use the estimator of the same name in pegasos"
 
 
 class DaskMachine(LinearMachine):
@@ -33,7 +33,7 @@ class DaskMachine(LinearMachine):
     #: The estimator on data in one piece.
     local: ClassVar[type[LinearMachine]]
     #: Parameters that it has and these have not.
-    not_served: ClassVar[Mapping[str, str]] = {
+    not_supported: ClassVar[Mapping[str, str]] = {
         "solver": "the workers' dual coordinate ascent is the only solver; leave it out",
         "intercept": "the intercept is penalized; leave it out, or use the estimator of the same name in pegasos",
         "n_jobs": "threads are those that Dask's workers have (threads_per_worker of the cluster); leave it out",
@@ -102,15 +102,15 @@ class DaskMachine(LinearMachine):
             try:
                 surveys = group.survey(machine)
                 plan = make_plan(machine, surveys, seed)
-                report = make_report(self.verbose)
+                progress = make_progress(self.verbose)
                 labels = [repr(plan.classes.tolist()[target]) for target in plan.targets] if len(plan.classes) else [""]
-                parts = [report.part(label) for label in labels] if len(plan.targets) > 1 else [report]
+                parts = [progress.part(label) for label in labels] if len(plan.targets) > 1 else [progress]
                 elapsed = time.perf_counter() - started
                 budget = Budget(self.tol, self.max_iter, self.max_time, elapsed)
                 try:
                     found, tally = drive(group, plan, surveys, budget, self.local_epochs, parts)
                 finally:
-                    report.close()
+                    progress.close()
             finally:
                 group.close()
         self._keep(plan, found, tally)
@@ -127,19 +127,13 @@ class DaskMachine(LinearMachine):
         known = self.local().get_params(deep=False)
         return self.local(**{name: value for name, value in self.get_params(deep=False).items() if name in known})
 
-    def _keep(self, plan: Plan, found: Sequence[Found], tally: Tally) -> None:
+    def _keep(self, plan: Plan, found: Sequence[Solution[Point]], tally: Tally) -> None:
         """Store what was found."""
-        coef = np.array([one.w[:-1] for one in found])
-        self._store_weights(coef, np.array([float(one.w[-1]) * plan.bias for one in found]))
-        certificates = [certificate_of(one, self.tol) for one in found]
-        histories = [history_from_records(one.records) for one in found]
-        several = len(found) > 1
-        self.certificate_ = join_parts(certificates, found[0].seconds) if several else certificates[0]
-        self.history_ = histories if several else histories[0]
-        self.n_iter_ = self.certificate_.n_iter
+        coef = np.array([one.point.w[:-1] for one in found])
+        self._store_weights(coef, np.array([float(one.point.w[-1]) * plan.bias for one in found]))
+        self._store(found, found[0].seconds)
         self.rounds_, self.recoveries_ = tally.rounds, tally.losses
         self.bytes_per_round_ = tally.bytes / tally.rounds
-        self.scale_ = None
         self.n_features_in_ = plan.n_features
         if plan.names is not None:
             self.feature_names_in_ = np.array(plan.names, dtype=object)
@@ -147,8 +141,6 @@ class DaskMachine(LinearMachine):
             del self.feature_names_in_
         if len(plan.classes):
             self.classes_ = plan.classes
-        steps = round(max(one.epochs for one in found) * plan.n_rows)
-        self._last = State(steps, None, self.loss, tuple(State(steps, None, self.loss) for _ in found if several))
 
     def to_local(self) -> Any:
         """The estimator of the same name in `pegasos`, fitted: it needs no Dask."""

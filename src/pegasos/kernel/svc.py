@@ -71,7 +71,7 @@ class SVC(Classifier, KernelMachine):
         Megabytes of the kernel matrix that are kept, by all problems at work together.
     early_stopping : bool, default=False
         Whether to stop also when the accuracy on examples held out has not improved for `n_iter_no_change` epochs.
-        Only for solvers that serve it.
+        Only for solvers that support it.
     validation_fraction : float, default=0.1
         The share of the examples held out, of each class alike.
     n_iter_no_change : int, default=5
@@ -199,6 +199,20 @@ class SVC(Classifier, KernelMachine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _refuse_combinations(self, solver: Solver) -> None:
+        super()._refuse_combinations(solver)
+        pairs = self.decision_function_shape == "ovo"
+        if pairs and self.multi_class == "ovr":
+            raise ValueError(
+                "decision_function_shape='ovo' is the decisions of pairs of classes, which multi_class='ovr' does not "
+                "train; use multi_class='ovo', or decision_function_shape='ovr'"
+            )
+        if pairs and self.break_ties:
+            raise ValueError(
+                "break_ties=True goes by a decision for each class; use decision_function_shape='ovr', or "
+                "break_ties=False"
+            )
 
     def decision_function(self, X: Any) -> Floats:
         """Decisions of shape (n_samples,) for two classes, positive for ``classes_[1]``.

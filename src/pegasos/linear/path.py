@@ -17,8 +17,8 @@ from sklearn.utils.multiclass import type_of_target
 
 from pegasos.base.estimator import Data, explains_habits
 from pegasos.base.options import Choice, Option, names
-from pegasos.base.outcome import WarmStart
-from pegasos.base.progress import Report, make_report
+from pegasos.base.outcome import check_finite
+from pegasos.base.progress import Progress, make_progress
 from pegasos.base.threads import run_all
 from pegasos.certificate import Certificate
 from pegasos.io.dataset import Dataset
@@ -122,11 +122,11 @@ def path(
     svc = LinearSVC(**parameters)
     grid, solver = make_grid(Cs), svc.check_parameters()
     data = _two_classes(svc._accept(X, y, sample_weight))
-    report = make_report(svc.verbose)
+    progress = make_progress(svc.verbose)
     try:
-        points = list(_follow(svc, solver, svc._hand_over(data), grid, svc._seed(), report))
+        points = list(_follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress))
     finally:
-        report.close()
+        progress.close()
     _warn_of_shortfall("path", svc, points, data.X)
     return _as_path(points, data.classes)
 
@@ -137,7 +137,7 @@ def _two_classes(data: Data) -> Data:
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {type_of_target(data.y)}: y has "
             f"{len(data.classes)} classes. Choose C with sklearn.model_selection.GridSearchCV around LinearSVC, which "
-            "serves more, or wrap the estimator in sklearn.multiclass.OneVsRestClassifier"
+            "supports more, or wrap the estimator in sklearn.multiclass.OneVsRestClassifier"
         )
     return data
 
@@ -157,7 +157,7 @@ def make_grid(Cs: int | ArrayLike) -> NDArray[np.float64]:
     return grid
 
 
-class Point(NamedTuple):
+class Fitted(NamedTuple):
     """One solution of a path. It holds no examples, so that those of a fold can go."""
 
     C: float
@@ -168,19 +168,19 @@ class Point(NamedTuple):
 
 
 def _follow(
-    svc: LinearSVC, solver: Solver, examples: Examples, grid: Iterable[float], seed: int, report: Report
-) -> Iterator[Point]:
+    svc: LinearSVC, solver: Solver, examples: Examples, grid: Iterable[float], seed: int, progress: Progress
+) -> Iterator[Fitted]:
     """Solve for each C in turn, from the dual point of the last. Its variables are shares of their bounds C s_i: they
     are feasible for any C, and those at a bound stay there."""
     start = None
     for C in grid:
         problem = examples.problem(float(C))
-        solution = svc._solve(solver, problem, seed, start, report)
-        start = WarmStart(solution.w, solution.t, solution.q)
-        yield Point(problem.C, problem.largest_norm, *examples.weights(solution.w), svc._certificate(solution))
+        solution = check_finite(solver.solve(problem, svc._budget(), seed, start, progress), problem)
+        start, certificate = solution.start, solution.certificate(svc.tol, svc.scale is not None)
+        yield Fitted(problem.C, problem.largest_norm, *examples.weights(solution.point.w), certificate)
 
 
-def _as_path(points: Sequence[Point], classes: NDArray[Any]) -> Path:
+def _as_path(points: Sequence[Fitted], classes: NDArray[Any]) -> Path:
     return Path(
         Cs=np.array([point.C for point in points]),
         coefs=np.array([point.coef for point in points]),
@@ -190,7 +190,7 @@ def _as_path(points: Sequence[Point], classes: NDArray[Any]) -> Path:
     )
 
 
-def _warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Point], X: Any) -> None:
+def _warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: Any) -> None:
     """One warning for all the fits that fell short of `tol`, with the advice for the worst."""
     short = [point for point in points if not point.certificate.converged]
     if short:
@@ -203,7 +203,7 @@ def _warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Point], X: Any
 class Fold(NamedTuple):
     """One fold: what was found for each C, and its score on the examples held out."""
 
-    points: list[Point]
+    points: list[Fitted]
     scores: NDArray[np.float64]
 
 
@@ -337,7 +337,7 @@ random_state, verbose
         data = _two_classes(self._accept(X, y, sample_weight))
         seed = self._seed()
         work = functools.partial(_fit_fold, self._make_svc(n_jobs=1), solver, self._scorer(), data, grid, seed)
-        works = [(functools.partial(work, *split), Report()) for split in self._splits(data, groups)]
+        works = [(functools.partial(work, *split), Progress()) for split in self._splits(data, groups)]
         folds = run_all(works, self._threads() or 1)
         _warn_of_shortfall(type(self).__name__, self, [point for fold in folds for point in fold.points], data.X)
         self.Cs_ = grid
@@ -417,10 +417,10 @@ def _fit_fold(
     seed: int,
     train: Any,
     test: Any,
-    report: Report,
+    progress: Progress,
 ) -> Fold:
     """The path on the examples to train on, and its scores on those held out."""
-    points = list(_follow(svc, solver, svc._hand_over(data.take(train)), grid, seed, report))
+    points = list(_follow(svc, solver, svc._hand_over(data.take(train)), grid, seed, progress))
     held_out = data.take(test)
     decisions = _as_path(points, data.classes).decision_function(held_out.X)
     scores = []

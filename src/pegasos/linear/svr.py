@@ -15,12 +15,12 @@ from sklearn.base import RegressorMixin
 from pegasos._core import native
 from pegasos.base.estimator import Data, explains_habits
 from pegasos.base.options import Choice, Number, Option, names
-from pegasos.base.outcome import Solution
+from pegasos.base.outcome import Point, Solution
 from pegasos.base.progress import make_run
 from pegasos.base.targets import middle_and_spread, near_middle
-from pegasos.certificate import Certificate, relative_gap
+from pegasos.certificate import Certificate
 from pegasos.linear.stream import StreamMachine
-from pegasos.problems.linear import Examples, Problem
+from pegasos.problems.linear import Examples, LinearProblem
 from pegasos.solvers import Solver
 
 __all__ = ["LinearSVR"]
@@ -147,32 +147,32 @@ random_state, verbose
             )
         return examples
 
-    def _as_stored(self, solution: Solution, problem: Problem, examples: Examples) -> Solution:
+    def _as_stored(self, solution: Solution[Point], problem: LinearProblem, examples: Examples) -> Solution[Point]:
         """With the shift given back the intercept is rounded once more; the upper bound is that of the model."""
         if examples.shift == 0:
             return solution
         budget, started = self._budget(solution.seconds), time.perf_counter()
-        w, primal, above = solution.w.copy(), solution.primal, solution.above
+        w, bounds, known = solution.point.w.copy(), solution.bounds, solution.point.w[-1]
         w[-1] = examples.weights(w)[1] - examples.shift
-        if budget.max_time is not None and solution.seconds >= budget.max_time:
-            moved = _off(examples, w[-1], solution.w[-1])
-        else:
-            if w[-1] != solution.w[-1]:
-                found = native.certify(problem.core, make_run(budget, None), w, solution.q, budget.tol)
-                primal, above = found.primal, found.above
-            moved = _off(examples, w[-1], w[-1])
+        if budget.max_time is None or solution.seconds < budget.max_time:
+            if w[-1] != known:
+                assert solution.point.q is not None
+                found = native.certify(problem.core, make_run(budget), w, solution.point.q, budget.tol)
+                bounds = bounds._replace(primal=found.primal, above=found.above)
+            known = w[-1]
+        moved = _off(examples, w[-1], known)
         if moved > 0:  # the loss of an example, or its root, rises by that at most
             total = problem.C * problem.total_weight
             squared = self.loss == "squared_epsilon_insensitive"
-            more = moved * (2 * math.sqrt(total * primal) + total * moved if squared else total)
-            primal, above = primal + 1.01 * more, above + 1.01 * more
+            more = 1.01 * (moved * (2 * math.sqrt(total * bounds.primal) + total * moved if squared else total))
+            bounds = bounds._replace(primal=bounds.primal + more, above=bounds.above + more)
         reason = solution.reason
-        if reason == "tol" and relative_gap(primal, solution.dual) > budget.tol:
+        if reason == "tol" and bounds.gap > budget.tol:
             reason = "precision"
         seconds = solution.seconds + time.perf_counter() - started
-        records = [[*row[:2], max(row[2], primal), row[3]] for row in solution.records]
-        records[-1] = [seconds, records[-1][1], primal, solution.dual]
-        return replace(solution, w=w, primal=primal, above=above, reason=reason, seconds=seconds, records=records)
+        records = [[*row[:2], max(row[2], bounds.primal), row[3]] for row in solution.records]
+        records[-1] = [seconds, records[-1][1], bounds.primal, bounds.dual]
+        return replace(solution.moved(w=w), bounds=bounds, reason=reason, seconds=seconds, records=records)
 
     def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:
         rounding = C * X.shape[0] * np.spacing(np.abs(self.intercept_[0]))

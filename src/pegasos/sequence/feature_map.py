@@ -31,10 +31,10 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
 from pegasos.base.estimator import Machine
 from pegasos.base.options import Option, check_options
-from pegasos.base.outcome import Budget, Solution, check_finite
-from pegasos.base.progress import Report, make_report
+from pegasos.base.outcome import Budget, Method, Point, Solution, check_finite
+from pegasos.base.progress import Progress, make_progress
 from pegasos.base.validation import check_weights, sum_weights
-from pegasos.certificate import REASONS, Certificate, History, certificate_of, history_from_records
+from pegasos.certificate import REASONS, Certificate, History
 from pegasos.problems.joint import check_cost
 
 __all__ = ["FeatureMapSVC"]
@@ -149,13 +149,13 @@ class FeatureMapSVC(ClassifierMixin, BaseEstimator):
         random = check_random_state(self.random_state)
         problem = _Problem(_all_features(self.feature_map, items, classes), own, s, C, cost)
         budget = Budget(self.tol, self.max_iter, self.max_time)
-        report = make_report(self.verbose)
+        progress = make_progress(self.verbose)
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                solution = _solve(problem, budget, random, started, report)
+                solution = _solve(problem, budget, random, started, progress)
         finally:
-            report.close()
-        self._store(check_finite(solution, C, total, problem.largest_norm), classes)
+            progress.close()
+        self._store(check_finite(solution, problem), classes)
         if not self.certificate_.converged:
             warnings.warn(self._advice(), ConvergenceWarning, stacklevel=2)
         return self
@@ -203,11 +203,11 @@ class FeatureMapSVC(ClassifierMixin, BaseEstimator):
         labels = classes.tolist()
         return check_cost([[self.cost(true, taken) for taken in labels] for true in labels], len(labels))
 
-    def _store(self, solution: Solution, classes: NDArray[Any]) -> None:
-        self.certificate_ = certificate_of(solution, self.tol)
-        self.history_ = history_from_records(solution.records)
+    def _store(self, solution: Solution[Point], classes: NDArray[Any]) -> None:
+        self.certificate_ = solution.certificate(self.tol)
+        self.history_ = solution.history
         self.n_iter_ = self.certificate_.n_iter
-        self.coef_, self.classes_ = solution.w, classes
+        self.coef_, self.classes_ = solution.point.w, classes
 
     def _advice(self) -> str:
         found = self.certificate_
@@ -238,6 +238,10 @@ class _Problem:
     @property
     def largest_norm(self) -> float:
         return float(self.norms.max())
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.s.sum())
 
     def weights(self, p: Floats) -> Floats:
         """w at the dual point p."""
@@ -272,8 +276,8 @@ class _Problem:
 
 
 def _solve(
-    problem: _Problem, budget: Budget, random: np.random.RandomState, started: float, report: Report
-) -> Solution:
+    problem: _Problem, budget: Budget, random: np.random.RandomState, started: float, progress: Progress
+) -> Solution[Point]:
     """Block-coordinate Frank-Wolfe in pairs, in a random order of the examples.
 
     Each check tells what the examples add to the gap. Those that add less than a tenth of the average rest until the
@@ -306,7 +310,7 @@ def _solve(
         order = np.flatnonzero(gaps > 0.1 * gaps.mean())
         seconds = time.perf_counter() - started
         records.append([seconds, visits / n, bounds.primal, bounds.dual])
-        report.checked(*records[-1])
+        progress.checked(*records[-1])
         exhausted = moves == 0 or len(order) == 0 or not math.isfinite(found.primal)
         if budget.tol > 0 and bounds.gap <= budget.tol:
             reason = "tol"
@@ -314,20 +318,15 @@ def _solve(
             reason = "precision"
         elif not reason and visits >= budget.max_iter * n:
             reason = "max_iter"
-    solver = "block-coordinate Frank-Wolfe in pairs"
     return Solution(
-        w=best_w,
-        q=p.ravel(),
-        t=visits,
-        primal=bounds.primal,
-        dual=bounds.dual,
-        above=bounds.above,
-        below=bounds.below,
+        point=Point(best_w, p.ravel()),
+        bounds=bounds,
         epochs=visits / n,
         seconds=seconds,
         reason=reason,
         records=records,
-        solver=solver,
+        method=Method(("block-coordinate Frank-Wolfe in pairs",)),
+        t=visits,
     )
 
 

@@ -15,14 +15,16 @@ from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base.estimator import Machine, explains_habits, shortfall
 from pegasos.base.options import Flag, Integer, Option
-from pegasos.base.progress import make_report
+from pegasos.base.outcome import Solution, Start
+from pegasos.base.progress import make_progress
 from pegasos.base.rows import check_rows
+from pegasos.base.supports import WARM_START, refuse_unsupported
 from pegasos.base.validation import sum_weights
-from pegasos.certificate import Certificate, History, certificate_of, history_from_records
+from pegasos.certificate import Certificate, History
 from pegasos.problems.joint import check_cost
-from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
+from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.sequence.input import Encoder, Labels, Sequences, encode_labels, look_up_labels, take_labels
-from pegasos.solvers import SEQUENCE_SOLVERS, Pegasos, Solver
+from pegasos.solvers import SEQUENCE_SOLVERS, Solver
 
 __all__ = ["SequenceSVC"]
 
@@ -121,7 +123,7 @@ class SequenceSVC(Machine):
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     _encoder: Encoder
-    _last: SequenceStart | None
+    _last: Labellings | None
 
     solvers = SEQUENCE_SOLVERS
     options: ClassVar[Mapping[str, Option]] = {
@@ -205,12 +207,19 @@ class SequenceSVC(Machine):
         core = native.ChainProblem(
             rows, sequences.starts, labels.encoded, weights, C, cost, barriers, bool(self.boundaries)
         )
-        problem = SequenceProblem(core, len(sequences), len(labels.classes), C, float(weights.sum()))
+        problem = SequenceProblem(
+            n_rows=len(sequences),
+            C=C,
+            total_weight=float(weights.sum()),
+            loss="hinge",
+            core=core,
+            n_labels=len(labels.classes),
+        )
 
-        report = make_report(self.verbose)
+        progress = make_progress(self.verbose)
         try:
             budget = self._budget(time.perf_counter() - started)
-            found = solver.solve_sequences(problem, budget, self._seed(), last, report)
+            found = solver.solve(problem, budget, self._seed(), None if last is None else Start(last), progress)
         except MemoryError:
             n_features, n_labels = sequences.X.shape[1], len(labels.classes)
             raise MemoryError(
@@ -218,7 +227,7 @@ class SequenceSVC(Machine):
                 f"{20e-9 * n_features * n_labels:.2g} GB, do not fit into memory; lower hash_bits, or raise min_count"
             ) from None
         finally:
-            report.close()
+            progress.close()
         self._encoder, self.classes_ = encoder, labels.classes
         self._check_names(X, reset=True)
         self._store(found)
@@ -284,13 +293,13 @@ class SequenceSVC(Machine):
         }
 
     def _refuse_combinations(self, solver: Solver) -> None:
-        if self.warm_start and isinstance(solver, Pegasos):
-            raise ValueError("warm_start=True continues a fit of FrankWolfe; with Pegasos leave it out")
+        if self.warm_start:
+            refuse_unsupported(solver, SequenceProblem, SEQUENCE_SOLVERS, [WARM_START])
         named = isinstance(self.constraints, str) and self.constraints == "bio"
         if not (self.constraints is None or named or isinstance(self.constraints, list | tuple | set | frozenset)):
             raise ValueError(f"constraints={self.constraints!r}: must be 'bio', a list of pairs of labels, or None")
 
-    def _check_last(self, last: SequenceStart, labels: Labels, sequences: Sequences) -> SequenceStart | None:
+    def _check_last(self, last: Labellings, labels: Labels, sequences: Sequences) -> Labellings | None:
         """The start of a fit that continues the last one; none where the sequences are others."""
         if not np.array_equal(labels.classes, self.classes_):
             raise ValueError(
@@ -325,19 +334,17 @@ class SequenceSVC(Machine):
                 barriers[len(names) if before is None else numbers[before], numbers[after]] = -np.inf
         return barriers
 
-    def _store(self, found: SequenceSolution) -> None:
-        n_labels = len(self.classes_)
-        table = found.weights.reshape(-1, n_labels)
-        links = found.links.reshape(n_labels + 2, n_labels)
-        if not (np.isfinite(table).all() and math.isfinite(found.primal)):
+    def _store(self, found: Solution[SequencePoint]) -> None:
+        n_labels, point = len(self.classes_), found.point
+        table = point.weights.reshape(-1, n_labels)
+        links = point.links.reshape(n_labels + 2, n_labels)
+        if not (np.isfinite(table).all() and math.isfinite(found.bounds.primal)):
             raise ValueError("the numbers overflowed; lower C, or scale weights and features")
         self.coef_, self.intercept_ = table[:-1].T, table[-1].copy()  # a view: the table may be large
         self.transitions_, self.start_, self.end_ = links[:-2].copy(), links[-2].copy(), links[-1].copy()
         self.n_features_in_ = self.coef_.shape[1]
-        self._last = found.start
-        self.certificate_ = certificate_of(found, self.tol)
-        self.n_iter_ = self.certificate_.n_iter
-        self.history_ = history_from_records(found.records)
+        self._last = point.labellings
+        self._store_outcome([found], [found.certificate(self.tol)], found.seconds)
 
     def _decode(
         self, X: Any, lengths: ArrayLike | None, scores: bool = False
@@ -414,14 +421,14 @@ def _check_allowed(labels: Labels, sequences: Sequences, barriers: Floats) -> No
     raise ForbiddenLink(i, place - int(starts[i]), f"the label {own!r} {where}")
 
 
-def _drop_forbidden(last: SequenceStart, sequences: Sequences, barriers: Floats) -> SequenceStart:
+def _drop_forbidden(last: Labellings, sequences: Sequences, barriers: Floats) -> Labellings:
     """The labellings that constraints allow: they may be others than at the last fit."""
     lengths = sequences.lengths[last.owners]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
     _, wrong, wrong_end = _find_forbidden(last.labels, starts, barriers)
     numbers = np.repeat(np.arange(len(lengths)), lengths)  # of the labelling, for each position
     allowed = np.bincount(numbers[wrong | wrong_end], minlength=len(lengths)) == 0
-    return SequenceStart(last.owners[allowed], last.shares[allowed], last.labels[allowed[numbers]])
+    return Labellings(last.owners[allowed], last.shares[allowed], last.labels[allowed[numbers]])
 
 
 def _find_forbidden(

@@ -6,6 +6,8 @@ from typing import ClassVar
 from pegasos._core import native
 from pegasos.base.options import Number, Option
 from pegasos.base.solver import LOSSES, Solver
+from pegasos.base.supports import Supports
+from pegasos.problems.linear import StreamProblem
 
 __all__ = ["AdaGrad"]
 
@@ -33,9 +35,6 @@ class AdaGrad(Solver):
     """
 
     name = "adagrad"
-    losses = LOSSES
-    #: Whether the problem has an `alpha`.
-    has_alpha: ClassVar[bool] = False
     options: ClassVar[Mapping[str, Option]] = {
         "eta": Number(low=0, open=True, help="step size"),
     }
@@ -43,6 +42,12 @@ class AdaGrad(Solver):
     def __init__(self, *, eta: float = 0.5) -> None:
         self.eta = eta
 
-    def make_stream(self, dimension: int, loss: str, epsilon: float, alpha: float | None) -> native.Stream:
-        """A learner in the core's hands."""
-        return native.Stream.adagrad(dimension, loss, epsilon, float(self.eta))
+    def _stream(self, problem: StreamProblem) -> native.Stream:
+        if problem.alpha is not None:
+            raise ValueError(
+                f"alpha={problem.alpha:g}: AdaGrad minimises the loss alone, without a norm to weigh; leave alpha out, "
+                "or use solver='pegasos'"
+            )
+        return native.Stream.adagrad(problem.dimension, problem.loss, problem.epsilon, float(self.eta))
+
+    supports: ClassVar = {StreamProblem: Supports(_stream, losses=LOSSES)}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos.base.options import Number, Option
-from pegasos.problems.linear import Problem
+from pegasos.problems.linear import LinearProblem
 from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
 
 __all__ = ["ConstantStep"]
@@ -53,7 +53,7 @@ class ConstantStep(SubgradientSolver):
         self.average = average
         self.max_steps = max_steps
 
-    def step_parameter(self, problem: Problem, steps: int) -> float:
+    def step_parameter(self, problem: LinearProblem, steps: int) -> float:
         if self.eta * problem.alpha >= 1:
             raise ValueError(
                 f"eta={self.eta:g} is not below 1/alpha={1 / problem.alpha:g}, so that a step would turn the weights "

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos.base.options import Number, Option
-from pegasos.problems.linear import Problem
+from pegasos.problems.linear import LinearProblem
 from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
 
 __all__ = ["NormBall"]
@@ -57,8 +57,8 @@ class NormBall(SubgradientSolver):
         self.average = average
         self.max_steps = max_steps
 
-    def ball_radius(self, problem: Problem) -> float:
+    def ball_radius(self, problem: LinearProblem) -> float:
         return float(problem.alpha**-0.5 if self.radius is None else self.radius)
 
-    def step_parameter(self, problem: Problem, steps: int) -> float:
+    def step_parameter(self, problem: LinearProblem, steps: int) -> float:
         return self.ball_radius(problem) / problem.largest_norm if problem.largest_norm > 0 else 1.0

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos.base.options import Number, Option
-from pegasos.problems.linear import Problem
+from pegasos.problems.linear import LinearProblem
 from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
 
 __all__ = ["Norma"]
@@ -53,5 +53,5 @@ class Norma(SubgradientSolver):
         self.average = average
         self.max_steps = max_steps
 
-    def step_parameter(self, problem: Problem, steps: int) -> float:
+    def step_parameter(self, problem: LinearProblem, steps: int) -> float:
         return float(0.5 * (2 + 0.5 * steps**-0.5) ** 0.5) if self.p is None else self.p

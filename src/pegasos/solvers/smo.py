@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pegasos._core import native
 from pegasos.base.options import Integer, Option
-from pegasos.base.outcome import Budget
-from pegasos.base.progress import Report, make_run
+from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import Solver
-from pegasos.problems.kernel import KernelProblem, KernelSolution
+from pegasos.base.supports import Supports
+from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem
 
 __all__ = ["SMO"]
 
@@ -48,9 +46,6 @@ class SMO(Solver):
     """
 
     name = "smo"
-    losses = ()
-    kernel_losses = ("hinge", "epsilon_insensitive")
-    kernel_intercept = True
     options: ClassVar[Mapping[str, Option]] = {
         "working_set": Integer(low=2, high=2**20, help="variables chosen at a time"),
         "block": Integer(low=2, high=2**20, help="variables of these solved at a time"),
@@ -60,15 +55,14 @@ class SMO(Solver):
         self.working_set = working_set
         self.block = block
 
-    def solve_kernel(
+    def _kernel(
         self,
         problem: KernelProblem,
         budget: Budget,
         seed: int,
-        start: NDArray[np.float64] | None = None,
-        report: Report | None = None,
-    ) -> KernelSolution:
-        """Solve the problem of a kernel machine; `start` has its dual variables."""
+        start: Start[KernelPoint] | None,
+        progress: Progress,
+    ) -> Solution[KernelPoint]:
         # The squares of chosen ones and of a block may take a quarter of the room for rows.
         room = int((problem.cached_rows * problem.n_rows / 8) ** 0.5)
         size = problem.core.size
@@ -78,7 +72,7 @@ class SMO(Solver):
         found = native.smo(
             problem.source,
             problem.core,
-            make_run(budget, report),
+            make_run(budget, progress),
             cached_rows=max(problem.cached_rows - squares, 64),
             tol=budget.tol,
             max_epochs=float(budget.max_iter),
@@ -86,6 +80,8 @@ class SMO(Solver):
             block=int(self.block),
             seed=seed,
             part_from=PART_FROM,
-            start=start,
+            start=start.point.last_variables if start else None,
         )
-        return KernelSolution.from_core(problem, found, self.describe())
+        return Solution.from_core(found, problem.point(found), self.describe())
+
+    supports: ClassVar = {KernelProblem: Supports(_kernel, losses=KERNEL_LOSSES, intercepts=("free",))}
