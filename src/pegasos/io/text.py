@@ -143,7 +143,7 @@ def parse_ahead(file: Any, parse: Callable[[NDArray[np.uint8]], Rows], n_jobs: i
     """
     name, before = str(getattr(file, "name", "<stream>")), 0
     pool = ThreadPoolExecutor(n_jobs)
-    submitted = ((pool.submit(parse, block), np.count_nonzero(block == ord("\n"))) for block in read_blocks(file))
+    submitted = ((pool.submit(parse, block), int(np.count_nonzero(block == 10))) for block in read_blocks(file))
     try:
         with read_ahead(submitted, 2 * n_jobs + 2) as parsed:
             for future, lines in parsed:
