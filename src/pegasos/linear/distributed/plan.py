@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos._core import native
 from pegasos.base.outcome import Point
 from pegasos.base.problem import Problem
 from pegasos.base.validation import class_weights
-
-from pegasos._core import native
 
 __all__ = ["Plan", "Survey", "check_same", "make_plan"]
 
