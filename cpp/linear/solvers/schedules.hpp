@@ -45,22 +45,14 @@ struct Schedule {
     }
 
     StepSize operator()(std::uint64_t t) const {
-        switch (kind) {
-            case Kind::pegasos: {
-                const double inverse = 1 / static_cast<double>(t);
-                return {inverse / lambda, 1 - inverse};
-            }
-            case Kind::norma: {
-                const double part = parameter / std::sqrt(static_cast<double>(t));
-                return {part / lambda, 1 - part};
-            }
-            case Kind::constant:
-                return {parameter, 1 - parameter * lambda};
-            case Kind::perceptron:
-                return {parameter, 1};
-            default:
-                return {parameter / std::sqrt(static_cast<double>(t)), 1};
+        if (kind == Kind::pegasos) {
+            const double inverse = 1 / static_cast<double>(t);
+            return {inverse / lambda, 1 - inverse};
         }
+        if (kind == Kind::perceptron) return {parameter, 1};
+        if (kind == Kind::constant) return {parameter, 1 - parameter * lambda};
+        const double part = parameter / std::sqrt(static_cast<double>(t));
+        return kind == Kind::norma ? StepSize{part / lambda, 1 - part} : StepSize{part, 1};
     }
 };
 

@@ -183,7 +183,8 @@ private:
 
     /// One step on the batch at block[at], block[at + 1], ...; false, and no step, when the time is up.
     template <class Rows, class Loss>
-    bool step(const Rows& rows, const Loss& loss, std::span<const RowNumber> block, std::size_t at) {
+    [[gnu::always_inline]] bool step(const Rows& rows, const Loss& loss, std::span<const RowNumber> block,
+                                     std::size_t at) {
         for (std::size_t p = at; p < at + options_.batch; ++p) {
             prefetch_ahead(rows, block.data(), p, block.size(), visited_.data());
             responses_[p - at] = w_.dot(rows, block[p]);
@@ -212,7 +213,7 @@ private:
 
     /// The rows of the batch with a slope, from their responses; false where the batch makes no step.
     template <class Loss>
-    bool find_violators(const Loss& loss, std::span<const RowNumber> batch) {
+    [[gnu::always_inline]] bool find_violators(const Loss& loss, std::span<const RowNumber> batch) {
         violators_.clear();
         const bool best = options_.intercept == Intercept::batch;
         BestIntercept found;
