@@ -6,13 +6,18 @@ BIN := $(VENV)/bin
 CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 SOURCES := pyproject.toml CMakeLists.txt $(CPP) $(shell find src -name '*.py' -o -name 'py.typed')
 
-.PHONY: demo test lint install docs bench fuzz audit clean
+.PHONY: demo test test-slow lint install docs bench fuzz audit clean
 
 demo: install
 	$(BIN)/pegasos demo
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --pyargs tests pegasos README.md docs
+
+# What takes longer: all builds of the core in a wheel, the benchmarks at a tiny size, an audit.
+test-slow: install
+	$(BIN)/python -m pytest -n 2 -m slow tests
+	$(BIN)/python -m tests.audit --certificates 20000 --processes 2
 
 lint: install
 	$(BIN)/ruff check .
