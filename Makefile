@@ -22,6 +22,7 @@ test-slow: install
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	rm -rf $(VENV)/typed && mkdir $(VENV)/typed && cp -r $(VENV)/lib/python*/site-packages/pegasos $(VENV)/typed/
 	cd $(VENV)/typed && ../bin/mypy --config-file ../../pyproject.toml -p pegasos  # a copy: with the generated stubs

@@ -19,7 +19,7 @@ from sequence import load_chunking, make_chunks
 from sklearn.datasets import load_digits, make_classification
 
 from pegasos.datasets import make_text
-from pegasos.sequence.templates import Template
+from pegasos.sequence import Template
 
 __all__ = ["CASES", "Case", "choose"]
 

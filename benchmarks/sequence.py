@@ -33,8 +33,7 @@ from sklearn.exceptions import ConvergenceWarning
 from timing import alternate, print_machine
 
 from pegasos import SequenceSVC
-from pegasos.sequence.chunks import ChunkScores, chunk_scores
-from pegasos.sequence.templates import Template
+from pegasos.sequence import ChunkScores, Template, chunk_scores
 
 PARTS = ("conll", "ocr")
 OURS = "pegasos"

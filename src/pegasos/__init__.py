@@ -5,13 +5,10 @@ from importlib.metadata import version as _version
 from pegasos import datasets, io, solvers
 from pegasos._config import show_config
 from pegasos.certificate import Certificate
-from pegasos.kernel.svc import SVC, SVR
-from pegasos.linear.path import LinearSVCCV, Path, path
-from pegasos.linear.svc import LinearSVC
-from pegasos.linear.svr import LinearSVR
-from pegasos.linear.text import TextHasher
-from pegasos.sequence.feature_map import FeatureMapSVC
-from pegasos.sequence.svc import SequenceSVC
+from pegasos.kernel import SVC, SVR
+from pegasos.linear import LinearSVC, LinearSVCCV, LinearSVR, Path, TextHasher
+from pegasos.linear.path import path
+from pegasos.sequence import FeatureMapSVC, SequenceSVC
 
 __version__ = _version("pegasos")
 __all__ = [

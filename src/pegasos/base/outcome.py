@@ -1,5 +1,6 @@
 """How long a solver may work, where it starts and what it found."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["Budget", "Solution", "WarmStart", "joined"]
+__all__ = ["Budget", "Solution", "WarmStart", "check_finite", "joined"]
 
 
 @dataclass(frozen=True)
@@ -98,3 +99,13 @@ def joined(first: Solution, second: Solution, best: bool = True) -> Solution:
         records=records,
         solver=second.solver if second.solver == first.solver else f"{before}, then {second.solver}",
     )
+
+
+def check_finite(solution: Solution, C: float, total_weight: float, largest_norm: float) -> Solution:
+    """The solution; a ValueError where its numbers are not finite."""
+    if not (np.isfinite(solution.w).all() and math.isfinite(solution.primal) and math.isfinite(solution.dual)):
+        raise ValueError(
+            f"the numbers overflowed: C={C:.3g}, weights that sum to {total_weight:.3g} and an example of norm "
+            f"{largest_norm:.3g} are too much together; lower C, or scale weights and features"
+        )
+    return solution

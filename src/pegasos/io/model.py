@@ -1,44 +1,65 @@
-"""Model files: safetensors with a JSON header. Loading runs no code and checks everything it uses."""
+"""Model files: safetensors with a JSON header. Loading runs no code and checks everything it uses.
+
+This module knows no estimator. Each folder of estimators registers a `Kind` for each of them: how its models are
+packed and unpacked.
+"""
 
 import json
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
 from pegasos.certificate import Certificate, History, history_from_records
-from pegasos.io import _kernel_model, _sequence_model, _stream_model
 from pegasos.io._atomic import open_atomic
-from pegasos.io._tensors import Tensors, take
-from pegasos.kernel.svc import SVC, SVR
-from pegasos.linear.estimator import State
-from pegasos.linear.path import LinearSVCCV
-from pegasos.linear.svc import LinearSVC
-from pegasos.linear.svr import LinearSVR
-from pegasos.linear.text import TextHasher
-from pegasos.sequence.svc import SequenceSVC
-from pegasos.sequence.templates import Template
-from pegasos.solvers import STREAM_SOLVERS, Solver
 
-if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
-
-__all__ = ["load_model", "save_model"]
+__all__ = ["Features", "Header", "Kind", "Tensors", "load_model", "register", "save_model", "take"]
 
 FORMAT = "pegasos-model"
 VERSION = 1
 
-LinearModel = LinearSVC | LinearSVR
-KernelModel = SVC | SVR
-Model = LinearModel | KernelModel | SequenceSVC
+Tensors = dict[str, NDArray[Any]]
+Header = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Features:
+    """What makes the features of a model, as the first of two steps of a pipeline."""
+
+    name: str  # in the header
+    estimator: type[Any]
+    pack: Callable[[Any], Any]
+    unpack: Callable[[Any, Any], Any]  # given what was packed, and the model after it
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How the models of a class are written and read."""
+
+    estimator: type[Any]
+    solvers: Mapping[str, type[Any]]  # that it may have, by name
+    pack: Callable[[Any], tuple[Tensors, Header]]
+    #: Gives a model, which has its parameters and classes, what was packed. Returns the number of its problems, 0 for
+    #: a single one, None where it has no certificate.
+    unpack: Callable[[Any, Header, Tensors], int | None]
+    features: Features | None = None
+    held_by: Mapping[type[Any], str] = field(default_factory=dict)  # estimators that hold one, and under which name
+
 
 #: Models that a file can hold, by the name of their class.
-KINDS: dict[str, type[Model]] = {kind.__name__: kind for kind in (LinearSVC, LinearSVR, SVC, SVR, SequenceSVC)}
+KINDS: dict[str, Kind] = {}
 
 
-def save_model(model: "Model | Pipeline", path: str | os.PathLike[str]) -> None:
+def register(*kinds: Kind) -> None:
+    """Let model files hold these kinds."""
+    KINDS.update({kind.estimator.__name__: kind for kind in kinds})
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, whole or not at all.
 
     The file holds weights, classes, parameters, certificate and history, and of a model with ``warm_start=True`` the
@@ -66,26 +87,18 @@ def save_model(model: "Model | Pipeline", path: str | os.PathLike[str]) -> None:
     from sklearn.utils.validation import check_is_fitted
 
     before, model = _take_apart(model)
-    if hasattr(model, "to_local"):
-        raise TypeError("a machine of pegasos.dask is saved as a local one: save_model(model.to_local(), path)")
-    if not isinstance(model, Model):
-        *most, last = KINDS
-        raise TypeError(
-            f"a {type(model).__name__} is no model of pegasos; save_model writes {', '.join(most)} and {last}"
-        )
+    kind, held = _kind_of(model)
     check_is_fitted(model)
-    if isinstance(model, LinearSVCCV):
-        model = model.best_estimator_
-    tensors, header = _pack(model)
-    if isinstance(before, Template):
-        header["template"] = _sequence_model.pack_template(before)
-    elif before is not None:
-        header["text"] = before.get_params()
+    if held is not None:
+        model = getattr(model, held)
+    tensors, header = kind.pack(model)
+    if before is not None and kind.features is not None:
+        header[kind.features.name] = kind.features.pack(before)
     header |= {"estimator": type(model).__name__, "parameters": _parameters(model)}
-    if not _stream_model.is_stream(model):
+    if hasattr(model, "certificate_"):
         header["certificate"] = model.certificate_.to_dict()
         tensors |= _pack_history(model.history_)
-    if not isinstance(model, LinearSVR | SVR):
+    if not is_regressor(model):
         if model.classes_.dtype.kind in "biuf":
             tensors["classes"] = model.classes_
         elif all(isinstance(label, str) for label in model.classes_):
@@ -108,66 +121,40 @@ def _pack_history(history: History | list[History]) -> Tensors:
     return {"history": _records(history)}
 
 
-def _take_apart(model: Any) -> tuple[Template | TextHasher | None, Any]:
+def _records(history: History) -> NDArray[np.float64]:
+    return np.stack([history[name] for name in ("seconds", "epoch", "primal", "dual")], axis=1)
+
+
+def _kind_of(model: Any) -> tuple[Kind, str | None]:
+    """The kind of a model, and the attribute that holds it where the estimator is not one itself."""
+    if hasattr(model, "to_local"):
+        raise TypeError("a machine of pegasos.dask is saved as a local one: save_model(model.to_local(), path)")
+    for kind in KINDS.values():
+        for holder, name in kind.held_by.items():
+            if isinstance(model, holder):
+                return kind, name
+        if isinstance(model, kind.estimator):
+            return kind, None
+    *most, last = KINDS
+    raise TypeError(f"a {type(model).__name__} is no model of pegasos; save_model writes {', '.join(most)} and {last}")
+
+
+def _take_apart(model: Any) -> tuple[Any, Any]:
     """Of a pipeline of what makes features and what uses them these two; else the model alone."""
     from sklearn.pipeline import Pipeline
 
     if not isinstance(model, Pipeline):
         return None, model
+    pairs = {(kind.features.estimator, kind.estimator) for kind in KINDS.values() if kind.features}
     steps = [step for _, step in model.steps]
-    first, last = (*steps, None, None)[:2]
-    sequences = isinstance(first, Template) and isinstance(last, SequenceSVC)
-    texts = isinstance(first, TextHasher) and isinstance(last, LinearModel)
-    if len(steps) != 2 or not (sequences or texts):
-        raise TypeError(
-            "of pipelines, save_model writes those of a Template and a SequenceSVC, and of a TextHasher and a linear "
-            "machine; save the last step alone"
-        )
-    return steps[0], steps[1]
+    for pair in pairs:
+        if len(steps) == 2 and all(isinstance(step, wanted) for step, wanted in zip(steps, pair, strict=True)):
+            return steps[0], steps[1]
+    written = ", and of ".join(sorted(f"a {first.__name__} and a {last.__name__}" for first, last in pairs))
+    raise TypeError(f"of pipelines, save_model writes those of {written}; save the last step alone")
 
 
-def _pack(model: Model) -> tuple[Tensors, dict[str, Any]]:
-    """Tensors of a machine, and its entries of the header."""
-    if isinstance(model, SequenceSVC):
-        return _sequence_model.pack(model)
-    if _stream_model.is_stream(model):
-        return _stream_model.pack(model)
-    return _kernel_model.pack(model) if isinstance(model, KernelModel) else _pack_linear(model)
-
-
-def _pack_linear(model: LinearModel) -> tuple[Tensors, dict[str, Any]]:
-    """Tensors of a linear machine, and its entries of the header."""
-    last = model._last
-    tensors: Tensors = {"coef": model.coef_, "intercept": model.intercept_}
-    if model.scale_ is not None:
-        tensors["scale"] = model.scale_
-    if model.warm_start:
-        tensors |= _dual_point(model)
-    return tensors, {"steps": [state.t for state in last.parts] if last.parts else last.t}
-
-
-def _records(history: History) -> NDArray[np.float64]:
-    return np.stack([history[name] for name in ("seconds", "epoch", "primal", "dual")], axis=1)
-
-
-def _is_joint(model: LinearModel) -> bool:
-    return isinstance(model, LinearSVC) and model.multi_class == "joint"
-
-
-def _dual_point(model: LinearModel) -> Tensors:
-    """The dual point, where there is one; a row for each class against the rest."""
-    last = model._last
-    states = last.parts or (last,)
-    points = [state.q for state in states if state.q is not None]
-    if len(points) < len(states):
-        return {}
-    if _is_joint(model):
-        return {"dual_point": points[0]}  # several numbers of an example have a sum, which rounding would change
-    rounded = np.array(points, dtype=np.float32)  # as feasible
-    return {"dual_point": rounded if last.parts else rounded[0]}
-
-
-def load_model(path: str | os.PathLike[str]) -> "Model | Pipeline":
+def load_model(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save_model` wrote. Raises a ValueError that names the file where it is not one."""
     from safetensors import SafetensorError, safe_open
 
@@ -193,10 +180,10 @@ def load_model(path: str | os.PathLike[str]) -> "Model | Pipeline":
         raise ValueError(f"{name}: {error}") from None
 
 
-def _parameters(model: Model) -> dict[str, Any]:
+def _parameters(model: Any) -> dict[str, Any]:
     parameters = model.get_params(deep=False)
     solver = parameters["solver"]
-    if isinstance(solver, Solver):
+    if not isinstance(solver, str):
         options = {name: _plain(value) for name, value in solver.get_params().items()}
         parameters["solver"] = {"name": solver.name, "options": options}
     if not isinstance(parameters["random_state"], int | np.integer | None):
@@ -206,7 +193,7 @@ def _parameters(model: Model) -> dict[str, Any]:
     if parameters.get("cost") is not None:
         parameters["cost"] = np.asarray(parameters["cost"], dtype=np.float64).tolist()
     if "constraints" in parameters:
-        parameters["constraints"] = _sequence_model.pack_constraints(parameters["constraints"])
+        parameters["constraints"] = _lists(parameters["constraints"])
     return {name: _plain(value) for name, value in parameters.items()}
 
 
@@ -214,34 +201,30 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _restore(header: dict[str, Any], tensors: Tensors) -> "Model | Pipeline":
+def _lists(given: Any) -> Any:
+    """Pairs as JSON has them."""
+    return given if given is None or isinstance(given, str) else [[_plain(label) for label in pair] for pair in given]
+
+
+def _restore(header: Header, tensors: Tensors) -> Any:
     if header["estimator"] not in KINDS:
         raise ValueError(f"a model of kind {header['estimator']!r}, which this version does not know")
     kind = KINDS[header["estimator"]]
-    model = kind(**_given_parameters(header["parameters"], kind))
-    streamed = "stream" in header
-    if streamed:
-        model.check_stream_parameters()
-    else:
-        model.check_parameters()
-    if not isinstance(model, LinearSVR | SVR):
+    model = kind.estimator(**_given_parameters(header["parameters"], kind))
+    if not is_regressor(model):
         model.classes_ = _classes(header, tensors)
-    n_parts = 0
-    if streamed:
-        _stream_model.unpack(model, header["stream"], tensors)
-    else:
-        n_parts = _unpack(model, header, tensors)
+    n_parts = kind.unpack(model, header, tensors)
     names = header.get("feature_names")
     if names is not None:
         if len(names) != model.n_features_in_ or not all(isinstance(name, str) for name in names):
             raise ValueError(f"the names of the features do not fit the {model.n_features_in_} weights")
         model.feature_names_in_ = np.array(names, dtype=object)
-    if not streamed:
+    if n_parts is not None:
         _unpack_result(model, header, tensors, n_parts)
-    return _behind_features(model, header)
+    return _behind_features(model, kind, header)
 
 
-def _unpack_result(model: Model, header: dict[str, Any], tensors: Tensors, n_parts: int) -> None:
+def _unpack_result(model: Any, header: Header, tensors: Tensors, n_parts: int) -> None:
     """Certificate and history."""
     model.certificate_ = _certificate(header["certificate"])
     if len(model.certificate_.parts) != n_parts:
@@ -254,72 +237,20 @@ def _unpack_result(model: Model, header: dict[str, Any], tensors: Tensors, n_par
     model.history_ = histories if n_parts else histories[0]
 
 
-def _behind_features(model: Model, header: dict[str, Any]) -> "Model | Pipeline":
+def _behind_features(model: Any, kind: Kind, header: Header) -> Any:
     """The model, in a pipeline with what makes its features where the file has that."""
-    if "template" not in header and "text" not in header:
+    names = {other.features.name for other in KINDS.values() if other.features} & set(header)
+    if not names:
         return model
+    features = kind.features
+    if features is None or names != {features.name}:
+        raise ValueError(f"a {', '.join(sorted(names))}, of which a {type(model).__name__} has no use")
     from sklearn.pipeline import make_pipeline
 
-    if "template" in header:
-        if not isinstance(model, SequenceSVC):
-            raise ValueError(f"a template, of which a {type(model).__name__} has no use")
-        return make_pipeline(_sequence_model.unpack_template(header["template"]), model)
-    hasher = TextHasher(**header["text"]).fit([])
-    if model.n_features_in_ != 1 << hasher.hash_bits:
-        raise ValueError(f"{model.n_features_in_} weights, and {hasher.hash_bits} bits of a hash")
-    return make_pipeline(hasher, model)
+    return make_pipeline(features.unpack(header[features.name], model), model)
 
 
-def _unpack(model: Model, header: dict[str, Any], tensors: Tensors) -> int:
-    """Give a machine what was packed, and return the number of its problems, 0 for a single one."""
-    if isinstance(model, SequenceSVC):
-        _sequence_model.unpack(model, header, tensors)
-        return 0
-    if isinstance(model, KernelModel):
-        _kernel_model.unpack(model, header, tensors)
-        return _kernel_model.count_parts(model)
-    return _unpack_linear(model, header, tensors)
-
-
-def _unpack_linear(model: LinearModel, header: dict[str, Any], tensors: Tensors) -> int:
-    """Give a linear machine what was packed, and return the number of its problems, 0 for a single one."""
-    n_parts, rows = 0, 1  # problems where there are several, and rows of coef_
-    if isinstance(model, LinearSVC):
-        count = len(model.classes_)
-        n_parts = count if count > 2 and model.multi_class == "ovr" else 0
-        rows = count if count > 2 or model.multi_class == "joint" else 1
-        model._check_cost(count)
-    model.coef_ = take(tensors, "coef", (rows, None) if isinstance(model, LinearSVC) else (None,))
-    model.intercept_ = take(tensors, "intercept", (rows,))
-    n_features = model.n_features_in_ = model.coef_.shape[-1]
-    model.scale_ = take(tensors, "scale", (n_features,)) if "scale" in tensors else None
-    if model.scale_ is not None and not (model.scale_ > 0).all():
-        raise ValueError("'scale' has numbers in it that are not positive")
-    model._last = _state(model, header["steps"], tensors, n_parts)
-    return n_parts
-
-
-def _state(model: LinearModel, steps: Any, tensors: Tensors, n_parts: int) -> State:
-    """Where a fit of the model continues."""
-    counts = steps if n_parts else [steps]
-    if not isinstance(counts, list) or len(counts) != max(n_parts, 1):
-        raise ValueError(f"step counts {steps!r} of {n_parts} parts")
-    for count in counts:
-        if not isinstance(count, int) or not 0 <= count < 2**63:
-            raise ValueError(f"a step count of {count!r}")
-    points: Any = [None] * len(counts)
-    if "dual_point" in tensors:
-        shape = (n_parts, None) if n_parts else (None,)
-        dtype = np.float64 if _is_joint(model) else np.float32
-        q = np.atleast_2d(take(tensors, "dual_point", shape, dtype=dtype).astype(np.float64))
-        if model.loss == "hinge" and not ((q >= 0) & (q <= 1)).all():
-            raise ValueError("'dual_point' has numbers in it that are not between 0 and 1")
-        points = list(q)
-    states = tuple(State(count, point, model.loss) for count, point in zip(counts, points, strict=True))
-    return State(max(counts), None, model.loss, states) if n_parts else states[0]
-
-
-def _classes(header: dict[str, Any], tensors: Tensors) -> NDArray[Any]:
+def _classes(header: Header, tensors: Tensors) -> NDArray[Any]:
     if "classes" in tensors:
         classes = tensors["classes"]
     elif all(isinstance(label, str) for label in header["classes"]):
@@ -331,18 +262,18 @@ def _classes(header: dict[str, Any], tensors: Tensors) -> NDArray[Any]:
     return classes
 
 
-def _given_parameters(parameters: dict[str, Any], kind: type[Model]) -> dict[str, Any]:
-    if not isinstance(parameters, dict) or not set(parameters) <= set(kind().get_params(deep=False)):
-        raise ValueError(f"parameters that {kind.__name__} does not have")
+def _given_parameters(parameters: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    if not isinstance(parameters, dict) or not set(parameters) <= set(kind.estimator().get_params(deep=False)):
+        raise ValueError(f"parameters that {kind.estimator.__name__} does not have")
     parameters = dict(parameters)
     solver = parameters.get("solver")
     if isinstance(solver, dict):
-        parameters["solver"] = {**STREAM_SOLVERS, **kind.solvers}[solver["name"]](**solver["options"])
+        parameters["solver"] = kind.solvers[solver["name"]](**solver["options"])
         parameters["solver"].check()
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = {label: float(weight) for label, weight in parameters["class_weight"]}
-    if "constraints" in parameters:
-        parameters["constraints"] = _sequence_model.unpack_constraints(parameters["constraints"])
+    if isinstance(parameters.get("constraints"), list):
+        parameters["constraints"] = [tuple(pair) for pair in parameters["constraints"]]
     return parameters
 
 
@@ -361,3 +292,18 @@ def _certificate(fields: dict[str, Any]) -> Certificate:
     ):
         raise ValueError("a certificate with entries of the wrong type")
     return certificate
+
+
+def take(
+    tensors: Tensors, name: str, shape: tuple[int | None, ...], finite: bool = True, dtype: Any = np.float64
+) -> NDArray[Any]:
+    """The tensor of this name; a ValueError where it is not what it should be."""
+    tensor = tensors[name]
+    fits = len(tensor.shape) == len(shape) and all(s in (None, t) for s, t in zip(shape, tensor.shape, strict=True))
+    if tensor.dtype != dtype or not fits:
+        expected = " x ".join("any" if size is None else str(size) for size in shape)
+        wanted = f"{np.dtype(dtype)} of shape {expected}"
+        raise ValueError(f"{name!r} is {tensor.dtype} of shape {tensor.shape}, not {wanted}")
+    if finite and not np.isfinite(tensor).all():
+        raise ValueError(f"{name!r} has NaN or infinity in it")
+    return tensor

@@ -1,1 +1,9 @@
 """Kernel machines: their estimators and what only these need."""
+
+from pegasos.io.model import register
+from pegasos.kernel.model_file import MODEL_KINDS
+from pegasos.kernel.svc import SVC, SVR
+
+__all__ = ["SVC", "SVR"]
+
+register(*MODEL_KINDS)

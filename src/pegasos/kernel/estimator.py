@@ -20,6 +20,7 @@ from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.options import Choice, ChoiceOrFunction, Integer, Number, NumberOrName, Option, names
 from pegasos.base.progress import Report, make_report
 from pegasos.base.rows import check_rows, explain_not_finite
+from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.certificate import REASONS, Certificate, certificate_of, history_from_records, join_parts
 from pegasos.kernel.fit import Part, PartFit
@@ -36,7 +37,6 @@ from pegasos.kernel.kernels import (
     make_kernel,
 )
 from pegasos.kernel.layout import blocks
-from pegasos.linear.scaling import describe_sizes, divide_columns, scale_columns
 from pegasos.problems.kernel import KernelSolution
 from pegasos.solvers import KERNEL_SOLVERS, Solver
 from pegasos.solvers.auto import ROWS_FOR_THREADS, Auto

@@ -1,6 +1,5 @@
 """What linear machines share: hand the examples over to the core, call a solver, store what it found."""
 
-import math
 import time
 import warnings
 from collections.abc import Mapping
@@ -15,18 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.options import Choice, Number, Option, names
-from pegasos.base.outcome import Solution, WarmStart
+from pegasos.base.outcome import Solution, WarmStart, check_finite
 from pegasos.base.progress import Report, make_report
 from pegasos.base.rows import check_rows, explain_not_finite, make_rows
+from pegasos.base.scaling import describe_sizes, scale_columns
 from pegasos.certificate import Certificate, History, certificate_of, history_from_records
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.machine import fit_dataset
-from pegasos.linear.scaling import describe_sizes, scale_columns
 from pegasos.problems.linear import Examples, Problem
 from pegasos.solvers import SOLVERS, Solver
 from pegasos.solvers.combinations import refuse_combinations
 
-__all__ = ["LinearMachine", "State", "Task", "check_finite"]
+__all__ = ["LinearMachine", "State", "Task"]
 
 
 class State(NamedTuple):
@@ -218,13 +217,3 @@ class LinearMachine(Machine):
             sentences.append(f"C={C:.3g} is large for data of this scale, a hard problem: try a smaller C.")
         sentences.append(self._raise_what(found, bool(sentences[2:])))
         return " ".join(sentences)
-
-
-def check_finite(solution: Solution, C: float, total_weight: float, largest_norm: float) -> Solution:
-    """The solution; a ValueError where its numbers are not finite."""
-    if not (np.isfinite(solution.w).all() and math.isfinite(solution.primal) and math.isfinite(solution.dual)):
-        raise ValueError(
-            f"the numbers overflowed: C={C:.3g}, weights that sum to {total_weight:.3g} and an example of norm "
-            f"{largest_norm:.3g} are too much together; lower C, or scale weights and features"
-        )
-    return solution

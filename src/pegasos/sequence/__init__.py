@@ -1,1 +1,21 @@
 """Machines that label sequences, and structures of any kind."""
+
+from pegasos.io.model import register
+from pegasos.sequence.chunks import ChunkCounts, ChunkScores, chunk_scores, find_chunks
+from pegasos.sequence.feature_map import FeatureMapSVC
+from pegasos.sequence.model_file import MODEL_KINDS
+from pegasos.sequence.svc import ForbiddenLink, SequenceSVC
+from pegasos.sequence.templates import Template
+
+__all__ = [
+    "ChunkCounts",
+    "ChunkScores",
+    "FeatureMapSVC",
+    "ForbiddenLink",
+    "SequenceSVC",
+    "Template",
+    "chunk_scores",
+    "find_chunks",
+]
+
+register(*MODEL_KINDS)

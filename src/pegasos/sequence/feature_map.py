@@ -29,12 +29,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
-from pegasos.base.estimator import check_weights, sum_weights
+from pegasos.base.estimator import Machine, check_weights, sum_weights
 from pegasos.base.options import Option, check_options
-from pegasos.base.outcome import Budget, Solution
+from pegasos.base.outcome import Budget, Solution, check_finite
 from pegasos.base.progress import Report, make_report
 from pegasos.certificate import REASONS, Certificate, History, certificate_of, history_from_records
-from pegasos.linear.estimator import LinearMachine, check_finite
 from pegasos.problems.joint import check_cost
 
 __all__ = ["FeatureMapSVC"]
@@ -102,7 +101,7 @@ class FeatureMapSVC(ClassifierMixin, BaseEstimator):
     n_iter_: int
 
     options: ClassVar[Mapping[str, Option]] = {
-        name: LinearMachine.options[name] for name in ("C", "alpha", "tol", "max_iter", "max_time")
+        name: Machine.options[name] for name in ("C", "alpha", "tol", "max_iter", "max_time")
     }
 
     def __init__(

@@ -145,8 +145,6 @@ def _encoder(dataset: Dataset, classes: Any, class_weight: NDArray[np.float64] |
 
 
 def _store(machine: Any, dataset: Dataset, classes: Any, solutions: Any) -> None:
-    from pegasos.linear.estimator import State  # which imports this module
-
     if classes is not None:
         machine.classes_ = classes
     machine.n_features_in_ = dataset.shape[1]
@@ -158,7 +156,7 @@ def _store(machine: Any, dataset: Dataset, classes: Any, solutions: Any) -> None
     histories = [history_from_records(solution.records) for solution in solutions]
     one = len(solutions) == 1
     machine._store_result(
-        State(max(solution.t for solution in solutions), None, machine.loss),
+        machine._state(max(solutions, key=lambda solution: solution.t), keep_dual_point=False),
         None,
         certificates[0] if one else join_parts(certificates, max(solution.seconds for solution in solutions)),
         histories[0] if one else histories,

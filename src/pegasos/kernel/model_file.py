@@ -7,17 +7,18 @@ import scipy.sparse as sp
 
 from pegasos.base.options import Integer, Number
 from pegasos.base.rows import check_rows
-from pegasos.io._tensors import Tensors, take
+from pegasos.io.model import Header, Kind, Tensors, take
 from pegasos.kernel.kernels import KERNELS, GivenKernel, PointKernel, Precision
 from pegasos.kernel.layout import Layout
 from pegasos.kernel.svc import SVC, SVR
+from pegasos.solvers import KERNEL_SOLVERS
 
-__all__ = ["count_parts", "pack", "unpack"]
+__all__ = ["MODEL_KINDS"]
 
 PRECISIONS: dict[str, Precision] = {"float32": np.float32, "float64": np.float64}
 
 
-def pack(model: SVC | SVR) -> tuple[Tensors, dict[str, Any]]:
+def _pack(model: SVC | SVR) -> tuple[Tensors, Header]:
     """Tensors and entries of the header."""
     kernel, vectors = model._fitted_kernel, model.support_vectors_
     tensors: Tensors = {
@@ -26,7 +27,7 @@ def pack(model: SVC | SVR) -> tuple[Tensors, dict[str, Any]]:
         "dual_coef": model.dual_coef_,
         "intercept": model.intercept_,
     }
-    header: dict[str, Any] = {
+    header: Header = {
         "shape_fit": list(model.shape_fit_),
         "n_kernel_evaluations": model.n_kernel_evaluations_,
         "n_updates": model.n_updates_,
@@ -62,7 +63,7 @@ def pack(model: SVC | SVR) -> tuple[Tensors, dict[str, Any]]:
     return tensors, header
 
 
-def count_parts(model: SVC | SVR) -> int:
+def _count_parts(model: SVC | SVR) -> int:
     """Problems of the fit, 0 for a single one."""
     count = len(model.classes_) if isinstance(model, SVC) else 0
     if count <= 2 or not isinstance(model, SVC):
@@ -70,10 +71,11 @@ def count_parts(model: SVC | SVR) -> int:
     return count * (count - 1) // 2 if model.multi_class == "ovo" else count
 
 
-def unpack(model: SVC | SVR, header: dict[str, Any], tensors: Tensors) -> None:
+def _unpack(model: SVC | SVR, header: Header, tensors: Tensors) -> int:
     """Give the model what was packed; a ValueError where it does not fit together."""
+    model.check_parameters()
     classes = len(model.classes_) if isinstance(model, SVC) else 1
-    several = count_parts(model)
+    several = _count_parts(model)
     rows = 1 if not several else classes - 1 if isinstance(model, SVC) and model.multi_class == "ovo" else classes
     n_rows, n_features = model.shape_fit_ = _shape(header["shape_fit"])
     model.n_features_in_ = n_features
@@ -93,6 +95,7 @@ def unpack(model: SVC | SVR, header: dict[str, Any], tensors: Tensors) -> None:
     if model.scale_ is not None and not (model.scale_ > 0).all():
         raise ValueError("'scale' has numbers in it that are not above zero")
     _unpack_kernel(model, header["kernel"], tensors)
+    return several
 
 
 def _unpack_kernel(model: SVC | SVR, kernel: dict[str, Any], tensors: Tensors) -> None:
@@ -136,3 +139,6 @@ def _shape(given: Any) -> tuple[int, int]:
     if not isinstance(given, list) or len(given) != 2 or not all(isinstance(n, int) and 0 < n < 2**48 for n in given):
         raise ValueError(f"data of shape {given!r}")
     return given[0], given[1]
+
+
+MODEL_KINDS = [Kind(estimator, KERNEL_SOLVERS, _pack, _unpack) for estimator in (SVC, SVR)]

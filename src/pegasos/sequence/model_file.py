@@ -7,17 +7,18 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.options import Integer
-from pegasos.io._tensors import Tensors, take
+from pegasos.io.model import Features, Header, Kind, Tensors, take
 from pegasos.problems.joint import check_cost
 from pegasos.problems.sequence import SequenceStart
 from pegasos.sequence.input import KINDS, Encoder
 from pegasos.sequence.svc import SequenceSVC
 from pegasos.sequence.templates import Template
+from pegasos.solvers import SEQUENCE_SOLVERS
 
-__all__ = ["pack", "pack_constraints", "pack_template", "unpack", "unpack_constraints", "unpack_template"]
+__all__ = ["MODEL_KINDS"]
 
 
-def pack(model: SequenceSVC) -> tuple[Tensors, dict[str, Any]]:
+def _pack(model: SequenceSVC) -> tuple[Tensors, Header]:
     """Tensors and entries of the header."""
     if not _has_links_of(model):
         raise ValueError("constraints are not those of the fit; set them back, or fit again")
@@ -38,8 +39,9 @@ def pack(model: SequenceSVC) -> tuple[Tensors, dict[str, Any]]:
     return tensors, {"encoder": {"kind": encoder.kind, "min_count": encoder.min_count, "hash_bits": bits}}
 
 
-def unpack(model: SequenceSVC, header: dict[str, Any], tensors: Tensors) -> None:
+def _unpack(model: SequenceSVC, header: Header, tensors: Tensors) -> int:
     """Give the model what was packed; a ValueError where it does not fit together."""
+    model.check_parameters()
     n_labels = len(model.classes_)
     if model.classes_.dtype.kind not in "biuU" or n_labels > 65_535:
         raise ValueError(f"{n_labels} labels of type {model.classes_.dtype}")
@@ -54,15 +56,16 @@ def unpack(model: SequenceSVC, header: dict[str, Any], tensors: Tensors) -> None
     model.n_features_in_ = model.coef_.shape[1]
     model._encoder = _unpack_encoder(header["encoder"], tensors, model.n_features_in_)
     model._last = _unpack_dual(tensors, n_labels) if "dual.owners" in tensors else None
+    return 0
 
 
-def pack_template(template: Template) -> dict[str, Any]:
+def _pack_template(template: Template) -> dict[str, Any]:
     """What makes the features, for the header."""
     text = template.text if isinstance(template.text, str) else list(template.text)
     return {"text": text, "columns": getattr(template, "n_features_in_", template.n_columns)}
 
 
-def unpack_template(given: dict[str, Any]) -> Template:
+def _unpack_template(given: dict[str, Any], model: SequenceSVC) -> Template:
     """The template that was packed; a ValueError where it is none."""
     if not isinstance(given["text"], str | list):
         raise ValueError(f"a template {given['text']!r}")
@@ -70,18 +73,6 @@ def unpack_template(given: dict[str, Any]) -> Template:
     Integer(low=template.n_columns, help="").check("columns", given["columns"])
     template.n_features_in_ = given["columns"]
     return template
-
-
-def pack_constraints(given: Any) -> Any:
-    """As JSON has them: lists for pairs."""
-    if given is None or isinstance(given, str):
-        return given
-    return [[label.item() if isinstance(label, np.generic) else label for label in pair] for pair in given]
-
-
-def unpack_constraints(given: Any) -> Any:
-    """A list of pairs that are tuples, whatever they were."""
-    return [tuple(pair) for pair in given] if isinstance(given, list) else given
 
 
 def _has_links_of(model: SequenceSVC) -> bool:
@@ -134,3 +125,8 @@ def _unpack_dual(tensors: Tensors, n_labels: int) -> SequenceStart:
     if not (labels < n_labels).all():
         raise ValueError(f"'dual.labels' has numbers in it that are none of {n_labels} labels")
     return SequenceStart(owners, shares, labels)
+
+
+TEMPLATE = Features("template", Template, _pack_template, _unpack_template)
+
+MODEL_KINDS = [Kind(SequenceSVC, SEQUENCE_SOLVERS, _pack, _unpack, TEMPLATE)]

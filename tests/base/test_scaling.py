@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import LinearSVC
-from pegasos.linear.scaling import column_sizes, scale_columns
+from pegasos.base.scaling import column_sizes, scale_columns
 from pegasos.solvers import SOLVERS
 
 X, Y = make_classification(300, 9, n_informative=6, flip_y=0.05, random_state=0)
@@ -30,7 +30,7 @@ def test_sizes(dtype, monkeypatch):
     stored = sp.csr_matrix(rows)
     stored.data[1] = 0  # a zero that is stored is still one
     for block in (1, 1 << 20):
-        monkeypatch.setattr("pegasos.linear.scaling.BLOCK", block)
+        monkeypatch.setattr("pegasos.base.scaling.BLOCK", block)
         np.testing.assert_allclose(column_sizes(rows), expected, rtol=1e-6)
         np.testing.assert_allclose(column_sizes(sp.csr_array(rows)), expected, rtol=1e-6)
         np.testing.assert_allclose(column_sizes(stored)[2], 1, rtol=1e-6)

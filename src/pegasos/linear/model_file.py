@@ -1,0 +1,133 @@
+"""What a model file holds of a linear machine: weights, and where a fit or a stream continues."""
+
+from typing import Any
+
+import numpy as np
+
+from pegasos.io.model import Features, Header, Kind, Tensors, take
+from pegasos.linear.estimator import State
+from pegasos.linear.path import LinearSVCCV
+from pegasos.linear.svc import LinearSVC
+from pegasos.linear.svr import LinearSVR
+from pegasos.linear.text import TextHasher
+from pegasos.solvers import SOLVERS, STREAM_SOLVERS
+
+__all__ = ["MODEL_KINDS"]
+
+LinearModel = LinearSVC | LinearSVR
+
+
+def _pack(model: LinearModel) -> tuple[Tensors, Header]:
+    """Tensors and entries of the header."""
+    if "_streams" in vars(model):
+        return _pack_stream(model)
+    last = model._last
+    tensors: Tensors = {"coef": model.coef_, "intercept": model.intercept_}
+    if model.scale_ is not None:
+        tensors["scale"] = model.scale_
+    if model.warm_start:
+        tensors |= _dual_point(model)
+    return tensors, {"steps": [state.t for state in last.parts] if last.parts else last.t}
+
+
+def _is_joint(model: LinearModel) -> bool:
+    return isinstance(model, LinearSVC) and model.multi_class == "joint"
+
+
+def _dual_point(model: LinearModel) -> Tensors:
+    """The dual point, where there is one; a row for each class against the rest."""
+    last = model._last
+    states = last.parts or (last,)
+    points = [state.q for state in states if state.q is not None]
+    if len(points) < len(states):
+        return {}
+    if _is_joint(model):
+        return {"dual_point": points[0]}  # several numbers of an example have a sum, which rounding would change
+    rounded = np.array(points, dtype=np.float32)  # as feasible
+    return {"dual_point": rounded if last.parts else rounded[0]}
+
+
+def _unpack(model: LinearModel, header: Header, tensors: Tensors) -> int | None:
+    """Give the model what was packed; a ValueError where it does not fit together."""
+    if "stream" in header:
+        _unpack_stream(model, header["stream"], tensors)
+        return None
+    model.check_parameters()
+    n_parts, rows = 0, 1  # problems where there are several, and rows of coef_
+    if isinstance(model, LinearSVC):
+        count = len(model.classes_)
+        n_parts = count if count > 2 and model.multi_class == "ovr" else 0
+        rows = count if count > 2 or model.multi_class == "joint" else 1
+        model._check_cost(count)
+    model.coef_ = take(tensors, "coef", (rows, None) if isinstance(model, LinearSVC) else (None,))
+    model.intercept_ = take(tensors, "intercept", (rows,))
+    n_features = model.n_features_in_ = model.coef_.shape[-1]
+    model.scale_ = take(tensors, "scale", (n_features,)) if "scale" in tensors else None
+    if model.scale_ is not None and not (model.scale_ > 0).all():
+        raise ValueError("'scale' has numbers in it that are not positive")
+    model._last = _state(model, header["steps"], tensors, n_parts)
+    return n_parts
+
+
+def _state(model: LinearModel, steps: Any, tensors: Tensors, n_parts: int) -> State:
+    """Where a fit of the model continues."""
+    counts = steps if n_parts else [steps]
+    if not isinstance(counts, list) or len(counts) != max(n_parts, 1):
+        raise ValueError(f"step counts {steps!r} of {n_parts} parts")
+    for count in counts:
+        if not isinstance(count, int) or not 0 <= count < 2**63:
+            raise ValueError(f"a step count of {count!r}")
+    points: Any = [None] * len(counts)
+    if "dual_point" in tensors:
+        shape = (n_parts, None) if n_parts else (None,)
+        dtype = np.float64 if _is_joint(model) else np.float32
+        q = np.atleast_2d(take(tensors, "dual_point", shape, dtype=dtype).astype(np.float64))
+        if model.loss == "hinge" and not ((q >= 0) & (q <= 1)).all():
+            raise ValueError("'dual_point' has numbers in it that are not between 0 and 1")
+        points = list(q)
+    states = tuple(State(count, point, model.loss) for count, point in zip(counts, points, strict=True))
+    return State(max(counts), None, model.loss, states) if n_parts else states[0]
+
+
+def _pack_stream(model: LinearModel) -> tuple[Tensors, Header]:
+    """After `partial_fit`. Weights are those of the learners."""
+    tensors: Tensors = {}
+    for k, learner in enumerate(model._streams):
+        numbers, vectors = learner.core.state()
+        tensors[f"stream.{k}.numbers"] = numbers
+        tensors[f"stream.{k}.vectors"] = np.array(vectors)
+    return tensors, {"stream": {"errors": model._stream_errors, "features": model.n_features_in_}}
+
+
+def _unpack_stream(model: LinearModel, stored: dict[str, Any], tensors: Tensors) -> None:
+    """Give a machine its learners back, and what follows from them."""
+    errors, n_features = stored["errors"], stored["features"]
+    if not isinstance(errors, float) or not isinstance(n_features, int) or not 0 < n_features < 2**31:
+        raise ValueError(f"a stream of {n_features!r} features with {errors!r} errors")
+    count = len(getattr(model, "classes_", ()))
+    model._begin_stream(model.check_stream_parameters(), n_features, count if count > 2 else 1)
+    for k, learner in enumerate(model._streams):
+        numbers = take(tensors, f"stream.{k}.numbers", (None,))
+        vectors = take(tensors, f"stream.{k}.vectors", (None, n_features + 1))
+        if (numbers[0] < 0) or not (0 <= numbers[3] < 2**53):
+            raise ValueError(f"a stream of {numbers[3]:g} examples of weight {numbers[0]:g}")
+        learner.core.restore(numbers, list(vectors))
+    model._stream_errors = errors
+    model.n_features_in_ = n_features
+    model._store_streams()
+
+
+def _unpack_text(given: dict[str, Any], model: LinearModel) -> TextHasher:
+    hasher = TextHasher(**given).fit([])
+    if model.n_features_in_ != 1 << hasher.hash_bits:
+        raise ValueError(f"{model.n_features_in_} weights, and {hasher.hash_bits} bits of a hash")
+    return hasher
+
+
+TEXT = Features("text", TextHasher, TextHasher.get_params, _unpack_text)
+ALL_SOLVERS = {**STREAM_SOLVERS, **SOLVERS}
+
+MODEL_KINDS = [
+    Kind(LinearSVC, ALL_SOLVERS, _pack, _unpack, TEXT, {LinearSVCCV: "best_estimator_"}),
+    Kind(LinearSVR, ALL_SOLVERS, _pack, _unpack, TEXT),
+]
