@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -14,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from pegasos._config import count_threads
+from pegasos.base import clock
 from pegasos.base.early_stopping import split
 from pegasos.base.options import Flag, Integer, Number, Option, check_options
 from pegasos.base.outcome import Budget
@@ -139,7 +139,7 @@ class Machine(BaseEstimator):
         """
         if isinstance(X, Dataset):
             return self._fit_dataset(X, y, sample_weight)
-        started = time.perf_counter()
+        started = clock.now()
         solver = self.check_parameters()
         last = self._last_fit() if self.warm_start else None
         data = self._accept(X, y, sample_weight, reset=last is None)

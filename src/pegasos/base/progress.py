@@ -6,6 +6,7 @@ import sys
 import threading
 
 from pegasos._core import native
+from pegasos.base import clock
 from pegasos.base.outcome import Budget
 from pegasos.certificate import relative_gap
 
@@ -51,6 +52,7 @@ def make_run(budget: Budget, report: Report | None) -> native.Run:
         elapsed=budget.elapsed,
         max_seconds=math.inf if budget.max_time is None else float(budget.max_time),
         report=report.checked,
+        clock=clock.replaced(),
         progress=report.progressed,
     )
 

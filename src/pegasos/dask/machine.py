@@ -1,6 +1,5 @@
 """What the estimators on Dask collections share: fit, store, predict lazily."""
 
-import time
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
@@ -10,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos.base import clock
 from pegasos.base.estimator import shortfall
 from pegasos.base.options import Number, Option, check_options
 from pegasos.base.outcome import Budget
@@ -92,7 +92,7 @@ class DaskMachine(LinearMachine):
         y, sample_weight : as X, or arrays
             Labels or targets, and weights, cut at the same rows.
         """
-        started = time.perf_counter()
+        started = clock.now()
         machine = self._unfitted()
         machine.check_parameters()
         check_options(self, self.distributed_options)
@@ -105,7 +105,7 @@ class DaskMachine(LinearMachine):
                 report = make_report(self.verbose)
                 labels = [repr(plan.classes.tolist()[target]) for target in plan.targets] if len(plan.classes) else [""]
                 parts = [report.part(label) for label in labels] if len(plan.targets) > 1 else [report]
-                elapsed = time.perf_counter() - started
+                elapsed = clock.now() - started
                 budget = Budget(self.tol, self.max_iter, self.max_time, elapsed)
                 try:
                     found, tally = drive(group, plan, surveys, budget, self.local_epochs, parts)

@@ -2,7 +2,6 @@
 
 import functools
 import math
-import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos._config import usable_threads
+from pegasos.base import clock
 from pegasos.base.early_stopping import split
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.options import Choice, ChoiceOrFunction, Integer, Number, NumberOrName, Option, names
@@ -162,7 +162,7 @@ class KernelMachine(Machine):
         certificates = [self._certificate(solution, known) for solution in found]
         histories = [history_from_records(solution.records) for solution in found]
         several = len(found) > 1
-        self.certificate_ = join_parts(certificates, time.perf_counter() - started) if several else certificates[0]
+        self.certificate_ = join_parts(certificates, clock.now() - started) if several else certificates[0]
         self.history_ = histories if several else histories[0]
         self.n_iter_ = self.certificate_.n_iter
         text = shortfall(

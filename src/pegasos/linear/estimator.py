@@ -1,6 +1,5 @@
 """What linear machines share: hand the examples over to the core, call a solver, store what it found."""
 
-import time
 import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
@@ -12,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos.base import clock
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.options import Choice, Number, Option, names
 from pegasos.base.outcome import Solution, WarmStart, check_finite
@@ -51,7 +51,7 @@ class Task(NamedTuple):
 
     @property
     def elapsed(self) -> float:
-        return time.perf_counter() - self.started
+        return clock.now() - self.started
 
     def check_finite(self, solution: Solution) -> Solution:
         """The solution; a ValueError where its numbers are not finite."""

@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import type_of_target
 
+from pegasos.base import clock
 from pegasos.base.estimator import Data, explains_habits
 from pegasos.base.options import Choice, Option, names
 from pegasos.base.outcome import WarmStart
@@ -352,7 +352,7 @@ random_state, verbose
         best.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             best.feature_names_in_ = self.feature_names_in_
-        self.best_estimator_ = best._fit(data, solver, seed, None, time.perf_counter())
+        self.best_estimator_ = best._fit(data, solver, seed, None, clock.now())
         for name in ("coef_", "intercept_", "classes_", "certificate_", "history_", "n_iter_", "scale_"):
             setattr(self, name, getattr(self.best_estimator_, name))
         return self

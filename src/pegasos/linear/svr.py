@@ -1,7 +1,6 @@
 """Linear support vector regression."""
 
 import math
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from pegasos._core import native
+from pegasos.base import clock
 from pegasos.base.estimator import Data, explains_habits
 from pegasos.base.options import Choice, Number, Option, names
 from pegasos.base.outcome import Solution
@@ -151,7 +151,7 @@ random_state, verbose
         """With the shift given back the intercept is rounded once more; the upper bound is that of the model."""
         if examples.shift == 0:
             return solution
-        budget, started = self._budget(solution.seconds), time.perf_counter()
+        budget, started = self._budget(solution.seconds), clock.now()
         w, primal, above = solution.w.copy(), solution.primal, solution.above
         w[-1] = examples.weights(w)[1] - examples.shift
         if budget.max_time is not None and solution.seconds >= budget.max_time:
@@ -169,7 +169,7 @@ random_state, verbose
         reason = solution.reason
         if reason == "tol" and relative_gap(primal, solution.dual) > budget.tol:
             reason = "precision"
-        seconds = solution.seconds + time.perf_counter() - started
+        seconds = solution.seconds + clock.now() - started
         records = [[*row[:2], max(row[2], primal), row[3]] for row in solution.records]
         records[-1] = [seconds, records[-1][1], primal, solution.dual]
         return replace(solution, w=w, primal=primal, above=above, reason=reason, seconds=seconds, records=records)

@@ -1,7 +1,6 @@
 """Sequence labelling: a chain of labels, trained by the structured hinge loss."""
 
 import math
-import time
 import warnings
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Self
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos._config import usable_threads
 from pegasos._core import native
+from pegasos.base import clock
 from pegasos.base.estimator import Machine, explains_habits, shortfall, sum_weights
 from pegasos.base.options import Flag, Integer, Option
 from pegasos.base.progress import make_report
@@ -185,7 +185,7 @@ class SequenceSVC(Machine):
         sample_weight : array-like of shape (n_sequences,), default=None
             What each sequence counts.
         """
-        started = time.perf_counter()
+        started = clock.now()
         solver = self.check_parameters()
         last = self._last if self.warm_start and hasattr(self, "classes_") else None
         encoder = Encoder(int(self.min_count), self.hash_bits)
@@ -208,7 +208,7 @@ class SequenceSVC(Machine):
 
         report = make_report(self.verbose)
         try:
-            budget = self._budget(time.perf_counter() - started)
+            budget = self._budget(clock.now() - started)
             found = solver.solve_sequences(problem, budget, self._seed(), last, report)
         except MemoryError:
             n_features, n_labels = sequences.X.shape[1], len(labels.classes)

@@ -1,6 +1,5 @@
 """The driver of a distributed fit: rounds until the duality gap of every problem is within `tol`."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from pegasos.base import clock
 from pegasos.base.bounds import Measured
 from pegasos.base.outcome import Budget
 from pegasos.base.progress import Report
@@ -107,7 +107,7 @@ class _Drive:
         self.surveys = {survey.number: survey for survey in surveys}
         self.local_epochs = local_epochs
         self.reports = reports or [Report() for _ in plan.targets]
-        self.started = time.perf_counter() - budget.elapsed
+        self.started = clock.now() - budget.elapsed
         self.tally = Tally()
         self.stands = 0
         turns = self._choose_turns()
@@ -115,7 +115,7 @@ class _Drive:
 
     @property
     def seconds(self) -> float:
-        return time.perf_counter() - self.started
+        return clock.now() - self.started
 
     def run(self) -> tuple[list[Found], Tally]:
         fresh, in_a_row = True, 0

@@ -1,12 +1,12 @@
 """A fit to a data set on disk that does not fit in memory: epochs over blocks, and checks in passes of their own."""
 
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.base import clock
 from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Budget, Solution
 from pegasos.base.progress import Report
@@ -110,7 +110,7 @@ def solve_by_blocks(
     seed: int,
 ) -> list[Solution]:
     """Solve the problems of a fit, which share the blocks; there is a report for each."""
-    started = time.perf_counter() - budget.elapsed
+    started = clock.now() - budget.elapsed
     parts: list[Part] = []
     try:
         reader = _make_reader(dataset, statement, len(reports), solver, bias)
@@ -135,7 +135,7 @@ def solve_by_blocks(
             above=fit.bounds.above,
             below=fit.bounds.below,
             epochs=fit.visits / statement.n_rows,
-            seconds=time.perf_counter() - started,
+            seconds=clock.now() - started,
             reason=fit.reason,
             records=fit.records,
             solver=text,
@@ -190,11 +190,11 @@ def _run(
                     fit.part.learn(block, targets[number], weights, order, run)
                     fit.visits += len(order)
             made += len(order)
-            if made >= steps or time.perf_counter() - started >= limit:
+            if made >= steps or clock.now() - started >= limit:
                 break
         for fit in working:
             fit.bounds = fit.bounds.best(fit.part.free_bound())
-        out_of_time = time.perf_counter() - started >= limit
+        out_of_time = clock.now() - started >= limit
         last = made >= steps or out_of_time
         due = [fit for fit in working if last or epoch == next_record or fit.promising(budget.tol)]
         while epoch >= next_record:
@@ -202,7 +202,7 @@ def _run(
         if needs_no_pass(solver):
             due = working if last else []
             for fit in due:
-                w, seconds = fit.part.begin_check().w, time.perf_counter() - started
+                w, seconds = fit.part.begin_check().w, clock.now() - started
                 fit.check(fit.part.free_bound(), w, seconds, made / n_rows)
         else:
             _check(reader, due, fits, encode, statement, started, made / n_rows)
@@ -237,12 +237,12 @@ def _check(
             fit.part.measure(check, block, statement.problem(block, targets[number], weights), run)
     for fit, check in zip(due, checks, strict=True):
         found = check.primal.best(fit.part.bound(check))
-        fit.check(found, check.w, time.perf_counter() - started, epoch)
+        fit.check(found, check.w, clock.now() - started, epoch)
 
 
 def _make_run(report: Report, started: float, limit: float, made: int, n_rows: int) -> native.Run:
     def progressed(_: float, seconds: float) -> None:
         report.progressed(made / n_rows, seconds)
 
-    elapsed = time.perf_counter() - started
-    return native.Run(n_jobs=1, elapsed=elapsed, max_seconds=limit, progress=progressed)
+    elapsed = clock.now() - started
+    return native.Run(n_jobs=1, elapsed=elapsed, max_seconds=limit, progress=progressed, clock=clock.replaced())
