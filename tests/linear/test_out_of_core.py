@@ -265,7 +265,7 @@ def test_a_time_limit_is_certified_and_warns(ticks, tmp_path):
         ({"scale": "auto"}, "needs the data in memory"),
         ({"warm_start": True}, "needs the data in memory"),
         ({"multi_class": "joint"}, "needs the data in memory"),
-        ({"class_weight": {7: 1.0}}, "no label of"),
+        ({"class_weight": {7: 1.0}}, "no label of y"),
     ],
 )
 def test_what_needs_memory_says_so(tmp_path, parameters, message):

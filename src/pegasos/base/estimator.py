@@ -8,9 +8,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state, compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
 
 from pegasos._config import count_threads
 from pegasos.base import clock
@@ -19,19 +18,11 @@ from pegasos.base.options import Flag, Integer, Number, Option, check_options
 from pegasos.base.outcome import Budget
 from pegasos.base.rows import check_rows
 from pegasos.base.solver import Solver, resolve
+from pegasos.base.validation import check_weights, class_weights, number_labels, sum_weights
 from pegasos.certificate import REASONS, Certificate, History
 from pegasos.io.dataset import Dataset
 
-__all__ = [
-    "Classifier",
-    "Data",
-    "Machine",
-    "check_weights",
-    "explains_habits",
-    "number_labels",
-    "shortfall",
-    "sum_weights",
-]
+__all__ = ["Classifier", "Data", "Machine", "explains_habits", "shortfall"]
 
 #: Parameters of other packages that users pass out of habit, and what to do instead.
 HABITS = {
@@ -295,10 +286,8 @@ class Classifier(ClassifierMixin):
     def _weigh_classes(self, data: Data, s: NDArray[np.float64]) -> None:
         if self.class_weight is None:
             return
-        weights = compute_class_weight(self.class_weight, classes=data.classes, y=data.y)
-        if not ((weights >= 0) & (weights < np.inf)).all():
-            raise ValueError(f"class_weight={self.class_weight}: weights must be finite and not negative")
-        s *= weights[data.encoded]
+        counts = np.bincount(data.encoded, minlength=len(data.classes))
+        s *= class_weights(self.class_weight, data.classes, counts)[data.encoded]
 
     def _hold_out(self, data: Data, seed: int) -> tuple[Data, Data | None]:
         if not self.early_stopping:
@@ -320,42 +309,3 @@ def shortfall(found: Certificate, advice: Callable[[Certificate], str], kind: st
         return ""
     text = advice(max(short, key=lambda part: part.gap))
     return f"{len(short)} of {len(found.parts)} {kind} fell short. The worst: {text}" if found.parts else text
-
-
-def check_weights(sample_weight: ArrayLike, X: Any) -> NDArray[np.float64]:
-    """The weights of the examples X; a ValueError where one cannot be a weight."""
-    given = np.asarray(sample_weight)
-    if given.ndim == 1 and given.dtype.kind in "if":
-        wrong = np.flatnonzero(~((given >= 0) & (given < np.inf)))
-        if len(wrong):
-            raise ValueError(
-                f"sample_weight[{wrong[0]}]={given[wrong[0]]}: weights must be finite and not negative; drop the "
-                "example or give it weight 0"
-            )
-    return _check_sample_weight(sample_weight, X, dtype=np.float64)
-
-
-def sum_weights(s: NDArray[np.float64]) -> float:
-    """The total weight; a ValueError where there is none, or no end to it."""
-    with np.errstate(over="ignore"):
-        total = float(s.sum())
-    if not 0 < total < np.inf:
-        raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
-    return total
-
-
-def number_labels(y: NDArray[Any], regressor: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The different labels in order, and which one each example has."""
-    if y.dtype.kind in "iu":
-        lowest, highest = int(y.min()), int(y.max())
-        if highest - lowest < 10_000 and highest < 2**62:  # counting is many times faster than sorting
-            places = y.astype(np.intp) - lowest
-            there = np.bincount(places) > 0
-            return (np.flatnonzero(there) + lowest).astype(y.dtype), (np.cumsum(there) - 1)[places]
-    try:
-        check_classification_targets(y)
-    except ValueError as error:
-        if "continuous" in str(error):
-            raise ValueError(f"{error} For those use {regressor}") from error
-        raise
-    return np.unique(y, return_inverse=True)

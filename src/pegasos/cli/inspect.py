@@ -80,11 +80,10 @@ def _result(fitted: Any) -> Told:
 @tell.register(KernelMachine)
 def _tell_kernel(fitted: Any, top: int) -> Told:
     problem = {"loss": fitted.loss, **_weight_of_loss(fitted), "intercept": "free" if fitted.fit_intercept else "none"}
-    kernel = fitted._fitted_kernel
-    problem["kernel"] = getattr(kernel, "name", "precomputed")
-    for name, kinds in {"gamma": "rbf poly sigmoid", "coef0": "poly sigmoid", "degree": "poly"}.items():
-        if problem["kernel"] in kinds.split():
-            problem[name] = getattr(kernel, name)
+    problem["kernel"] = fitted.kernel
+    for name, kinds in {"gamma_": "rbf poly sigmoid", "coef0": "poly sigmoid", "degree": "poly"}.items():
+        if fitted.kernel in kinds.split():
+            problem[name.rstrip("_")] = getattr(fitted, name)
     if hasattr(fitted, "epsilon"):
         problem["epsilon"] = fitted.epsilon
     if len(getattr(fitted, "classes_", ())) > 2:
@@ -118,7 +117,7 @@ def _tell_sequences(fitted: Any, top: int) -> Told:
         **_weights(fitted.coef_),
         "certificate": fitted.certificate_.to_dict(),
         "transitions": [(ends[j], ends[k], weight) for j, k, weight in _strongest(links, top)],
-        "largest": _largest(fitted.coef_, fitted._encoder.names(), top, classes),
+        "largest": _largest(fitted.coef_, fitted.feature_names_, top, classes),
     }
     lines += [_weights_text(facts), str(fitted.certificate_)]
     if facts["transitions"]:

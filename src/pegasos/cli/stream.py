@@ -14,10 +14,8 @@ from pegasos._config import usable_threads
 from pegasos.cli.options import TASKS, as_json_text, given_parameters, refuse_folder
 from pegasos.io import save_model
 from pegasos.io.stream import Part, read_svmlight_parts, read_text_parts
-from pegasos.linear.stream import Learner
-from pegasos.linear.svc import LinearSVC
-from pegasos.linear.svr import LinearSVR
-from pegasos.linear.text import TextHasher
+from pegasos.linear import LinearSVC, LinearSVR, TextHasher
+from pegasos.linear.stream import OnePass
 from pegasos.solvers import STREAM_SOLVERS
 
 __all__ = ["StreamFlags", "Talk", "train_stream"]
@@ -82,7 +80,7 @@ def train_stream(data: str, model: str, task: str, flags: StreamFlags, given: di
     started = time.perf_counter()
     stream = Stream(machine, hash_bits, bool(flags.zero_based), _labels(flags.classes))
     stream.learn(data, talk.at_all)
-    stream.save(model)
+    _save(machine, hash_bits, model)
     print_summary(machine, model, started, talk)
 
 
@@ -99,17 +97,15 @@ class Stream:
     """One pass over examples, and a line on what was predicted whenever their number is a power of two."""
 
     def __init__(self, machine: Machine, hash_bits: int | None, zero_based: bool, classes: list[float]) -> None:
-        self.machine = machine
         self.hash_bits = hash_bits
         self.zero_based = zero_based
-        self.classes = np.unique(np.array(classes)) if isinstance(machine, LinearSVC) else np.empty(0)
-        if isinstance(machine, LinearSVC) and len(self.classes) < 2:
+        labels: NDArray[Any] = np.unique(np.array(classes)) if isinstance(machine, LinearSVC) else np.empty(0)
+        if isinstance(machine, LinearSVC) and len(labels) < 2:
             raise click.UsageError("--classes must name two labels or more, such as --classes 0,1")
-        if self.classes.size and (self.classes == np.round(self.classes)).all():
-            self.classes = self.classes.astype(np.int64)
-        self.solver = machine.check_stream_parameters()
-        self.width = 1 << hash_bits if hash_bits is not None else 0
-        self.used = self.width  # the features there were
+        if labels.size and (labels == np.round(labels)).all():
+            labels = labels.astype(np.int64)
+        self.used = 1 << hash_bits if hash_bits is not None else 0  # the features there were
+        self.learner = OnePass(machine, labels, self.used)
         self.next_line = 1
         self.last = (0.0, 0.0)  # weight and loss at the last line
 
@@ -118,16 +114,15 @@ class Stream:
         file: Any = sys.stdin.buffer if source == "-" else source
         if talk:
             click.echo(f"{'loss':>10} {'since last':>10} {'examples':>12} {'weight':>14} {'label':>8} {'score':>10}")
-        self._grow(self.width)
         # Learning and parsing run beside each other: nearly all of both is in the core, without the GIL.
         with contextlib.closing(self._parts(file)) as parts:
             for part in parts:
                 self._learn_part(source, part, talk)
-        if not self._progress.rows:
+        if not self._rows:
             raise click.UsageError(f"{source}: no examples")
         if not self.hash_bits:
-            self._grow(self.used)
-        self._finish()
+            self.learner.grow(self.used)
+        self.learner.finish()
 
     def _parts(self, file: Any) -> Generator[Part]:
         if self.hash_bits is not None:
@@ -135,8 +130,8 @@ class Stream:
         return read_svmlight_parts(file, self.zero_based, usable_threads())
 
     @property
-    def _progress(self) -> Any:
-        return self.machine._streams[0].core.progress
+    def _rows(self) -> int:
+        return self.learner.progress[0].rows
 
     def _learn_part(self, source: str, part: Part, talk: bool) -> None:
         if part.n_features > MOST_FEATURES:
@@ -144,90 +139,59 @@ class Stream:
                 f"{source}: the feature {part.n_features:,} is too large for one pass, which keeps weights of up to "
                 f"{MOST_FEATURES:,}; number them anew"
             )
-        if part.n_features > self.width:
-            self._grow(2 * part.n_features)  # room, so that it is rare
+        if part.n_features > self.learner.n_features:
+            self.learner.grow(2 * part.n_features)  # room, so that it is rare
         self.used = max(self.used, part.n_features)
-        targets, s = self._targets(source, part), self._weights(part)
+        y = self._encode(source, part.labels)
         first = 0
-        while first < len(s):
-            line = self.next_line - self._progress.rows if talk else len(s)
-            last = min(first + line, len(s))
-            rows = part.rows(first, last, self.width, self.machine._bias)
-            told = self.machine._learn(rows, [y[first:last] for y in targets], s[first:last], seed=None)
-            if talk and self._progress.rows == self.next_line:
+        while first < len(y):
+            line = self.next_line - self._rows if talk else len(y)
+            last = min(first + line, len(y))
+            rows = part.rows(first, last, self.learner.n_features, self.learner.bias)
+            told = self.learner.learn(rows, y[first:last], part.weights[first:last])
+            if talk and self._rows == self.next_line:
                 self._print_line(part.labels[last - 1], told[-1].score)
                 self.next_line *= 2
             first = last
 
-    def _targets(self, source: str, part: Part) -> list[NDArray[np.float64]]:
-        if not self.classes.size:
-            return [part.labels]
-        numbers = np.searchsorted(self.classes, part.labels).clip(max=len(self.classes) - 1)
-        wrong = np.flatnonzero(self.classes[numbers] != part.labels)
+    def _encode(self, source: str, labels: NDArray[np.float64]) -> NDArray[Any]:
+        """The numbers of the classes, or the targets."""
+        classes = self.learner.classes
+        if not classes.size:
+            return labels
+        numbers = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+        wrong = np.flatnonzero(classes[numbers] != labels)
         if len(wrong):
-            known = ", ".join(map(str, self.classes.tolist()))
+            known = ", ".join(map(str, classes.tolist()))
             raise click.UsageError(
-                f"{source}: the label {part.labels[wrong[0]]:g} is none of {known}; name all labels there will be "
+                f"{source}: the label {labels[wrong[0]]:g} is none of {known}; name all labels there will be "
                 "with --classes, such as --classes 0,1, or use --task regression"
             )
-        which = range(len(self.classes)) if len(self.classes) > 2 else [1]
-        return [np.where(numbers == k, 1.0, -1.0) for k in which]
-
-    def _weights(self, part: Part) -> NDArray[np.float64]:
-        weights = getattr(self.machine, "class_weight", None)
-        if weights is None:
-            return part.weights
-        by_class = np.array([weights.get(label, 1.0) for label in self.classes.tolist()])
-        return part.weights * by_class[np.searchsorted(self.classes, part.labels)]
-
-    def _grow(self, width: int) -> None:
-        """Learners of so many features that know what those before did."""
-        machine = self.machine
-        if "_streams" not in vars(machine):
-            machine._begin_stream(self.solver, width, len(self.classes) if len(self.classes) > 2 else 1)
-        else:
-            machine._streams = [_resized(learner, width) for learner in machine._streams]
-        self.width = width
+        return numbers
 
     def _print_line(self, label: float, score: float) -> None:
-        told = [learner.core.progress for learner in self.machine._streams]
+        told = self.learner.progress
         weight, loss = told[0].weight, sum(progress.loss for progress in told)
         since = (loss - self.last[1]) / ((weight - self.last[0]) or 1.0)
         self.last = (weight, loss)
         columns = [f"{loss / (weight or 1.0):10.6f}", f"{since:10.6f}", f"{told[0].rows:12,}", f"{weight:14,.1f}"]
         click.echo(" ".join([*columns, f"{label:8g}", f"{score:10.4f}" if len(told) == 1 else f"{'':10}"]))
 
-    def _finish(self) -> None:
-        self.machine.n_features_in_ = self.width
-        if self.classes.size:
-            self.machine.classes_ = self.classes
-        self.machine._store_streams()
 
-    def save(self, model: str) -> None:
-        if self.hash_bits is None:
-            save_model(self.machine, model)
-            return
-        from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
+def _save(machine: Machine, hash_bits: int | None, model: str) -> None:
+    if hash_bits is None:
+        save_model(machine, model)
+        return
+    from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
 
-        save_model(make_pipeline(TextHasher(self.hash_bits), self.machine), model)
-
-
-def _resized(learner: Learner, width: int) -> Learner:
-    """The same with more or fewer features; the last entry of each vector belongs to the intercept."""
-    solver, dimension, loss, epsilon, alpha = learner.given
-    other = Learner(solver, width + 1, loss, epsilon, alpha)
-    numbers, vectors = learner.core.state()
-    kept = min(dimension, width + 1) - 1
-    room = np.zeros(width - kept)
-    other.core.restore(numbers, [np.concatenate([v[:kept], room, v[-1:]]) for v in vectors])
-    return other
+    save_model(make_pipeline(TextHasher(hash_bits), machine), model)
 
 
 def print_summary(machine: Machine, model: str, started: float, talk: Talk) -> None:
     """What was learned, in words or as JSON."""
     told, seconds = machine.progressive_, time.perf_counter() - started
     regression = isinstance(machine, LinearSVR)
-    solver = machine._streams[0].given[0].describe()
+    solver = machine.check_stream_parameters().describe()
     if talk.as_json:
         error = "mean_squared_error" if regression else "error"
         facts = {"model": model, "examples": told.n_rows, "weight": told.weight, "features": machine.n_features_in_}

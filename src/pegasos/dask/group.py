@@ -79,7 +79,8 @@ class DaskGroup:
         while True:
             # Those that are cancelled, or were lost with what they were made of, are told of below.
             with contextlib.suppress(concurrent.futures.CancelledError):
-                self.line.wait(lambda: distributed.client._wait(futures, timeout=None), look)
+                # What `distributed.wait` is for a client that is not asynchronous, without its waiting for ever.
+                self.line.wait(lambda: distributed.client._wait(futures, timeout=None), look)  # noqa: SLF001
             self._raise_errors(futures)
             threads = self.line.threads()
             places = self.line.ask(lambda: self.client.scheduler.who_has(keys=keys))

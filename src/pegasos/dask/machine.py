@@ -124,7 +124,7 @@ class DaskMachine(LinearMachine):
 
     def _unfitted(self) -> Any:
         """The local estimator with the same parameters."""
-        known = self.local._get_param_names()
+        known = self.local().get_params(deep=False)
         return self.local(**{name: value for name, value in self.get_params(deep=False).items() if name in known})
 
     def _keep(self, plan: Plan, found: Sequence[Found], tally: Tally) -> None:

@@ -8,15 +8,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from pegasos._core import native
-from pegasos.base.estimator import Data, check_weights
+from pegasos.base.estimator import Data
 from pegasos.base.options import check_options
 from pegasos.base.rows import make_rows
 from pegasos.base.solver import continued_seed, resolve
+from pegasos.base.validation import check_weights, class_weights
 from pegasos.linear.estimator import LinearMachine
 from pegasos.solvers import STREAM_SOLVERS, AdaGrad, Pegasos
 from pegasos.solvers.auto import Auto
 
-__all__ = ["Learner", "Progressive", "StreamMachine", "known_classes", "number_labels"]
+__all__ = ["Learner", "OnePass", "Progressive", "StreamMachine", "known_classes", "number_known_labels"]
 
 StreamSolver = Pegasos | AdaGrad
 
@@ -60,6 +61,16 @@ class Learner:
         solver, dimension, loss, epsilon, alpha = given
         self.core = solver.make_stream(dimension, loss, epsilon, alpha)
 
+    def resized(self, dimension: int) -> "Learner":
+        """The same of so many features and the intercept, to which the last entry of each vector belongs."""
+        solver, before, loss, epsilon, alpha = self.given
+        other = Learner(solver, dimension, loss, epsilon, alpha)
+        numbers, vectors = self.core.state()
+        kept = min(before, dimension) - 1
+        room = np.zeros(dimension - 1 - kept)
+        other.core.restore(numbers, [np.concatenate([v[:kept], room, v[-1:]]) for v in vectors])
+        return other
+
     def __getstate__(self) -> dict[str, Any]:
         return {"given": self.given, "state": self.core.state()}
 
@@ -92,6 +103,8 @@ class StreamMachine(LinearMachine):
     certificate_: Any = _NotOfStreams()
     history_: Any = _NotOfStreams()
     progressive_: Progressive
+    classes_: Any  # of classification
+    n_features_in_: int
     t_: int
     lower_bound_: float
 
@@ -212,6 +225,50 @@ class StreamMachine(LinearMachine):
         return self
 
 
+class OnePass:
+    """A pass over examples that come in parts, in their order, each learned from once. Features may become more.
+
+    It is `partial_fit` without a matrix: rows are in the core's hands, and the estimator has its results in the end.
+    """
+
+    def __init__(self, machine: StreamMachine, classes: NDArray[Any], n_features: int) -> None:
+        """`classes` are all labels there will be, none in regression."""
+        self.machine, self.classes, self.n_features = machine, classes, n_features
+        several = len(classes) if len(classes) > 2 else 1
+        machine._begin_stream(machine.check_stream_parameters(), n_features, several)
+        self._by_class = class_weights(getattr(machine, "class_weight", None), classes)
+
+    @property
+    def bias(self) -> float:
+        """The value of the constant feature that rows must have; 0 is none."""
+        return self.machine._bias
+
+    @property
+    def progress(self) -> list[native.Progress]:
+        """What was met so far; of several classes a learner each."""
+        return [learner.core.progress for learner in self.machine._streams]
+
+    def grow(self, n_features: int) -> None:
+        """Learn on with so many features: new ones weigh nothing yet, and those beyond are dropped."""
+        self.machine._streams = [learner.resized(n_features + 1) for learner in self.machine._streams]
+        self.n_features = n_features
+
+    def learn(self, rows: native.Rows, y: NDArray[Any], weights: NDArray[np.float64]) -> list[native.Progress]:
+        """Learn from examples with targets y, or y the numbers of their classes; progress of this part alone."""
+        if not len(self.classes):
+            return self.machine._learn(rows, [y], weights, seed=None)
+        which = range(len(self.classes)) if len(self.classes) > 2 else [1]
+        targets = [np.where(y == k, 1.0, -1.0) for k in which]
+        return self.machine._learn(rows, targets, weights * self._by_class[y], seed=None)
+
+    def finish(self) -> None:
+        """Give the estimator its results."""
+        self.machine.n_features_in_ = self.n_features
+        if len(self.classes):
+            self.machine.classes_ = self.classes
+        self.machine._store_streams()
+
+
 def known_classes(machine: Any, given: ArrayLike | None) -> NDArray[Any]:
     """All labels there will be: given with the first call of `partial_fit`, or those of a fit before it."""
     if "_streams" not in vars(machine):
@@ -232,7 +289,7 @@ def known_classes(machine: Any, given: ArrayLike | None) -> NDArray[Any]:
     return known
 
 
-def number_labels(y: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
+def number_known_labels(y: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
     """Which of the classes each example has."""
     check_classification_targets(y)
     numbers = np.searchsorted(known, y).clip(max=len(known) - 1)

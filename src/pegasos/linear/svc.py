@@ -21,7 +21,7 @@ from pegasos.base.threads import TimeShare, run_all
 from pegasos.certificate import history_from_records, join_parts
 from pegasos.linear.estimator import State, Task
 from pegasos.linear.one_vs_rest import group_classes, is_worth_sharing, solve_together
-from pegasos.linear.stream import StreamMachine, known_classes, number_labels
+from pegasos.linear.stream import StreamMachine, known_classes, number_known_labels
 from pegasos.problems.joint import check_cost
 from pegasos.solvers import SDCA, Solver
 from pegasos.solvers.auto import Auto
@@ -238,7 +238,7 @@ class LinearSVC(Classifier, StreamMachine):
         def targets(data: Data) -> list[NDArray[np.float64]]:
             return [_against_the_rest(data, k) for k in (range(len(known)) if len(known) > 2 else [1])]
 
-        self._learn_part(X, y, sample_weight, lambda y: (known, number_labels(y, known)), targets)
+        self._learn_part(X, y, sample_weight, lambda y: (known, number_known_labels(y, known)), targets)
         self.classes_ = known
         return self
 

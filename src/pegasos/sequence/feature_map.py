@@ -29,10 +29,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base import clock
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
-from pegasos.base.estimator import Machine, check_weights, sum_weights
+from pegasos.base.estimator import Machine
 from pegasos.base.options import Option, check_options
 from pegasos.base.outcome import Budget, Solution, check_finite
 from pegasos.base.progress import Report, make_report
+from pegasos.base.validation import check_weights, sum_weights
 from pegasos.certificate import REASONS, Certificate, History, certificate_of, history_from_records
 from pegasos.problems.joint import check_cost
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["Encoder", "Labels", "Sequences", "encode_labels", "number_labels", "take_labels"]
+__all__ = ["Encoder", "Labels", "Sequences", "encode_labels", "look_up_labels", "take_labels"]
 
 #: How sequences are given, and what a prediction gives back: a list of lists, a list of arrays, an array.
 KINDS = ("features", "arrays", "matrix")
@@ -237,10 +237,10 @@ def encode_labels(labels: list[Any]) -> Labels:
     for label, kept in zip(different, classes.tolist(), strict=True):
         if label != kept or isinstance(kept, float) or classes.dtype.kind == "O":
             raise ValueError(f"y holds the label {label!r}, which an array cannot hold; name it otherwise")
-    return Labels(classes, number_labels(labels, classes).astype(np.uint16))
+    return Labels(classes, look_up_labels(labels, classes).astype(np.uint16))
 
 
-def number_labels(labels: list[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+def look_up_labels(labels: list[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
     """Which of the classes each label is; -1 where it is none."""
     numbers = {label: number for number, label in enumerate(classes.tolist())}
     return np.fromiter(map(numbers.get, labels, repeat(-1)), dtype=np.int64, count=len(labels))

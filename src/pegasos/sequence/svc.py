@@ -13,14 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base import clock
-from pegasos.base.estimator import Machine, explains_habits, shortfall, sum_weights
+from pegasos.base.estimator import Machine, explains_habits, shortfall
 from pegasos.base.options import Flag, Integer, Option
 from pegasos.base.progress import make_report
 from pegasos.base.rows import check_rows
+from pegasos.base.validation import sum_weights
 from pegasos.certificate import Certificate, History, certificate_of, history_from_records
 from pegasos.problems.joint import check_cost
 from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
-from pegasos.sequence.input import Encoder, Labels, Sequences, encode_labels, number_labels, take_labels
+from pegasos.sequence.input import Encoder, Labels, Sequences, encode_labels, look_up_labels, take_labels
 from pegasos.solvers import SEQUENCE_SOLVERS, Pegasos, Solver
 
 __all__ = ["SequenceSVC"]
@@ -250,17 +251,22 @@ class SequenceSVC(Machine):
     def score(self, X: Any, y: Any, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The share of positions whose label is right; one that was not there in training is wrong."""
         sequences, labels, _ = self._decode(X, lengths)
-        right = number_labels(take_labels(y, sequences), self.classes_) == labels
+        right = look_up_labels(take_labels(y, sequences), self.classes_) == labels
         if len(right) == 0:
             raise ValueError("X has no positions, so that there is nothing to score; pass sequences that have some")
         weights = np.repeat(_check_weights(sample_weight, len(sequences)), sequences.lengths)
         return float(np.average(right, weights=weights))
 
     @property
+    def feature_names_(self) -> list[str]:
+        """What the features are called, in the order of the columns of ``coef_``."""
+        check_is_fitted(self)
+        return self._encoder.names(getattr(self, "feature_names_in_", None))
+
+    @property
     def state_features_(self) -> dict[tuple[str, Any], float]:
         """The weight of each feature with each label, those of zero left out."""
-        check_is_fitted(self)
-        names, classes = self._encoder.names(getattr(self, "feature_names_in_", None)), self.classes_.tolist()
+        names, classes = self.feature_names_, self.classes_.tolist()
         labels, features = np.nonzero(self.coef_)
         weights = self.coef_[labels, features].tolist()
         pairs = zip(features.tolist(), labels.tolist(), strict=True)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from pegasos._core import native
-from pegasos.base.estimator import check_weights, number_labels
 from pegasos.base.rows import check_rows
+from pegasos.base.validation import check_weights, number_labels
 from pegasos.linear.distributed.messages import TURNS, Measured, Message, Order, Reply, Visited
 from pegasos.linear.distributed.plan import Plan, Survey
 from pegasos.problems.linear import Examples

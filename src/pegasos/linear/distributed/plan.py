@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import compute_class_weight
+
+from pegasos.base.validation import class_weights
 
 __all__ = ["Plan", "Survey", "check_same", "make_plan"]
 
@@ -77,10 +78,8 @@ def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
                 "of them the same columns"
             )
     classes, counts, weights = _join_classes(held)
-    class_weights = np.ones(len(classes))
-    if len(classes):
-        class_weights = _class_weights(machine, classes, counts)
-    total = float((weights * class_weights).sum()) if len(classes) else math.fsum(s.weights.sum() for s in held)
+    by_class = class_weights(machine.class_weight, classes, counts) if len(classes) else np.ones(0)
+    total = float((weights * by_class).sum()) if len(classes) else math.fsum(s.weights.sum() for s in held)
     if not 0 < total < np.inf:
         raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
     n_rows = sum(survey.n_rows for survey in held)
@@ -92,7 +91,7 @@ def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
         seed,
         C,
         classes,
-        class_weights,
+        by_class,
         n_rows,
         first.n_features,
         first.names,
@@ -139,14 +138,3 @@ def _join_classes(held: Sequence[Survey]) -> tuple[NDArray[Any], NDArray[np.int6
     if len(classes) == 1:
         raise ValueError(f"y has one class only, {classes.tolist()[0]!r}; a classifier needs examples of two classes")
     return classes, counts, weights
-
-
-def _class_weights(machine: Any, classes: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    if isinstance(machine.class_weight, str):
-        if machine.class_weight != "balanced":
-            raise ValueError(f"class_weight={machine.class_weight!r}: must be a dictionary, 'balanced' or None")
-        return counts.sum() / (len(classes) * counts)
-    weights = compute_class_weight(machine.class_weight, classes=classes, y=classes)
-    if not ((weights >= 0) & (weights < np.inf)).all():
-        raise ValueError(f"class_weight={machine.class_weight}: weights must be finite and not negative")
-    return np.asarray(weights, dtype=np.float64)

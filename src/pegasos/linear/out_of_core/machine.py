@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pegasos.base import clock
 from pegasos.base.estimator import Machine, shortfall
 from pegasos.base.progress import make_report
+from pegasos.base.validation import class_weights
 from pegasos.certificate import history_from_records, join_parts
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.blocks import Block
@@ -112,20 +113,10 @@ def _refuse(machine: Any, solver: Solver, dataset: Dataset) -> None:
 
 def _class_weight(machine: Any, dataset: Dataset, classes: Any) -> NDArray[np.float64] | None:
     """The weight of each class, in their order."""
-    given = getattr(machine, "class_weight", None)
-    labels = dataset.labels
+    given, labels = getattr(machine, "class_weight", None), dataset.labels
     if given is None or labels is None:
         return None
-    if given == "balanced":
-        counts = labels.counts[np.argsort(labels.values)]
-        return len(dataset) / (len(classes) * counts)
-    unknown = [label for label in given if label not in classes.tolist()]
-    if unknown:
-        raise ValueError(f"class_weight has {unknown[0]!r}, which is no label of {dataset.path}; correct it")
-    weights = np.array([float(given.get(label, 1.0)) for label in classes.tolist()])
-    if not ((weights >= 0) & (weights < np.inf)).all():
-        raise ValueError(f"class_weight={given}: weights must be finite and not negative")
-    return weights
+    return class_weights(given, classes, labels.counts[np.argsort(labels.values)])
 
 
 def _encoder(dataset: Dataset, classes: Any, class_weight: NDArray[np.float64] | None) -> Encoder:

@@ -1,0 +1,68 @@
+"""Labels, and the weights of examples and classes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
+
+__all__ = ["check_weights", "class_weights", "number_labels", "sum_weights"]
+
+
+def check_weights(sample_weight: ArrayLike, X: Any) -> NDArray[np.float64]:
+    """The weights of the examples X; a ValueError where one cannot be a weight."""
+    given = np.asarray(sample_weight)
+    if given.ndim == 1 and given.dtype.kind in "if":
+        wrong = np.flatnonzero(~((given >= 0) & (given < np.inf)))
+        if len(wrong):
+            raise ValueError(
+                f"sample_weight[{wrong[0]}]={given[wrong[0]]}: weights must be finite and not negative; drop the "
+                "example or give it weight 0"
+            )
+    return _check_sample_weight(sample_weight, X, dtype=np.float64)
+
+
+def sum_weights(s: NDArray[np.float64]) -> float:
+    """The total weight; a ValueError where there is none, or no end to it."""
+    with np.errstate(over="ignore"):
+        total = float(s.sum())
+    if not 0 < total < np.inf:
+        raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
+    return total
+
+
+def class_weights(given: Any, classes: NDArray[Any], counts: NDArray[Any] | None = None) -> NDArray[np.float64]:
+    """The weight of each class; `counts` are the examples of each, which "balanced" goes by."""
+    if given is None:
+        return np.ones(len(classes))
+    if isinstance(given, str) and given == "balanced" and counts is not None:
+        return counts.sum() / (len(classes) * counts.astype(np.float64))
+    if not isinstance(given, Mapping):
+        raise ValueError(f"class_weight={given!r}: must be a dictionary, 'balanced' or None")
+    labels = classes.tolist()
+    unknown = [label for label in given if label not in labels]
+    if unknown and any(label not in given for label in labels):
+        raise ValueError(f"class_weight has {unknown[0]!r}, which is no label of y; correct it: {labels}")
+    weights = np.array([float(given.get(label, 1.0)) for label in labels])
+    if not ((weights >= 0) & (weights < np.inf)).all():
+        raise ValueError(f"class_weight={given}: weights must be finite and not negative")
+    return weights
+
+
+def number_labels(y: NDArray[Any], regressor: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The different labels in order, and which one each example has."""
+    if y.dtype.kind in "iu":
+        lowest, highest = int(y.min()), int(y.max())
+        if highest - lowest < 10_000 and highest < 2**62:  # counting is many times faster than sorting
+            places = y.astype(np.intp) - lowest
+            there = np.bincount(places) > 0
+            return (np.flatnonzero(there) + lowest).astype(y.dtype), (np.cumsum(there) - 1)[places]
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        if "continuous" in str(error):
+            raise ValueError(f"{error} For those use {regressor}") from error
+        raise
+    return np.unique(y, return_inverse=True)
