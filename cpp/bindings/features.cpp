@@ -3,6 +3,8 @@
 // A position is a collection of strings, or a dictionary from names to values: a number is the value of the
 // feature `name`, true and false are 1 and 0, a string stands for the feature `name:string` of value 1, and a
 // collection or dictionary for what it holds, with `name:` before each.
+#include "text/features.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -13,7 +15,6 @@
 #include <string>
 
 #include "arrays.hpp"
-#include "text/vocabulary.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -21,20 +22,13 @@ using namespace pegasos;
 
 namespace {
 
-/// What comes of the sequences.
-struct Features {
-    std::vector<std::uint64_t> starts{0};     // of the sequences, in positions
-    std::vector<std::int64_t> row_starts{0};  // of the positions, in entries
-    std::vector<std::int32_t> columns;
-    std::vector<float> values;
-};
-
 class Vectorizer {
 public:
     /// Numbers of the vocabulary, to which new features are added where it `grows` and otherwise left out;
     /// with `hash_bits` above zero, so many bits of the hash.
     Vectorizer(Vocabulary& vocabulary, unsigned hash_bits, bool grows)
         : vocabulary_(vocabulary),
+          hash_(hash_bits > 0 ? Xxh3(0) : vocabulary.hash()),
           mask_((std::uint64_t{1} << hash_bits) - 1),
           hashes_(hash_bits > 0),
           grows_(grows) {}
@@ -128,7 +122,7 @@ private:
         for (const Found& one : found_) {
             if (one.value == 0) continue;
             const std::string_view text(one.text ? one.text : joined_.data() + one.start, one.length);
-            std::uint64_t number = one.hash >> 20 & mask_;
+            std::uint64_t number = one.hash & mask_;
             if (!hashes_) {
                 number = grows_ ? vocabulary_.find_or_add(text, one.hash) : vocabulary_.find(text, one.hash);
                 if (number == Vocabulary::unknown) continue;
@@ -140,12 +134,12 @@ private:
     }
 
     void add(std::string_view text, const std::string& prefix, double value) {
-        if (prefix.empty()) return found_.push_back({hash_of(text), text.data(), 0, text.size(), value});
+        if (prefix.empty()) return found_.push_back({hash_(text), text.data(), 0, text.size(), value});
         const std::size_t start = joined_.size();
         joined_ += prefix;
         joined_ += text;
         const std::size_t length = joined_.size() - start;
-        found_.push_back({hash_of({joined_.data() + start, length}), nullptr, start, length, value});
+        found_.push_back({hash_({joined_.data() + start, length}), nullptr, start, length, value});
     }
 
     void add_strings(nb::handle strings, const std::string& prefix) {
@@ -201,6 +195,7 @@ private:
     }
 
     Vocabulary& vocabulary_;
+    const Xxh3 hash_;
     const std::uint64_t mask_;
     const bool hashes_, grows_;
     Features out_;
@@ -210,64 +205,26 @@ private:
     std::size_t sequence_ = 0, position_ = 0;
 };
 
-/// Drops the features of fewer than `least` entries.
-void drop_rare(Vocabulary& vocabulary, Features& features, std::size_t least) {
-    std::vector<std::size_t> counts(vocabulary.size());
-    for (const std::int32_t column : features.columns) ++counts[static_cast<std::size_t>(column)];
-    const std::vector<std::uint32_t> numbers =
-        vocabulary.keep([&](std::size_t number) { return counts[number] >= least; });
-    std::size_t kept = 0, from = 0;
-    for (std::size_t row = 1; row < features.row_starts.size(); ++row) {
-        for (const auto last = static_cast<std::size_t>(features.row_starts[row]); from < last; ++from) {
-            const std::uint32_t number = numbers[static_cast<std::size_t>(features.columns[from])];
-            if (number == Vocabulary::unknown) continue;
-            features.columns[kept] = static_cast<std::int32_t>(number);
-            features.values[kept++] = features.values[from];
-        }
-        features.row_starts[row] = static_cast<std::int64_t>(kept);
-    }
-    features.columns.resize(kept);
-    features.values.resize(kept);
-}
-
 /// Starts of the sequences and of the rows, columns and values of the entries.
 nb::tuple vectorize(nb::handle sequences, Vocabulary& vocabulary, unsigned hash_bits, bool grow,
                     std::size_t min_count) {
     if (hash_bits > 31) throw std::invalid_argument("hash_bits must be at most 31");
     Features features = Vectorizer(vocabulary, hash_bits, grow).run(sequences);
-    if (grow && hash_bits == 0 && min_count > 1) drop_rare(vocabulary, features, min_count);
+    if (grow && hash_bits == 0 && min_count > 1) features.drop_rare(vocabulary, min_count);
     return nb::make_tuple(to_numpy(std::move(features.starts)), to_numpy(std::move(features.row_starts)),
                           to_numpy(std::move(features.columns)), to_numpy(std::move(features.values)));
 }
 
 /// The texts one after the other, and where each ends.
 auto to_arrays(const Vocabulary& vocabulary) {
-    std::vector<std::uint8_t> characters;
-    std::vector<std::int64_t> ends;
-    for (std::size_t k = 0; k < vocabulary.size(); ++k) {
-        const std::string_view text = vocabulary.text(k);
-        characters.insert(characters.end(), text.begin(), text.end());
-        ends.push_back(static_cast<std::int64_t>(characters.size()));
-    }
-    return std::make_pair(to_numpy(std::move(characters)), to_numpy(std::move(ends)));
+    return std::make_pair(to_numpy(vocabulary.characters()), to_numpy(vocabulary.ends()));
 }
 
 using Arrays = std::pair<Vector<std::uint8_t>, Vector<std::int64_t>>;
 
-Vocabulary from_arrays(const Vector<std::uint8_t>& characters, const Vector<std::int64_t>& ends) {
-    Vocabulary vocabulary;
-    std::int64_t from = 0;
-    for (std::size_t k = 0; k < ends.shape(0); ++k) {
-        const std::int64_t end = ends.data()[k];
-        if (end < from || static_cast<std::size_t>(end) > characters.shape(0))
-            throw std::invalid_argument("ends must rise within the characters");
-        const std::string_view text(reinterpret_cast<const char*>(characters.data()) + from,
-                                    static_cast<std::size_t>(end - from));
-        if (vocabulary.find_or_add(text, hash_of(text)) != k)
-            throw std::invalid_argument("a feature is there twice");
-        from = end;
-    }
-    return vocabulary;
+void from_arrays(Vocabulary* self, const Vector<std::uint8_t>& characters, const Vector<std::int64_t>& ends) {
+    new (self) Vocabulary({reinterpret_cast<const char*>(characters.data()), characters.shape(0)},
+                          {ends.data(), ends.shape(0)});
 }
 
 }  // namespace
@@ -275,12 +232,8 @@ Vocabulary from_arrays(const Vector<std::uint8_t>& characters, const Vector<std:
 void bind_features(nb::module_& m) {
     nb::class_<Vocabulary>(m, "Vocabulary", "Numbers for strings.")
         .def(nb::init<>())
-        .def(
-            "__init__",
-            [](Vocabulary* self, const Vector<std::uint8_t>& characters, const Vector<std::int64_t>& ends) {
-                new (self) Vocabulary(from_arrays(characters, ends));
-            },
-            "characters"_a, "ends"_a)
+        .def(nb::init<std::uint64_t>(), "seed"_a)
+        .def("__init__", &from_arrays, "characters"_a, "ends"_a)
         .def("__len__", &Vocabulary::size)
         .def("__getitem__",
              [](const Vocabulary& self, std::size_t number) {
@@ -291,8 +244,10 @@ void bind_features(nb::module_& m) {
              })
         .def("arrays", &to_arrays)
         .def("__getstate__", &to_arrays)
-        .def("__setstate__", [](Vocabulary& self, const Arrays& arrays) {
-            new (&self) Vocabulary(from_arrays(arrays.first, arrays.second));
-        });
+        .def("__setstate__",
+             [](Vocabulary& self, const Arrays& arrays) { from_arrays(&self, arrays.first, arrays.second); });
+    m.def(
+        "xxh3", [](nb::bytes text, std::uint64_t seed) { return Xxh3(seed)({text.c_str(), text.size()}); },
+        "text"_a, "seed"_a = 0, "The hash of features, and with another seed of tables.");
     m.def("vectorize", &vectorize, "sequences"_a, "vocabulary"_a, "hash_bits"_a, "grow"_a, "min_count"_a);
 }

@@ -15,14 +15,6 @@ namespace {
 
 using Bytes = Vector<std::uint8_t>;
 
-/// Row starts in the type of the columns.
-nb::object narrowed(const GrowingArray<std::int64_t>& array, std::size_t size) {
-    GrowingArray<std::int32_t> narrow;
-    narrow.set_capacity(size);
-    for (std::size_t i = 0; i < size; ++i) narrow.data()[i] = static_cast<std::int32_t>(array.data()[i]);
-    return released(narrow, size);
-}
-
 void poll() {
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -46,16 +38,18 @@ void add_file(svmlight::Reader<T>& reader, int file, std::size_t size) {
 template <class T>
 nb::tuple take(svmlight::Reader<T>& reader, bool multilabel, bool query_id) {
     svmlight::Table<T> table;
+    GrowingArray<std::int32_t> narrow_starts;
     {
         nb::gil_scoped_release release;
         table = reader.take();
+        if (!table.is_wide) narrow_starts = table.narrow_starts();
     }
     return nb::make_tuple(
         released(table.labels, table.n_labels),
         multilabel ? released(table.label_ends, table.rows) : nb::none(),
         query_id ? released(table.qids, table.rows) : nb::none(), released(table.values, table.entries),
         table.is_wide ? released(table.wide_columns, table.entries) : released(table.columns, table.entries),
-        table.is_wide ? released(table.starts, table.rows + 1) : narrowed(table.starts, table.rows + 1),
+        table.is_wide ? released(table.starts, table.rows + 1) : released(narrow_starts, table.rows + 1),
         table.n_features);
 }
 

@@ -51,6 +51,15 @@ struct Table {
             convert(wide_columns, columns);
         is_wide = wide;
     }
+
+    /// Row starts in the type of narrow columns.
+    GrowingArray<std::int32_t> narrow_starts() const {
+        GrowingArray<std::int32_t> narrow;
+        narrow.set_capacity(rows + 1);
+        std::transform(starts.data(), starts.data() + rows + 1, narrow.data(),
+                       [](std::int64_t start) { return static_cast<std::int32_t>(start); });
+        return narrow;
+    }
 };
 
 template <class T>

@@ -10,9 +10,9 @@
 // theirs. A word is any bytes but blank, tab, newline, "|" and ":"; the values are finite decimal numbers. A line of
 // blanks is no row; one without a label is a row to predict.
 //
-// A feature is column hash(name, word) of 2^bits. One that stands k times in a row without a value counts 1 + log k, as
-// words in long texts do; the values of one that has them are added up. Then, unless told otherwise, the row is divided
-// by its Euclidean norm.
+// A feature is a column of 2^bits: the low bits of the XXH3 of its word, with the XXH3 of its name as the seed, or 0
+// where there is no name. One that stands k times in a row without a value counts 1 + log k, as words in long texts do;
+// the values of one that has them are added up. Then, unless told otherwise, the row is divided by its Euclidean norm.
 // clang-format on
 #pragma once
 
@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "text/byte_marks.hpp"
+#include "text/hash.hpp"
 #include "text/svmlight_block.hpp"
 #include "text/svmlight_numbers.hpp"
 
@@ -49,40 +50,6 @@ struct Table {
     std::size_t lines = 0;
 };
 
-/// 64 bits of a word under a seed: words of eight bytes, multiplied and folded. The same on every machine of
-/// the same byte order, as models rest on it.
-class WordHash {
-public:
-    explicit WordHash(const char* end) : end_(end) {}
-
-    std::uint64_t operator()(std::uint64_t seed, const char* p, const char* last) const {
-        auto left = static_cast<std::size_t>(last - p);
-        std::uint64_t hash = seed + left * 0x9e3779b97f4a7c15u;
-        for (; left > 8; left -= 8, p += 8) hash = fold(hash ^ load(p, 8));
-        hash = fold(hash ^ load(p, left));
-        return hash ^ hash >> 32;
-    }
-
-private:
-    static std::uint64_t fold(std::uint64_t x) {
-        const unsigned __int128 product = static_cast<unsigned __int128>(x) * 0xd6e8feb86659fd93u;
-        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-    }
-
-    /// `count` bytes, from 0 to 8. Reads eight where the text has them: a copy of unknown length is slow.
-    std::uint64_t load(const char* p, std::size_t count) const {
-        std::uint64_t word = 0;
-        if (end_ - p >= 8) {
-            std::memcpy(&word, p, 8);
-            return count == 0 ? 0 : word & (~std::uint64_t{0} >> (64 - 8 * count));
-        }
-        std::memcpy(&word, p, count);
-        return word;
-    }
-
-    const char* end_;
-};
-
 class Parser {
 public:
     Parser(std::string_view text, const Options& options)
@@ -90,11 +57,8 @@ public:
           text_(text),
           end_(text.data() + text.size()),
           marks_(text.data(), end_),
-          hash_(end_),
           mask_((std::uint64_t{1} << options.bits) - 1),
-          tokens_(1024),
-          row_(tokens_.size()),
-          slots_(4 * tokens_.size()) {
+          words_(1024) {
         if (text.size() > std::numeric_limits<std::int32_t>::max())
             throw std::invalid_argument("more than 2 GiB of text at a time");
         for (std::size_t k = 1; k < counted_.size(); ++k)
@@ -116,7 +80,6 @@ public:
 private:
     struct Token {
         std::int32_t column;
-        std::uint32_t counts;  // 0 or 1
         float value;
     };
     struct Feature {
@@ -129,7 +92,7 @@ private:
         std::int32_t column;
         std::uint32_t place;  // in the row
     };
-    static constexpr std::uint64_t default_name = 0x2545f4914f6cdd1d;
+    static constexpr std::size_t most_waiting = 64;
 
     /// Up to the newline; the beginning of the next line.
     const char* parse_line(const char* p) {
@@ -172,11 +135,11 @@ private:
 
     /// From behind the "|" to the next one or the newline.
     const char* parse_namespace(const char* p) {
-        std::uint64_t seed = default_name;
+        Xxh3 hash(0);
         double scale = 1;
         const char* mark = next();
         if (mark != p && !(*mark == '\n' && mark - p == 1 && *p == '\r')) {
-            seed = hash_(default_name, p, mark);
+            hash = Xxh3(hash({p, mark}));
             if (*mark == ':') {
                 p = mark + 1;
                 mark = next();
@@ -188,65 +151,88 @@ private:
         while (*mark == ' ' || *mark == '\t') {
             p = mark + 1;
             mark = next();
-            if (scale == 1) add_words(p, mark, seed);
+            if (scale == 1) add_words(p, mark, hash);
             if (mark == p && *mark != ':') continue;
             if (*mark == '\n' && mark[-1] == '\r' && mark - p == 1) continue;
             const char* last = *mark == '\n' && mark[-1] == '\r' ? mark - 1 : mark;
-            const std::uint64_t column = hash_(seed, p, last) & mask_;
-            if (*mark != ':') [[likely]] {
-                add(column, scale == 1, scale == 1 ? 0 : static_cast<float>(scale));
+            const auto column = static_cast<std::int32_t>(hash({p, last}) & mask_);
+            if (*mark != ':') {
+                if (scale == 1)
+                    add_word(column);
+                else
+                    tokens_.push_back({column, static_cast<float>(scale)});
                 continue;
             }
             if (mark == p) fail(mark, "a ':' without a feature before it; write feature:value");
             p = mark + 1;
             mark = next();
-            add(column, false, static_cast<float>(scale * number(p, mark)));
+            tokens_.push_back({column, static_cast<float>(scale * number(p, mark))});
         }
         if (*mark == ':') fail(mark, "a second ':'; write feature:value");
         return mark;
     }
 
     /// Words without values, of which most text is, from the one between `p` and `mark`, to the first that is
-    /// something else.
-    void add_words(const char*& p, const char*& mark, std::uint64_t seed) {
+    /// something else. Short ones wait, so that many are hashed at a time.
+    void add_words(const char*& p, const char*& mark, const Xxh3& hash) {
         auto marks = marks_;  // in registers
         const char *first = p, *last = mark;
+        std::size_t waiting = 0;
         while (svmlight::is_blank(*last) && first != last) {
-            if (n_tokens_ == tokens_.size()) [[unlikely]]
-                grow();
-            tokens_[n_tokens_++] = {static_cast<std::int32_t>(hash_(seed, first, last) & mask_), 1, 0};
+            const auto size = static_cast<std::size_t>(last - first);
+            std::uint64_t bytes = 0;
+            if (size > 8)
+                bytes = hash({first, last});
+            else if (end_ - first >= 8) [[likely]]
+                bytes = Xxh3::read<std::uint64_t>(first);
+            else
+                for (std::size_t k = size; k-- > 0;)
+                    bytes = bytes << 8 | static_cast<unsigned char>(first[k]);
+            bytes_[waiting] = bytes;
+            sizes_[waiting] = size;
+            if (++waiting == most_waiting) hash_words(std::exchange(waiting, 0), hash);
             first = last + 1;
             last = marks.next();
         }
+        hash_words(waiting, hash);
         marks_ = marks;
         p = first;
         mark = last;
     }
 
-    /// One more feature of the row, to be counted or with a value.
-    void add(std::uint64_t column, bool counts, float value) {
-        if (n_tokens_ == tokens_.size()) [[unlikely]]
-            grow();
-        tokens_[n_tokens_++] = {static_cast<std::int32_t>(column), counts, value};
+    /// The columns of words that wait, by eights: what is behind the last is overwritten by the next.
+    void hash_words(std::size_t waiting, const Xxh3& hash) {
+        if (n_words_ + most_waiting > words_.size()) [[unlikely]]
+            words_.resize(2 * words_.size());
+        std::int32_t* const columns = words_.data() + n_words_;
+        for (std::size_t k = 0; k < (waiting + 7) / 8 * 8; ++k) {
+            const std::uint64_t hashed = hash.of_1_to_8(bytes_[k], sizes_[k]);
+            columns[k] = static_cast<std::int32_t>((sizes_[k] > 8 ? bytes_[k] : hashed) & mask_);
+        }
+        n_words_ += waiting;
     }
 
-    [[gnu::noinline]] void grow() {
-        tokens_.resize(2 * tokens_.size());
-        row_.resize(tokens_.size());
-        slots_.resize(4 * tokens_.size());
+    void add_word(std::int32_t column) {
+        if (n_words_ == words_.size()) [[unlikely]]
+            words_.resize(2 * words_.size());
+        words_[n_words_++] = column;
     }
 
     /// Joins features that are the same. As many slots are used as the row needs, so that they stay close;
     /// those of rows before are told by their stamp.
-    std::uint32_t join_tokens() {
-        if (n_tokens_ == 0) return 0;
-        const std::size_t mask = std::bit_ceil(4 * n_tokens_) - 1;
+    std::uint32_t join() {
+        const std::size_t total = n_words_ + tokens_.size();
+        if (total == 0) return 0;
+        if (total > row_.size()) {
+            row_.resize(std::bit_ceil(total));
+            slots_.resize(4 * row_.size());
+        }
+        const std::size_t mask = std::bit_ceil(4 * total) - 1;
         const std::uint32_t stamp = ++stamp_;
         Slot* const slots = slots_.data();
         Feature* const row = row_.data();
         std::uint32_t size = 0;
-        for (const Token *token = tokens_.data(), *end = token + n_tokens_; token != end; ++token) {
-            const auto [column, counts, value] = *token;
+        const auto feature_of = [&](std::int32_t column) -> Feature& {
             std::size_t at = static_cast<std::uint32_t>(column) & mask;
             while ((slots[at].stamp == stamp) & (slots[at].column != column)) at = (at + 1) & mask;
             // Whether the row has it already is for no processor to foresee, so there is no branch on it.
@@ -254,16 +240,19 @@ private:
             const std::uint32_t place = size ^ ((size ^ slots[at].place) & -std::uint32_t{met});
             slots[at] = {stamp, column, place};
             row[place].column = column;
-            row[place].count += counts;
-            row[place].value += value;
             size += !met;
-        }
-        n_tokens_ = 0;
+            return row[place];
+        };
+        for (const std::int32_t *word = words_.data(), *end = word + n_words_; word != end; ++word)
+            ++feature_of(*word).count;
+        for (const Token& token : tokens_) feature_of(token.column).value += token.value;
+        n_words_ = 0;
+        tokens_.clear();
         return size;
     }
 
     void finish_row() {
-        const std::size_t size = join_tokens(), start = table_.columns.size();
+        const std::size_t size = join(), start = table_.columns.size();
         table_.columns.resize(start + size);
         table_.values.resize(start + size);
         std::int32_t* columns = table_.columns.data() + start;
@@ -309,12 +298,13 @@ private:
     std::string_view text_;
     const char *end_, *line_ = nullptr;
     Marks<' ', '\t', '\n', '|', ':'> marks_;
-    WordHash hash_;
     std::uint64_t mask_;
-    std::vector<Token> tokens_;  // of this row
-    std::size_t n_tokens_ = 0;
-    std::vector<Feature> row_;  // as large; zero between rows
-    std::vector<Slot> slots_;   // four times as large
+    std::array<std::uint64_t, most_waiting> bytes_{}, sizes_{};  // of words that wait; of long ones the hash
+    std::vector<std::int32_t> words_;                            // the columns of this row that count
+    std::size_t n_words_ = 0;
+    std::vector<Token> tokens_;  // of this row, with values
+    std::vector<Feature> row_;   // zero between rows
+    std::vector<Slot> slots_;    // four times as many
     std::uint32_t stamp_ = 0;
     std::array<float, 256> counted_{};  // 1 + log k; 0 of 0
     Table table_;

@@ -3,44 +3,44 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
 
-namespace pegasos {
+#include "text/hash.hpp"
 
-/// The same on every machine of the same byte order, as hashed features rest on it.
-inline std::uint64_t hash_of(std::string_view text) {
-    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15u;
-    std::uint64_t hash = (text.size() + 1) * odd;
-    const auto mix = [&](std::uint64_t word) {
-        const unsigned __int128 product = static_cast<unsigned __int128>(hash ^ word) * 0xd6e8feb86659fd93u;
-        hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64) ^ odd;
-    };
-    std::size_t at = 0;
-    for (; at + 8 <= text.size(); at += 8) {
-        std::uint64_t word;
-        std::memcpy(&word, text.data() + at, 8);
-        mix(word);
-    }
-    std::uint64_t rest = 0;
-    std::memcpy(&rest, text.data() + at, text.size() - at);
-    mix(rest);
-    mix(hash >> 32);
-    return hash;
-}
+namespace pegasos {
 
 class Vocabulary {
 public:
     static constexpr std::uint32_t unknown = UINT32_MAX;
 
-    Vocabulary() : ends_{0}, slots_(1024) {}
+    explicit Vocabulary(std::uint64_t seed = table_seed()) : hash_(seed), ends_{0}, slots_(1024) {}
 
+    /// Texts one after the other, and where each ends.
+    Vocabulary(std::string_view characters, std::span<const std::int64_t> ends) : Vocabulary() {
+        std::size_t from = 0;
+        for (const std::int64_t given : ends) {
+            const auto end = static_cast<std::size_t>(given);
+            if (end < from || end > characters.size())
+                throw std::invalid_argument("ends must rise within the characters");
+            const std::string_view text = characters.substr(from, end - from);
+            const std::size_t before = size();
+            if (find_or_add(text, hash_(text)) != before)
+                throw std::invalid_argument("a feature is there twice");
+            from = end;
+        }
+    }
+
+    /// By which texts are found.
+    const Xxh3& hash() const { return hash_; }
     std::size_t size() const { return ends_.size() - 1; }
     std::string_view text(std::size_t number) const {
         return {characters_.data() + ends_[number], ends_[number + 1] - ends_[number]};
     }
+    std::vector<std::uint8_t> characters() const { return {characters_.begin(), characters_.end()}; }
+    std::vector<std::int64_t> ends() const { return {ends_.begin() + 1, ends_.end()}; }
     /// To find one takes three looks into memory, each at where the last one says. Of several they may be
     /// asked for at a time: the first of all, then the second, then the third.
     void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(&first_slot(hash)); }
@@ -73,9 +73,10 @@ public:
     template <class Keeps>
     std::vector<std::uint32_t> keep(Keeps keeps) {
         Vocabulary kept;
+        kept.hash_ = hash_;
         std::vector<std::uint32_t> numbers(size(), unknown);
         for (std::size_t number = 0; number < size(); ++number)
-            if (keeps(number)) numbers[number] = kept.find_or_add(text(number), hash_of(text(number)));
+            if (keeps(number)) numbers[number] = kept.find_or_add(text(number), hash_(text(number)));
         *this = std::move(kept);
         return numbers;
     }
@@ -101,13 +102,14 @@ private:
     void rebuild(std::size_t slots) {
         slots_.assign(slots, {});
         for (std::size_t number = 0; number < size(); ++number) {
-            const std::uint64_t hash = hash_of(text(number));
+            const std::uint64_t hash = hash_(text(number));
             std::size_t at = hash & (slots - 1);
             while (slots_[at].number != unknown) at = (at + 1) & (slots - 1);
             slots_[at] = {static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(number)};
         }
     }
 
+    Xxh3 hash_;
     std::vector<char> characters_;
     std::vector<std::size_t> ends_;
     std::vector<Slot> slots_;  // a power of two

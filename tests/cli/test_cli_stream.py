@@ -250,6 +250,9 @@ def test_fitted_models_of_text(tmp_path, monkeypatch, pegasos):
         save_model(make_pipeline(TextHasher(10), TextHasher(10)), tmp_path / "m")
 
 
+HASHED = {"hash_bits": 3, "normalize": True, "hash": "xxh3-64"}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -257,7 +260,11 @@ def test_fitted_models_of_text(tmp_path, monkeypatch, pegasos):
         (lambda header, tensors: header["stream"].update(features="7"), "a stream of '7' features"),
         (lambda header, tensors: header["parameters"].update(alpha=None), "needs alpha"),
         (lambda header, tensors: header["parameters"].update(solver="sdca"), "solver='sdca': must be"),
-        (lambda header, tensors: header.update(text={"hash_bits": 3, "normalize": True}), "3 bits of a hash"),
+        (lambda header, tensors: header.update(text=HASHED), "3 bits of a hash"),
+        (
+            lambda header, tensors: header.update(text={**HASHED, "hash": "x"}),
+            "features hashed by 'x'",
+        ),
         (lambda header, tensors: tensors.pop("stream.0.numbers"), "stream.0.numbers"),
         (lambda header, tensors: tensors.update({"stream.0.numbers": np.zeros(4)}), "not the state of a stream"),
         (lambda header, tensors: tensors["stream.0.vectors"].fill(np.nan), "NaN or infinity"),

@@ -9,21 +9,9 @@ import time
 import numpy as np
 import pytest
 
+from pegasos._core import native
 from pegasos.io import hash_text, read_text
 from pegasos.io.text import read_blocks, read_text_rows
-
-SEED, ODD, PRIME = 0x2545F4914F6CDD1D, 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
-MASK = 2**64 - 1
-
-
-def hash_word(seed, word):
-    """Words of eight bytes, multiplied and folded."""
-    value = (seed + len(word) * ODD) & MASK
-    pieces = [word[at : at + 8] for at in range(0, max(len(word), 1), 8)]
-    for piece in pieces:
-        product = (value ^ int.from_bytes(piece, "little")) * PRIME
-        value = (product & MASK) ^ (product >> 64)
-    return value ^ (value >> 32)
 
 
 def parse_line(line, bits, normalize=True):
@@ -36,14 +24,14 @@ def parse_line(line, bits, normalize=True):
     label, weight = [*map(float, fields), *[math.nan, 1.0][len(fields) :]]
     counts, values = {}, {}
     for space in spaces:
-        seed, scale = SEED, 1.0
+        seed, scale = 0, 1.0
         words = space.split()
         if space[:1].strip():
             name, _, value = words.pop(0).partition(b":")
-            seed, scale = hash_word(SEED, name), float(value or 1)
+            seed, scale = native.xxh3(name), float(value or 1)
         for word in words:
             word, _, value = word.partition(b":")
-            column = hash_word(seed, word) % 2**bits
+            column = native.xxh3(word, seed) % 2**bits
             if value or scale != 1:
                 values[column] = values.get(column, 0.0) + scale * float(value or 1)
             else:

@@ -166,6 +166,13 @@ def set_parameter(name, value):
     return lambda tensors, header: header["parameters"].update({name: value})
 
 
+def test_another_hash_is_refused(tmp_path):
+    save_model(SequenceSVC(hash_bits=5).fit(*STRINGS), tmp_path / "m")
+    rewrite(tmp_path / "m", tmp_path / "other", set_encoder("hash", "murmur3"))
+    with pytest.raises(ValueError, match="features hashed by 'murmur3', and this version has 'xxh3-64' alone"):
+        load_model(tmp_path / "other")
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -17,9 +17,21 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["MOST_HASH_BITS", "TextRows", "hash_text", "parse_ahead", "read_blocks", "read_text", "read_text_rows"]
+__all__ = [
+    "HASH",
+    "MOST_HASH_BITS",
+    "TextRows",
+    "check_hash",
+    "hash_text",
+    "parse_ahead",
+    "read_blocks",
+    "read_text",
+    "read_text_rows",
+]
 
 MOST_HASH_BITS = 28
+#: The name of the hash in model files, which hold for no other: XXH3 of 64 bits, with the seed 0.
+HASH = "xxh3-64"
 #: Bytes of text at a time: what is made of them stays in the caches until it is learned from.
 BLOCK = 1 << 21
 
@@ -238,6 +250,12 @@ def _after_last_newline(block: NDArray[np.uint8]) -> int:
 
 def _parse(block: NDArray[np.uint8], hash_bits: int, normalize: bool) -> TextRows:
     return TextRows(*native.parse_text(block, hash_bits, normalize))
+
+
+def check_hash(name: Any) -> None:
+    """Refuse features of a model file that were hashed in another way."""
+    if name != HASH:
+        raise ValueError(f"features hashed by {name!r}, and this version has {HASH!r} alone; train the model again")
 
 
 def _check_bits(hash_bits: int) -> None:

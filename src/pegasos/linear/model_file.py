@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from pegasos.io.model import Features, Header, Kind, Tensors, take
+from pegasos.io.text import HASH, check_hash
 from pegasos.linear.estimator import State
 from pegasos.linear.path import LinearSVCCV
 from pegasos.linear.svc import LinearSVC
@@ -117,14 +118,19 @@ def _unpack_stream(model: LinearModel, stored: dict[str, Any], tensors: Tensors)
     model._store_streams()
 
 
+def _pack_text(hasher: TextHasher) -> dict[str, Any]:
+    return {**hasher.get_params(), "hash": HASH}
+
+
 def _unpack_text(given: dict[str, Any], model: LinearModel) -> TextHasher:
+    check_hash(given.pop("hash", None))
     hasher = TextHasher(**given).fit([])
     if model.n_features_in_ != 1 << hasher.hash_bits:
         raise ValueError(f"{model.n_features_in_} weights, and {hasher.hash_bits} bits of a hash")
     return hasher
 
 
-TEXT = Features("text", TextHasher, TextHasher.get_params, _unpack_text)
+TEXT = Features("text", TextHasher, _pack_text, _unpack_text)
 ALL_SOLVERS = {**STREAM_SOLVERS, **SOLVERS}
 
 MODEL_KINDS = [

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pegasos._core import native
 from pegasos.base.options import Integer
 from pegasos.io.model import Features, Header, Kind, Tensors, take
+from pegasos.io.text import HASH, check_hash
 from pegasos.problems.joint import check_cost
 from pegasos.problems.sequence import SequenceStart
 from pegasos.sequence.input import KINDS, Encoder
@@ -35,8 +36,10 @@ def _pack(model: SequenceSVC) -> tuple[Tensors, Header]:
     last = model._last
     if model.warm_start and last is not None:
         tensors |= {"dual.owners": last.owners, "dual.shares": last.shares, "dual.labels": last.labels}
-    bits = None if encoder.hash_bits is None else int(encoder.hash_bits)
-    return tensors, {"encoder": {"kind": encoder.kind, "min_count": encoder.min_count, "hash_bits": bits}}
+    header: Header = {"kind": encoder.kind, "min_count": encoder.min_count, "hash_bits": None}
+    if encoder.hash_bits is not None:
+        header |= {"hash_bits": int(encoder.hash_bits), "hash": HASH}
+    return tensors, {"encoder": header}
 
 
 def _unpack(model: SequenceSVC, header: Header, tensors: Tensors) -> int:
@@ -88,6 +91,8 @@ def _has_vocabulary(encoder: Encoder) -> bool:
 def _unpack_encoder(given: dict[str, Any], tensors: Tensors, n_features: int) -> Encoder:
     for name in ("min_count", "hash_bits"):
         SequenceSVC.options[name].check(name, given[name])
+    if given["hash_bits"] is not None:
+        check_hash(given.get("hash"))
     encoder = Encoder(given["min_count"], given["hash_bits"])
     if given["kind"] not in KINDS:
         raise ValueError(f"sequences of kind {given['kind']!r}, which this version does not know")
