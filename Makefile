@@ -8,7 +8,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(CPP) $(shell find src -name '*.py' -o
 
 .PHONY: demo test test-slow lint install docs bench fuzz audit clean
 
-demo: install
+demo: $(VENV)/built
 	$(BIN)/pegasos demo
 
 test: lint
@@ -56,9 +56,15 @@ $(VENV)/tools: pyproject.toml
 	touch $@
 
 # Without build isolation, so that a second build compiles only what changed.
-$(VENV)/installed: $(VENV)/tools $(SOURCES)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -C cmake.define.PEGASOS_WERROR=ON ".[dev]"
+PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -C cmake.define.PEGASOS_WERROR=ON
+
+$(VENV)/built: $(VENV)/tools $(SOURCES)
+	$(PIP_INSTALL) .
 	touch $@
+
+$(VENV)/installed: $(VENV)/tools $(SOURCES)
+	$(PIP_INSTALL) ".[dev]"
+	touch $(VENV)/built $@
 
 clean:
 	rm -rf build dist $(VENV) docs/_build

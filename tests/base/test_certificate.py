@@ -123,7 +123,7 @@ def test_scaling_the_weights_is_scaling_C():
 def test_time_limit(ticks, output, batch):
     solution = run(PROBLEM, output=output, batch=batch, max_seconds=0.05, max_steps=10**10)
     assert solution.reason == "max_time"
-    assert 0.05 <= solution.seconds < 0.2
+    assert 0.05 <= solution.seconds < 1
     assert_certified(PROBLEM, solution)
 
 

@@ -128,4 +128,4 @@ def test_the_time_limit_ends_the_fit(ticks, solver):
     options = {"tol": 0, "max_time": 0.2, "n_iter_no_change": 10**6, "max_iter": 10**6, "random_state": 0}
     clf = LinearSVC(early_stopping=True, solver=solver, **options).fit(X, y)
     assert clf.certificate_.reason == "max_time"
-    assert 0.2 <= clf.certificate_.seconds < 0.4
+    assert 0.2 <= clf.certificate_.seconds < 1

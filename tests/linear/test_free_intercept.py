@@ -306,7 +306,7 @@ def test_the_search_keeps_to_its_time(ticks, capfd):
     with pytest.warns(ConvergenceWarning, match="max_time"):
         clf.fit(X, y)
     assert clf.certificate_.reason == "max_time"
-    assert 0.3 <= clf.certificate_.seconds < 0.5
+    assert 0.3 <= clf.certificate_.seconds < 2
     epochs = [float(line.split()[1].rstrip(",")) for line in capfd.readouterr().err.splitlines() if "epoch" in line]
     assert epochs == sorted(epochs)
 

@@ -373,7 +373,7 @@ def test_time_limit(ticks, loss, n_jobs):
     for solver, options in ((run_sdca, {"max_epochs": 1e18}), (run_pegasos, {"max_steps": 2**62})):
         solution = solver(problem, loss, max_seconds=0.05, n_jobs=n_jobs, **options)
         assert solution.reason == "max_time"
-        assert 0.05 <= solution.seconds < 0.2
+        assert 0.05 <= solution.seconds < 1
         assert_certified(problem, loss, solution, exact=loss == "hinge" or solver is run_sdca)
 
 

@@ -193,7 +193,7 @@ def test_not_converged_is_said_and_explained(options, scale, parts):
 def test_max_time(ticks):
     clf = fit(tol=0, max_iter=10**9, max_time=0.2)
     assert clf.certificate_.reason == "max_time"
-    assert 0.2 <= clf.certificate_.seconds < 0.3
+    assert 0.2 <= clf.certificate_.seconds < 1
     assert clf.certificate_.converged
 
 

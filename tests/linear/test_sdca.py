@@ -238,7 +238,7 @@ def test_time_limit(ticks, n_jobs):
     problem = PROBLEMS["plain"]
     solution = run_sdca(problem, max_epochs=1e18, max_seconds=0.05, n_jobs=n_jobs)
     assert solution.reason == "max_time"
-    assert 0.05 <= solution.seconds < 0.2
+    assert 0.05 <= solution.seconds < 1
     assert_certified(problem, solution)
 
 

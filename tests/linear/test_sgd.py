@@ -231,7 +231,7 @@ def test_time_limit(ticks):
     problem = PROBLEMS["plain"]
     solution = run_sgd(problem, "m", max_passes=2**62, max_seconds=0.05)
     assert solution.reason == "max_time"
-    assert 0.05 <= solution.seconds < 0.2
+    assert 0.05 <= solution.seconds < 1
     assert_certified(problem, solution)
 
 

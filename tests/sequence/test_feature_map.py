@@ -225,7 +225,7 @@ class TestUse:
     def test_max_time(self, ticks):
         clf = fit(C=1e6, tol=0, max_iter=10**9, max_time=0.3)
         assert clf.certificate_.reason == "max_time"
-        assert 0.3 <= clf.certificate_.seconds < 0.4
+        assert 0.3 <= clf.certificate_.seconds < 1
 
     def test_interrupt(self):
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
