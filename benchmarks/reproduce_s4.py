@@ -89,11 +89,11 @@ class Figure:
         source = native.given_source(self.K)
         self.problem = make_problem(source, y, s, case.C, free_intercept=False, cached_rows=1_000)
         optimum = self.solve(SMO(), 0, tol=1e-4)
-        loss = (optimum.primal - optimum.squared_norm / 2) / case.C
-        self.nu = loss / self.n / math.sqrt(optimum.squared_norm)
+        loss = (optimum.bounds.primal - optimum.point.squared_norm / 2) / case.C
+        self.nu = loss / self.n / math.sqrt(optimum.point.squared_norm)
 
     def solve(self, solver: Any, seed: int, tol: float = 0.0, max_iter: int = 10**6) -> Any:
-        return solver.solve_kernel(self.problem, Budget(tol, max_iter, None, n_jobs=2), seed)
+        return solver.solve(self.problem, Budget(tol, max_iter, None, n_jobs=2), seed)
 
     def point(self, solver: str, seed: int, steps: float, changes: float, beta: Any) -> Point:
         # Single precision, as the whole test matrix in double precision would take as much memory as all the rest.
@@ -107,18 +107,18 @@ class Figure:
 
     def sbp(self, seed: int) -> Iterator[Point]:
         for steps in self.budgets(self.epochs):
-            found = self.solve(SBP(nu=self.nu, max_steps=steps), seed)
+            found = self.solve(SBP(nu=self.nu, max_steps=steps), seed).point
             if found.beta.any():  # a margin of zero or less has no machine yet
                 yield self.point("SBP", seed, steps, found.updates, found.beta)
 
     def pegasos(self, seed: int) -> Iterator[Point]:
         for steps in self.budgets(self.epochs):
-            found = self.solve(Pegasos(max_steps=steps, average="last"), seed)
+            found = self.solve(Pegasos(max_steps=steps, average="last"), seed).point
             yield self.point("Pegasos", seed, steps, found.updates, found.beta)
 
     def perceptron(self, seed: int, epochs: float) -> Iterator[Point]:
         for steps in self.budgets(epochs):
-            found = self.solve(Perceptron(max_steps=steps), seed)
+            found = self.solve(Perceptron(max_steps=steps), seed).point
             yield self.point("Perceptron", seed, steps, found.updates, found.beta)
 
     def sdca(self, seed: int) -> Iterator[Point]:
@@ -141,7 +141,7 @@ class Figure:
     def smo(self, seed: int) -> Iterator[Point]:
         seen = -1.0
         for tol in (10.0, 3.0, 1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.01, 0.003, 0.001, 1e-4):
-            found = self.solve(SMO(), seed, tol=tol, max_iter=max(1, round(self.epochs)))
+            found = self.solve(SMO(), seed, tol=tol, max_iter=max(1, round(self.epochs))).point
             if found.updates > max(seen, 0):
                 yield self.point("SMO, ours", seed, found.updates, found.updates, found.beta)
             seen = max(seen, found.updates)

@@ -145,4 +145,6 @@ def joint_problem(problem, loss):
         entries=problem.X.size,
         C=problem.C,
         total_weight=problem.s.sum(),
+        loss=loss,
+        largest_norm=1.0,
     )

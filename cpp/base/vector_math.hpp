@@ -1,5 +1,6 @@
 // exp and log without branches, so that a loop over an array of them becomes vector instructions; the
-// standard library's would be called one by one. A few units in the last place off.
+// standard library's would be called one by one. They are off by at most 3 units in the last place of the
+// exact value, exp in single precision by at most 1.5; tests/base/test_vector_math.py looks at grids.
 #pragma once
 
 #include <algorithm>

@@ -136,7 +136,7 @@ void bind_part(nb::module_& m);      // part.cpp
 void bind_probes(nb::module_& m);    // probes.cpp
 void bind_shared(nb::module_& m);    // shared.cpp
 void bind_stream(nb::module_& m);    // stream.cpp
-void bind_svmlight(nb::module_& m);  // svmlight.cpp
+void bind_svmlight(nb::module_& m);  // text.cpp
 void bind_text(nb::module_& m);      // text.cpp
 
 NB_MODULE(PEGASOS_MODULE, m) {

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/vector_math.hpp"
 #include "instances/dispatch.hpp"
 #include "instances/joint_dispatch.hpp"
 
@@ -68,6 +69,12 @@ std::pair<double, std::vector<double>> best_intercept_of(const std::vector<doubl
     return {found.b, slopes};
 }
 
+template <class Real, Real (*function)(Real)>
+std::vector<Real> each(std::vector<Real> numbers) {
+    for (Real& number : numbers) number = function(number);
+    return numbers;
+}
+
 /// The p that a visit of a row leads to, and its term of the gap before.
 std::pair<std::vector<double>, double> joint_step(const std::string& loss, const std::vector<double>& cost,
                                                   std::uint32_t y, const std::vector<double>& scores,
@@ -91,6 +98,9 @@ void bind_probes(nb::module_& m) {
     m.def("probe_tracked_norm", &tracked_norm, "seed"_a, "n_features"_a, "steps"_a, "factor"_a);
     m.def("probe_draws", &draws, "seed"_a, "bound"_a, "count"_a);
     m.def("probe_best_intercept", &best_intercept_of, "responses"_a, "labels"_a, "weights"_a);
+    m.def("probe_exp", &each<double, fast_exp>, "numbers"_a);
+    m.def("probe_exp_float32", &each<float, fast_exp>, "numbers"_a);
+    m.def("probe_log", &each<double, fast_log>, "numbers"_a);
     m.def("probe_sample", &sample, "sampling"_a, "n_rows"_a, "batch"_a, "seed"_a, "count"_a);
     m.def("probe_joint_step", &joint_step, "loss"_a, "cost"_a, "y"_a, "scores"_a, "p"_a, "a"_a);
 }

@@ -1,10 +1,13 @@
-// The reader of text features: bytes in, arrays out.
+// The readers of text, and the svmlight writer: bytes in, arrays out, and back.
 #include "text/text.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
+#include "text/svmlight_reader.hpp"
+#include "text/svmlight_writer.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -12,14 +15,84 @@ using namespace pegasos;
 
 namespace {
 
+using Bytes = Vector<std::uint8_t>;
+
+void poll() {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+template <class T>
+void add_bytes(svmlight::Reader<T>& reader, const Bytes& bytes) {
+    const svmlight::TextInMemory text({reinterpret_cast<const char*>(bytes.data()), bytes.shape(0)});
+    nb::gil_scoped_release release;
+    reader.add(text, poll);
+}
+
+template <class T>
+void add_file(svmlight::Reader<T>& reader, int file, std::size_t size) {
+    const svmlight::TextInFile text(file, size);
+    nb::gil_scoped_release release;
+    reader.add(text, poll);
+}
+
+/// (labels, ends of labels, query ids, values, columns, row starts, n_features); None for what was not asked.
+template <class T>
+nb::tuple take(svmlight::Reader<T>& reader, bool multilabel, bool query_id) {
+    svmlight::Table<T> table;
+    GrowingArray<std::int32_t> narrow_starts;
+    {
+        nb::gil_scoped_release release;
+        table = reader.take();
+        if (!table.is_wide) narrow_starts = table.narrow_starts();
+    }
+    return nb::make_tuple(
+        released(table.labels, table.n_labels),
+        multilabel ? released(table.label_ends, table.rows) : nb::none(),
+        query_id ? released(table.qids, table.rows) : nb::none(), released(table.values, table.entries),
+        table.is_wide ? released(table.wide_columns, table.entries) : released(table.columns, table.entries),
+        table.is_wide ? released(table.starts, table.rows + 1) : released(narrow_starts, table.rows + 1),
+        table.n_features);
+}
+
+template <class T>
+void bind_reader(nb::module_& m, const char* name) {
+    using Reader = svmlight::Reader<T>;
+    nb::class_<Reader>(m, name)
+        .def(
+            "__init__",
+            [](Reader* self, std::optional<bool> zero_based, std::int64_t n_features, bool query_id,
+               bool multilabel, std::size_t threads, std::size_t block_bytes) {
+                using svmlight::Base;
+                const Base base = !zero_based ? Base::detect : *zero_based ? Base::zero : Base::one;
+                new (self) Reader({base, n_features, query_id, multilabel}, threads, block_bytes);
+            },
+            "zero_based"_a.none(), "n_features"_a, "query_id"_a, "multilabel"_a, "threads"_a, "block_bytes"_a)
+        .def("add_bytes", &add_bytes<T>, "text"_a)
+        .def("add_file", &add_file<T>, "file"_a, "size"_a)
+        .def("take", &take<T>, "multilabel"_a, "query_id"_a);
+}
+
+template <class T, class Index>
+nb::bytes format(const Vector<double>& labels, const Vector<std::int64_t>& label_starts,
+                 const Vector<std::int64_t>& qids, const Vector<T>& values, const Vector<Index>& columns,
+                 const Vector<Index>& starts, bool zero_based) {
+    std::string text;
+    {
+        const auto span = []<class E>(const Vector<E>& array) {
+            return std::span<const E>(array.data(), array.shape(0));
+        };
+        nb::gil_scoped_release release;
+        text = svmlight::format<T, Index>({span(labels), span(label_starts), span(qids), span(values),
+                                           span(columns), span(starts), zero_based});
+    }
+    return nb::bytes(text.data(), text.size());
+}
+
 /// (labels, weights, values, columns, row starts, lines).
 nb::tuple parse_text(const Vector<std::uint8_t>& bytes, int hash_bits, bool normalize) {
     text::Table table;
     {
-        const auto poll = [] {
-            nb::gil_scoped_acquire gil;
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        };
         const std::string_view view(reinterpret_cast<const char*>(bytes.data()), bytes.shape(0));
         nb::gil_scoped_release release;
         table = text::parse(view, {hash_bits, normalize, poll});
@@ -34,4 +107,18 @@ nb::tuple parse_text(const Vector<std::uint8_t>& bytes, int hash_bits, bool norm
 void bind_text(nb::module_& m) {
     m.def("parse_text", &parse_text, "text"_a, "hash_bits"_a, "normalize"_a,
           "Lines in Vowpal Wabbit's format, each ended by a newline, to hashed features.");
+}
+
+void bind_svmlight(nb::module_& m) {
+    bind_reader<float>(m, "SvmlightReaderFloat32");
+    bind_reader<double>(m, "SvmlightReaderFloat64");
+    const auto def_format = [&]<class T, class Index>(T, Index) {
+        m.def("format_svmlight", &format<T, Index>, "labels"_a.noconvert(), "label_starts"_a.noconvert(),
+              "qids"_a.noconvert(), "values"_a.noconvert(), "columns"_a.noconvert(), "starts"_a.noconvert(),
+              "zero_based"_a);
+    };
+    def_format(float{}, std::int32_t{});
+    def_format(double{}, std::int32_t{});
+    def_format(float{}, std::int64_t{});
+    def_format(double{}, std::int64_t{});
 }

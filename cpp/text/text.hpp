@@ -219,7 +219,8 @@ private:
     }
 
     /// Joins features that are the same. As many slots are used as the row needs, so that they stay close;
-    /// those of rows before are told by their stamp.
+    /// those of rows before are told by their stamp. Which slot a column has nobody can foresee, as with
+    /// words chosen for it a row would take time by the square of its length.
     std::uint32_t join() {
         const std::size_t total = n_words_ + tokens_.size();
         if (total == 0) return 0;
@@ -227,13 +228,14 @@ private:
             row_.resize(std::bit_ceil(total));
             slots_.resize(4 * row_.size());
         }
-        const std::size_t mask = std::bit_ceil(4 * total) - 1;
+        const auto mask = static_cast<std::uint32_t>(std::bit_ceil(4 * total) - 1);
+        const int shift = std::countl_zero(mask);
         const std::uint32_t stamp = ++stamp_;
         Slot* const slots = slots_.data();
         Feature* const row = row_.data();
         std::uint32_t size = 0;
         const auto feature_of = [&](std::int32_t column) -> Feature& {
-            std::size_t at = static_cast<std::uint32_t>(column) & mask;
+            std::uint32_t at = static_cast<std::uint32_t>(column) * spread_ >> shift;
             while ((slots[at].stamp == stamp) & (slots[at].column != column)) at = (at + 1) & mask;
             // Whether the row has it already is for no processor to foresee, so there is no branch on it.
             const bool met = slots[at].stamp == stamp;
@@ -306,6 +308,7 @@ private:
     std::vector<Feature> row_;   // zero between rows
     std::vector<Slot> slots_;    // four times as many
     std::uint32_t stamp_ = 0;
+    const std::uint32_t spread_ = static_cast<std::uint32_t>(table_seed()) | 1;
     std::array<float, 256> counted_{};  // 1 + log k; 0 of 0
     Table table_;
 };

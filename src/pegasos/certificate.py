@@ -1,16 +1,15 @@
 """The certificate of a fit: how far it is from the optimum, and the trace of how it got there."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["Certificate", "History", "certificate_of", "history_from_records", "join_parts", "relative_gap"]
+__all__ = ["Certificate", "History", "history_from_records", "join_parts", "relative_gap"]
 
 #: The trace of a fit: equal-length arrays under ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap``.
 History = dict[str, NDArray[np.float64]]
@@ -129,55 +128,6 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """The fields as a plain dictionary."""
         return asdict(self)
-
-
-class Found(Protocol):
-    """What every solution has."""
-
-    @property
-    def primal(self) -> float: ...
-    @property
-    def dual(self) -> float: ...
-    @property
-    def epochs(self) -> float: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def above(self) -> float: ...
-    @property
-    def below(self) -> float: ...
-    @property
-    def solver(self) -> str: ...
-
-
-def certificate_of(found: Found, tol: float, n_iter: int | None = None, scaled: bool = False) -> Certificate:
-    """The certificate of a solution that was to be within `tol`; `n_iter` where that is not the epochs begun."""
-    dual, reason = found.dual, found.reason
-    consistent = dual <= found.primal
-    if not consistent:
-        dual, reason = -math.inf, "inconsistent"
-    gap = relative_gap(found.primal, dual)
-    return Certificate(
-        primal=found.primal,
-        dual=dual,
-        gap=gap,
-        converged=consistent and (tol == 0 or gap <= tol),
-        reason=reason,
-        n_iter=max(1, math.ceil(found.epochs) if n_iter is None else n_iter),
-        seconds=found.seconds,
-        solver=found.solver,
-        scaled=scaled,
-        rounding=_relative(found.above + found.below, dual),
-    )
-
-
-def _relative(rounding: float, dual: float) -> float:
-    """An allowance for rounding as a part of the gap; infinite where there is no gap either."""
-    if rounding == 0:
-        return 0.0
-    return rounding / dual if dual > 0 else math.inf
 
 
 def join_parts(parts: Sequence[Certificate], seconds: float) -> Certificate:

@@ -9,8 +9,10 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import LinearSVC
+from pegasos.base.bounds import Bounds
 from pegasos.base.early_stopping import split, stop_early
-from pegasos.base.outcome import Budget, Solution
+from pegasos.base.outcome import Budget, Method, Point, Solution
+from pegasos.base.progress import Progress
 from pegasos.solvers import Pegasos
 
 X, Y = make_classification(400, 20, n_informative=5, n_classes=3, flip_y=0.2, random_state=0)
@@ -56,21 +58,22 @@ def test_the_certificate_is_that_of_the_examples_trained_on(store):
 
 def solution(number, dual=0.0, reason="max_iter"):
     w = np.array([float(number)])
-    return Solution(w, w, number, 10.0, dual, 1.0, number / 10, reason, [[number / 10, 1.0, 10.0, dual]], "solver")
+    records = [[number / 10, 1.0, 10.0, dual]]
+    return Solution(Point(w, w), Bounds(10.0, dual), 1.0, number / 10, reason, records, Method(("solver",)), number)
 
 
 def stop(scores, patience=2, max_iter=20, reasons=()):
     """What `stop_early` makes of weights 0, 1, ... with these scores and bounds 5, 4, ..."""
     starts = []
 
-    def solve(budget, start, epochs):
+    def solve(budget, start, progress):
         assert budget.max_iter == 1
         starts.append(start)
         number = len(starts) - 1
-        assert epochs == number
+        assert progress.epochs == number
         return solution(number, 5.0 - number, reasons[number] if number < len(reasons) else "max_iter")
 
-    found = stop_early(solve, lambda w: scores[int(w[0])], Budget(1e-3, max_iter, None), None, patience)
+    found = stop_early(solve, lambda w: scores[int(w[0])], Budget(1e-3, max_iter, None), None, Progress(), patience)
     assert starts[0] is None
     assert [start.t for start in starts[1:]] == list(range(len(starts) - 1))
     return found, len(starts)
@@ -78,18 +81,18 @@ def stop(scores, patience=2, max_iter=20, reasons=()):
 
 def test_the_best_weights_are_kept():
     found, epochs = stop([1, 3, 2, 3, 9])
-    assert (found.w[0], epochs, found.reason) == (1, 4, "early_stopping")
-    assert (found.dual, found.q[0], found.epochs) == (5.0, 0, 4)
+    assert (found.point.w[0], epochs, found.reason) == (1, 4, "early_stopping")
+    assert (found.bounds.dual, found.point.q[0], found.epochs) == (5.0, 0, 4)
 
 
 def test_the_budget_ends_it():
     found, epochs = stop(list(range(9)), max_iter=5)
-    assert (found.w[0], epochs, found.reason) == (4, 5, "max_iter")
+    assert (found.point.w[0], epochs, found.reason) == (4, 5, "max_iter")
 
 
 def test_a_solution_within_tol_is_taken():
     found, epochs = stop([5, 4, 3], patience=9, reasons=["max_iter", "tol"])
-    assert (found.w[0], epochs, found.reason) == (1, 2, "tol")
+    assert (found.point.w[0], epochs, found.reason) == (1, 2, "tol")
 
 
 def test_the_budget_used_up_warns():

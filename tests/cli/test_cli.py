@@ -111,7 +111,10 @@ def test_kernel(folder, pegasos):
     assert json.loads(pegasos("inspect --json m")[1])["support_vectors"] == len(model.support_)
     assert "gamma='big'" in pegasos("train --task svc --gamma big train.svm")[2]
     assert "--kernel is for --task svc" in pegasos("train --kernel rbf train.svm")[2]
-    assert "fit_intercept=True is none that sdca serves" in pegasos("train --task svc --solver sdca train.svm")[2]
+    assert (
+        "sdca does not support fit_intercept=True with a kernel"
+        in pegasos("train --task svc --solver sdca train.svm")[2]
+    )
 
 
 def test_kernel_regression(folder, pegasos):
@@ -201,7 +204,7 @@ def test_warm_start_continues(folder, pegasos):
     before = load_model("m")
     assert pegasos("train --quiet --warm-start --max-iter 3 train.svm m")[0] == 0
     after = load_model("m")
-    assert after._last.t == before._last.t + 3 * 200
+    assert after._last[0].t == before._last[0].t + 3 * 200
     assert isinstance(after.solver, Norma)
     assert (after.alpha, after.tol, after.max_iter) == (0.01, 0, 3)
 
@@ -288,8 +291,8 @@ MISTAKES = {
     "predict --separator tab test.svm m": "--separator is for --task sequence; leave it out",
     "train --loss epsilon_insensitive train.svm": "must be one of hinge, squared_hinge, log_loss",
     "train --task regression --loss hinge train.svm": "must be one of epsilon_insensitive",
-    "train --multi-class joint --solver norma train.svm": "multi_class='joint' is none that norma serves",
-    "train --early-stopping train.svm": "early_stopping=True is none that auto serves",
+    "train --multi-class joint --solver norma train.svm": "norma does not support multi_class='joint'",
+    "train --early-stopping train.svm": "auto does not support early_stopping=True",
     "train --cost bad.svm train.svm": "--cost bad.svm: could not convert string to float: '1:1'",
     "predict --proba test.svm m": "--proba is nothing that a LinearSVC with loss=hinge has",
     "predict --proba --decision test.svm m": "leave one out",

@@ -212,7 +212,7 @@ MISTAKES = {
     "train --task sequence --loss hinge train.txt": "--loss is for --task classification or regression; leave",
     "train --task sequence --solver sdca train.txt": "solver='sdca': must be 'auto', 'frank-wolfe', 'pegasos'",
     "train --task sequence --constraints iob train.txt": "'iob' is not one of 'no', 'bio'",
-    "train --task sequence --warm-start --solver pegasos train.txt": "with Pegasos leave it out",
+    "train --task sequence --warm-start --solver pegasos train.txt": "pegasos does not support warm_start=True",
     "train --task sequence --hash-bits 99 train.txt": "hash_bits=99: must be an integer of at least 1 and at most 28",
     "predict words.txt m": "words.txt has 1 column, but the model was trained on 2 columns and labels after them",
     "predict --proba test.txt m": "--proba is nothing that a SequenceSVC has; leave it out",

@@ -184,7 +184,10 @@ def test_more_classes_weights_and_regression(folder, pegasos):
         ("train --one-pass --solver sdca train.svm m", "solver='sdca': must be 'auto', 'pegasos', 'adagrad'"),
         ("train --one-pass --solver adagrad --alpha 1 train.svm m", "AdaGrad minimises the loss alone"),
         ("train --one-pass --eta 0.1 --alpha 1 train.svm m", "--eta is no option of the solver pegasos"),
-        ("train --one-pass --batch-size 2 --alpha 1 train.svm m", "batch_size=2 is for a fit to all examples"),
+        (
+            "train --one-pass --batch-size 2 --alpha 1 train.svm m",
+            "Pegasos does not support batch_size=2 with a stream",
+        ),
         ("train --format svmlight train.svm m", "--format is for --one-pass"),
         ("train --classes 0,1 train.svm m", "--classes is for --one-pass"),
         ("train --solver adagrad train.svm m", "solver='adagrad': must be 'auto', 'sdca'"),

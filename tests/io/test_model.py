@@ -56,8 +56,8 @@ def test_more_classes(tmp_path, labels, warm_start):
     assert len(loaded.certificate_.parts) == len(loaded.history_) == 3
     for history, before in zip(loaded.history_, model.history_, strict=True):
         np.testing.assert_array_equal(history["gap"], before["gap"])
-    assert [state.t for state in loaded._last.parts] == [state.t for state in model._last.parts]
-    assert (loaded._last.parts[2].q is not None) == warm_start
+    assert [start.t for start in loaded._last] == [start.t for start in model._last]
+    assert (loaded._last[2].point is not None) == warm_start
     np.testing.assert_allclose(loaded.fit(X, y).coef_, model.fit(X, y).coef_, rtol=1e-4, atol=1e-5)
 
 
@@ -109,7 +109,7 @@ def test_joint_classes(tmp_path, cost):
     save_model(model, tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    np.testing.assert_array_equal(loaded._last.q, model._last.q)
+    np.testing.assert_array_equal(loaded._last[0].point, model._last[0].point)
     assert loaded.cost == cost
 
 
@@ -155,8 +155,8 @@ def test_the_dual_point_comes_back(data, tmp_path, solver):
         save_model(model, tmp_path / "m")
         assert ("dual_point" in load_file(tmp_path / "m")) == warm_start
     loaded = load_model(tmp_path / "m")
-    np.testing.assert_allclose(loaded._last.q, model._last.q, atol=1e-7)
-    assert loaded._last.t == model._last.t
+    np.testing.assert_allclose(loaded._last[0].point, model._last[0].point, atol=1e-7)
+    assert loaded._last[0].t == model._last[0].t
     assert loaded.fit(X, y).certificate_.converged
     assert loaded.n_iter_ <= 2 < model.n_iter_
 

@@ -197,6 +197,20 @@ def test_damaged_files(tmp_path, suffix):
         assert all(message.startswith(f"{path}: ") for message in messages)
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_damaged_second_part_and_what_else_follows(suffix):
+    """Nothing is left out without a word, as it would be by the file objects of the libraries."""
+    first, second = compress(suffix, b"1 1:1\n"), compress(suffix, b"2 2:2\n")
+    damaged = bytearray(second)
+    damaged[2] ^= 0x55
+    for rest in (bytes(damaged), b"x" * 100):
+        with pytest.raises(ValueError, match="damaged"):
+            read(first + rest)
+    for rest in (second[:3], second[:-1]):
+        with pytest.raises(ValueError, match="end too early"):
+            read(first + rest)
+
+
 def test_gzip_by_zlib_and_by_isal(monkeypatch):
     text = b"1 1:1\n" * 3_000_000  # more than one step gives
     content = gzip.compress(text, 1) + gzip.compress(b"2 2:2\n") + b"\0" * 100

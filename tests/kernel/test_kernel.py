@@ -358,7 +358,7 @@ class TestWarmStart:
         rng = np.random.default_rng(0)
         y = np.where(Y == 1, 1.0, -1.0)
         problem = make_problem(GivenKernel(matrix({}, X), np.float64).source(None), y, np.ones(len(y)), 0.5, loss=loss)
-        variables = feasible_start(problem, rng.normal(size=len(y)))
+        variables = feasible_start(problem, rng.normal(size=len(y))).point.variables
         assert variables.sum() == pytest.approx(0, abs=1e-12)
         assert np.abs(variables).max() <= 0.5
         if loss == "hinge":

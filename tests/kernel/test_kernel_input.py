@@ -163,12 +163,25 @@ class TestErrors:
         refuses("such as SMO()", solver=3)
 
     def test_combinations(self):
-        refuses("early_stopping=True is none that smo serves", "'sbp', 'pegasos'", solver="smo", early_stopping=True)
+        refuses(
+            "smo does not support early_stopping=True with a kernel",
+            "use solver='sbp', or",
+            solver="smo",
+            early_stopping=True,
+        )
         refuses("decision_function_shape='ovo'", "multi_class='ovo'", decision_function_shape="ovo", multi_class="ovr")
         refuses("break_ties=True", "'ovr'", break_ties=True, decision_function_shape="ovo")
         for solver in ("sdca", "pegasos", "perceptron"):
-            refuses(f"fit_intercept=True is none that {solver} serves", "'auto', 'smo' or 'sbp'", solver=solver)
-        refuses("loss of SVR", "none that sbp serves", "'auto', 'smo' or 'sdca'", model=SVR, y=X[:, 0], solver="sbp")
+            refuses(
+                f"{solver} does not support fit_intercept=True with a kernel", "'auto', 'smo' or 'sbp'", solver=solver
+            )
+        refuses(
+            "sbp does not support loss='epsilon_insensitive'",
+            "'auto', 'smo' or 'sdca'",
+            model=SVR,
+            y=X[:, 0],
+            solver="sbp",
+        )
 
     @pytest.mark.parametrize("kernel", ["linear", "poly"])
     def test_features_far_from_zero(self, kernel):

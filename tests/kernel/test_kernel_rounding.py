@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import SVC, SVR, io
 from pegasos._core import native
+from pegasos.base.bounds import Bounds
+from pegasos.base.outcome import Method, Solution
 from pegasos.base.targets import near_middle
-from pegasos.certificate import certificate_of
 from pegasos.kernel import kernels, layout
-from pegasos.problems.kernel import KernelSolution
 
 RANDOM = np.random.default_rng(0)
 KERNELS = {
@@ -274,10 +274,8 @@ class TestIndefinite:
 
 
 def test_bounds_that_contradict_each_other_are_told():
-    found = KernelSolution(
-        np.zeros(1), 0.0, np.zeros(1), 1.0, 1.1, 1.0, 0.0, 0.0, 0.0, 0, "tol", [], "a solver", above=0.01
-    )
-    certificate = certificate_of(found, 1e-3)
+    found = Solution(None, Bounds(1.0, 1.1, above=0.01), 1.0, 0.0, "tol", [], Method(("a solver",)))
+    certificate = found.certificate(1e-3)
     assert (certificate.dual, certificate.converged, certificate.reason) == (-math.inf, False, "inconsistent")
     assert certificate.gap == math.inf
 

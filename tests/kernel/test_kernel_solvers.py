@@ -290,9 +290,9 @@ class TestOptions:
     @pytest.mark.parametrize(
         "option", [{"random_stops": 3, "average": False}, {"start": "random"}, {"count_idle_steps": False}], ids=str
     )
-    def test_what_pegasos_does_not_serve_with_a_kernel(self, option):
+    def test_what_pegasos_does_not_support_with_a_kernel(self, option):
         name = next(iter(option))
-        with pytest.raises(ValueError, match=f"{name}=.* is for linear machines"):
+        with pytest.raises(ValueError, match=f"Pegasos does not support {name}=.* with a kernel; it supports"):
             SVC(solver=Pegasos(**option), fit_intercept=False).fit(X, Y)
 
     @pytest.mark.parametrize("solver", ["pegasos", "perceptron", "sdca"])
@@ -301,7 +301,7 @@ class TestOptions:
             SVC(solver=solver).fit(X, Y)
 
     def test_a_random_iterate_is_for_kernels(self):
-        with pytest.raises(ValueError, match="average='random' is for kernels only"):
+        with pytest.raises(ValueError, match="Perceptron does not support average='random' with a linear problem"):
             LinearSVC(solver=Perceptron(average="random"), max_iter=1, tol=0).fit(X, Y)
         clf = SVC(solver=Perceptron(average="random"), fit_intercept=False, max_iter=5, tol=0, random_state=0)
         assert clf.fit(X, Y).score(X, Y) > 0.6

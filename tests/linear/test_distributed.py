@@ -47,14 +47,14 @@ def assert_true(machine, plan, found, blocks, X, y, s=None):
     order = sorted(blocks, key=lambda block: block.number)
     loss, epsilon = machine.loss, getattr(machine, "epsilon", 0.0)
     q = np.concatenate([block.q[1] for block in order])
-    primal = losses.primal(loss, augmented, y, s, plan.C, found.w, epsilon)
+    primal = losses.primal(loss, augmented, y, s, plan.C, found.point.w, epsilon)
     dual = losses.dual(loss, augmented, y, s, plan.C, q, epsilon)
-    assert found.primal == pytest.approx(primal, rel=1e-9)
+    assert found.bounds.primal == pytest.approx(primal, rel=1e-9)
     best = [record[3] for record in found.records]
     if len(best) == 1 or best[-1] > best[-2]:  # the last measure has the best dual value
-        assert found.dual == pytest.approx(dual, rel=1e-9)
+        assert found.bounds.dual == pytest.approx(dual, rel=1e-9)
     assert np.isfinite(dual)
-    assert found.dual <= found.primal
+    assert found.bounds.dual <= found.bounds.primal
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
@@ -66,12 +66,12 @@ def test_is_certified_and_equals_one_process(loss, intercept, n_workers):
     blocks = cut(X, y)
     plan, (found,), tally = fit(machine, blocks, n_workers)
     assert found.reason == "tol"
-    assert found.primal <= found.dual * (1 + 1e-4)
+    assert found.bounds.primal <= found.bounds.dual * (1 + 1e-4)
     assert_true(machine, plan, found, blocks, X, np.where(y > 0, 1.0, -1.0))
     one = LinearSVC(C=0.05, loss=loss, fit_intercept=intercept, tol=1e-6, solver=SDCA(), max_iter=10**5, random_state=0)
     bounds = one.fit(X, y).certificate_
-    assert found.dual <= bounds.primal
-    assert bounds.dual <= found.primal <= bounds.primal * (1 + 1.01e-4)
+    assert found.bounds.dual <= bounds.primal
+    assert bounds.dual <= found.bounds.primal <= bounds.primal * (1 + 1.01e-4)
     assert tally.losses == 0
     assert tally.bytes > 0
 
@@ -86,7 +86,7 @@ def test_regression_and_weights(loss):
     assert_true(machine, plan, found, blocks, X, y, s)
     rows = np.repeat(np.arange(len(y)), s.astype(int))  # weights are repeated rows
     bounds = LinearSVR(C=0.05, loss=loss, epsilon=0.1, tol=1e-6).fit(X[rows], y[rows]).certificate_
-    assert bounds.dual <= found.primal <= bounds.primal * (1 + 1.01e-3)
+    assert bounds.dual <= found.bounds.primal <= bounds.primal * (1 + 1.01e-3)
 
 
 def test_sparse_equals_dense():
@@ -94,13 +94,13 @@ def test_sparse_equals_dense():
     machine = LinearSVC(C=0.05, tol=1e-3)
     _, (dense,), _ = fit(machine, cut(X, y))
     _, (sparse,), _ = fit(machine, cut(sp.csr_matrix(X), y))
-    np.testing.assert_allclose(sparse.w, dense.w, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(sparse.point.w, dense.point.w, rtol=1e-6, atol=1e-9)
 
 
 def test_the_seed_decides():
     X, y = make_data()
     runs = [fit(LinearSVC(C=0.05), cut(X, y))[1][0] for _ in range(2)]
-    np.testing.assert_array_equal(runs[0].w, runs[1].w)
+    np.testing.assert_array_equal(runs[0].point.w, runs[1].point.w)
 
 
 def test_empty_blocks_are_passed_over():
@@ -198,7 +198,7 @@ def test_budgets(ticks):
     assert 3 <= found.epochs <= 4
     _, (found,), _ = fit(LinearSVC(C=10, tol=1e-12, max_iter=10**6), cut(X, y), max_time=0.2)
     assert found.reason == "max_time"
-    assert np.isfinite(found.primal)
+    assert np.isfinite(found.bounds.primal)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_examples_without_entries():
     plan, (found,), _ = fit(LinearSVC(C=0.05), cut(sp.csr_matrix(X.shape), y))
     assert plan.entries == 0
     assert found.reason == "tol"
-    np.testing.assert_array_equal(found.w[:-1], 0)
+    np.testing.assert_array_equal(found.point.w[:-1], 0)
 
 
 def test_one_class_in_all_blocks_is_refused():
@@ -260,25 +260,25 @@ def test_the_bounds_allow_for_their_rounding(C, scale, intercept):
     plan, (found,), _ = fit(machine, blocks, n_workers=3)
     long = np.longdouble
     rows = np.column_stack([X, np.full(len(y), plan.bias)]).astype(long)
-    signs, c, w = np.where(y > 0, 1, -1).astype(long), long(C) * s.astype(long), found.w.astype(long)
+    signs, c, w = np.where(y > 0, 1, -1).astype(long), long(C) * s.astype(long), found.point.w.astype(long)
     primal = w @ w / 2 + c @ np.maximum(1 - signs * (rows @ w), 0)
-    assert primal <= found.primal <= float(primal) + 2 * found.above
+    assert primal <= found.bounds.primal <= float(primal) + 2 * found.bounds.above
     q = np.concatenate([block.q[1] for block in sorted(blocks, key=lambda block: block.number)]).astype(long)
     u = (c * q * signs) @ rows
     dual = c @ q - u @ u / 2
     duals = [-np.inf, *(record[3] for record in found.records)]
     if duals[-1] > duals[-2]:  # the last measure has the best one
-        assert found.dual <= dual
+        assert found.bounds.dual <= dual
     exact = LinearSVC(C=C, tol=1e-9, max_iter=10**5, fit_intercept=intercept, random_state=0)
     w = (model := exact.fit(X, y, s)).coef_[0]
     w = np.append(w, model.intercept_[0] / plan.bias if plan.bias else 0.0).astype(long)
-    assert found.dual <= w @ w / 2 + c @ np.maximum(1 - signs * (rows @ w), 0)
+    assert found.bounds.dual <= w @ w / 2 + c @ np.maximum(1 - signs * (rows @ w), 0)
     if scale == C == 1:
-        assert found.above + found.below <= 1e-9 * found.dual
+        assert found.bounds.above + found.bounds.below <= 1e-9 * found.bounds.dual
 
 
 def test_no_rounds_without_use():
     X, y = make_data(n=60)
     _, (found,), _ = fit(LinearSVC(C=0.05, tol=1e-16, max_iter=10**5), cut(X, y))
     assert found.reason == "precision"
-    assert found.primal - found.dual <= 1e-9 * found.dual
+    assert found.bounds.primal - found.bounds.dual <= 1e-9 * found.bounds.dual

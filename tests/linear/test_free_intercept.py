@@ -280,7 +280,7 @@ def test_continued_fits_come_closer(way):
     X, y, s = data(problem)
     clf = svc(problem, tol=0, max_iter=40, warm_start=True, free_intercept=way, batch_size=15)
     found = [clf.fit(X, y, s).certificate_ for _ in range(6)]
-    assert clf._last.t == 6 * 80
+    assert clf._last[0].t == 6 * 80
     assert (np.diff([one.dual for one in found]) >= -1e-9 * found[0].dual).all()
     assert found[-1].gap < 0.7 * found[0].gap
 
@@ -296,7 +296,7 @@ def test_the_search_keeps_to_one_budget_and_one_history():
     assert (np.diff(history["dual"]) >= -1e-9 * history["dual"][-1]).all()
     assert history["epoch"][-1] == 97
     steps = svc(problem, tol=0, free_intercept="search", max_steps=100, batch_size=4).fit(X, y)
-    assert (steps._last.t, steps.certificate_.reason) == (100, "max_steps")
+    assert (steps._last[0].t, steps.certificate_.reason) == (100, "max_steps")
 
 
 def test_the_search_keeps_to_its_time(ticks, capfd):

@@ -26,6 +26,7 @@ from pegasos import LinearSVC
 from pegasos._core import available, load, native
 from pegasos.cli.run import run as command
 from pegasos.io import load_model, save_model, write_svmlight
+from pegasos.problems.linear import LinearProblem
 from pegasos.reference.interior_point import interior_point
 from pegasos.solvers import SOLVERS, InteriorPoint
 
@@ -348,14 +349,14 @@ def test_too_many_features_are_refused():
         LinearSVC(solver=InteriorPoint()).fit(X, [0, 1])
 
 
-def test_which_solvers_serve_a_free_intercept():
+def test_which_solvers_support_a_free_intercept():
     X, y = make_classification(50, 5, random_state=0)
     for name, solver in SOLVERS.items():
         clf = LinearSVC(intercept="free", solver=name, tol=0.01, random_state=0)
-        if "free" in solver.intercepts:
+        if "free" in solver.supports[LinearProblem].intercepts:
             assert clf.fit(X, y).certificate_.converged
         else:
-            with pytest.raises(ValueError, match=rf"intercept='free' is none that {name} serves; .*'interior-point'"):
+            with pytest.raises(ValueError, match=rf"{name} does not support intercept='free'; .*'interior-point'"):
                 clf.fit(X, y)
             clf.set_params(fit_intercept=False).check_parameters()  # no intercept of either kind
     with pytest.raises(ValueError, match=r"intercept_scaling=2.0: a free intercept is not penalised"):

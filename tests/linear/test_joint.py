@@ -26,7 +26,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from pegasos._core import available, load, native
-from pegasos.base.outcome import Budget, WarmStart
+from pegasos.base.outcome import Budget
 from pegasos.reference import multiclass, s0
 from pegasos.solvers import SDCA, Pegasos
 
@@ -439,11 +439,10 @@ def test_wrong_arguments_are_refused():
 def test_the_class_of_sdca(loss, order):
     problem = PROBLEMS["costs"]
     budget = Budget(tol=1e-6, max_iter=10**5, max_time=None)
-    found = SDCA(order=order).solve_joint(joint_problem(problem, loss), budget, 0)
+    found = SDCA(order=order).solve(joint_problem(problem, loss), budget, 0)
     assert found.reason == "tol"
-    assert found.primal == pytest.approx(optimum(problem, loss), rel=1e-6)
-    start = WarmStart(found.w, found.t, found.q)
-    again = SDCA().solve_joint(joint_problem(problem, loss), budget, 0, start)
+    assert found.bounds.primal == pytest.approx(optimum(problem, loss), rel=1e-6)
+    again = SDCA().solve(joint_problem(problem, loss), budget, 0, found.start)
     assert again.epochs < found.epochs / 2
 
 
@@ -452,12 +451,10 @@ def test_the_class_of_pegasos(loss):
     problem = PROBLEMS["costs"]
     budget = Budget(tol=0.05, max_iter=10**5, max_time=None)
     solver = Pegasos(batch_size=4, project=True)
-    found = solver.solve_joint(joint_problem(problem, loss), budget, 0)
+    found = solver.solve(joint_problem(problem, loss), budget, 0)
     assert found.reason == "tol"
-    assert found.primal == pytest.approx(optimum(problem, loss), rel=0.05)
-    again = Pegasos(max_steps=7).solve_joint(
-        joint_problem(problem, loss), budget, 0, WarmStart(found.w, found.t, found.q)
-    )
+    assert found.bounds.primal == pytest.approx(optimum(problem, loss), rel=0.05)
+    again = Pegasos(max_steps=7).solve(joint_problem(problem, loss), budget, 0, found.start)
     assert again.t == found.t + 7
     for wrong in (
         {"random_stops": 2, "average": False},
@@ -466,4 +463,4 @@ def test_the_class_of_pegasos(loss):
         {"batch_size": 1000},
     ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            Pegasos(**wrong).solve_joint(joint_problem(problem, loss), budget, 0)
+            Pegasos(**wrong).solve(joint_problem(problem, loss), budget, 0)

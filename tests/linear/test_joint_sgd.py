@@ -24,7 +24,7 @@ from sklearn.datasets import load_iris, make_classification
 
 from pegasos import LinearSVC
 from pegasos._core import available, load, native
-from pegasos.base.outcome import Budget, WarmStart
+from pegasos.base.outcome import Budget
 from pegasos.reference import multiclass
 from pegasos.solvers import SGDS
 
@@ -308,14 +308,13 @@ def test_wrong_arguments_are_refused():
 def test_the_class(loss):
     problem = PROBLEMS["costs"]
     budget = Budget(tol=0.05, max_iter=10**5, max_time=None)
-    found = SGDS(f=2.0).solve_joint(joint_problem(problem, loss), budget, 0)
-    assert (found.reason, found.solver) == ("tol", "SGDS(f=2.0)")
-    assert found.primal == pytest.approx(optimum(problem, loss), rel=0.05)
+    found = SGDS(f=2.0).solve(joint_problem(problem, loss), budget, 0)
+    assert (found.reason, str(found.method)) == ("tol", "SGDS(f=2.0)")
+    assert found.bounds.primal == pytest.approx(optimum(problem, loss), rel=0.05)
     short = Budget(tol=0, max_iter=3, max_time=None)
-    start = WarmStart(found.w, found.t, found.q)
-    again = SGDS().solve_joint(joint_problem(problem, loss), short, 0, start)
+    again = SGDS().solve(joint_problem(problem, loss), short, 0, found.start)
     assert (again.reason, again.t) == ("max_iter", found.t + 3 * problem.m)
-    assert again.primal == pytest.approx(found.primal, rel=0.05)  # it did not begin again at t = 1
+    assert again.bounds.primal == pytest.approx(found.bounds.primal, rel=0.05)  # it did not begin again at t = 1
 
 
 X, Y = load_iris(return_X_y=True)
@@ -385,5 +384,7 @@ def test_early_stopping(loss):
 
 @pytest.mark.parametrize("solver", ["sgd-m", "sgd-r"])
 def test_the_others_are_refused(solver):
-    with pytest.raises(ValueError, match=f"none that {solver} serves; use solver='auto', 'sdca', 'pegasos' or 'sgd-s'"):
+    with pytest.raises(
+        ValueError, match=f"{solver} does not support multi_class='joint'; use solver='auto', 'sdca', 'sgd-s'"
+    ):
         fit(solver=solver)

@@ -175,7 +175,7 @@ class TestWarmStart:
         steps, duals, primals = [], [], []
         for _ in range(4):
             clf.fit(X, Y)
-            steps.append(clf._last.t)
+            steps.append(clf._last[0].t)
             duals.append(clf.certificate_.dual)
             primals.append(clf.certificate_.primal)
         assert steps == [1500, 3000, 4500, 6000]
@@ -193,11 +193,11 @@ class TestWarmStart:
     def test_off_forgets(self):
         clf = svc().fit(X, Y)
         np.testing.assert_array_equal(clf.coef_.copy(), clf.fit(X, Y).coef_)
-        assert clf._last.t == 3000
+        assert clf._last[0].t == 3000
 
     def test_other_rows_are_welcome(self):
         clf = svc(warm_start=True).fit(X, Y).fit(X[:100], Y[:100])
-        assert clf._last.t == 4000
+        assert clf._last[0].t == 4000
         assert clf.certificate_.dual <= clf.certificate_.primal
 
     @pytest.mark.parametrize("solver", ["sdca", "interior-point"])

@@ -1,4 +1,4 @@
-"""Every loss through every solver that serves it: steps, certificates, optima."""
+"""Every loss through every solver that supports it: steps, certificates, optima."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -186,7 +186,7 @@ def test_sdca_reaches_the_optimum(loss, storage, free, n_jobs):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_interior_point_reaches_the_optimum(loss, storage, free, n_jobs):
     if loss == "log_loss":
-        pytest.skip("not served")
+        pytest.skip("not supported")
     for C in (0.01, 0.3, 100.0):
         problem = make(loss, weighted=True, bias=0.5, free=free, C=C)
         found = run_interior_point(problem, storage=storage, tol=1e-9, n_jobs=n_jobs, **options(problem))
@@ -200,7 +200,7 @@ def test_interior_point_reaches_the_optimum(loss, storage, free, n_jobs):
 @both_intercepts
 def test_interior_point_starts_from_another_run(loss, free):
     if loss == "log_loss":
-        pytest.skip("not served")
+        pytest.skip("not supported")
     problem = make(loss, weighted=True, bias=0.5, free=free)
     start = run_sdca(problem, tol=1e-3, max_epochs=10**4, rho=0.0, **options(problem))
     found = run_interior_point(problem, tol=1e-9, start_w=start.w, start_q=start.q, **options(problem))

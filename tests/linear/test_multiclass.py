@@ -6,7 +6,7 @@ import pickle
 import signal
 import threading
 import time
-from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -23,10 +23,13 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.svm import LinearSVC as Liblinear
 
 from pegasos import LinearSVC, LinearSVCCV, path
-from pegasos.base.outcome import Solution
+from pegasos.base.bounds import Bounds
+from pegasos.base.outcome import Method, Point, Solution
 from pegasos.base.rows import make_rows
+from pegasos.base.supports import Supports
 from pegasos.base.threads import run_all
-from pegasos.problems.linear import Examples
+from pegasos.problems.joint import JointProblem
+from pegasos.problems.linear import Examples, LinearProblem
 from pegasos.solvers import SDCA, SOLVERS, InteriorPoint, Pegasos
 
 X, Y = make_classification(300, 8, n_informative=6, n_classes=4, flip_y=0.1, random_state=0)
@@ -148,7 +151,7 @@ class TestOneAgainstRest:
         assert clf.certificate_.gap < once.gap
         twin = pickle.loads(pickle.dumps(clf))
         np.testing.assert_array_equal(twin.fit(X, Y).coef_, clf.fit(X, Y).coef_)
-        assert fit().fit(X, Y)._last.parts[0].q is None  # not kept, where it is not asked for
+        assert fit().fit(X, Y)._last[0].point is None  # not kept, where it is not asked for
         with pytest.raises(ValueError, match="classes changed from"):
             clf.fit(X, Y + 1)
 
@@ -186,10 +189,10 @@ class TestOneAgainstRest:
                 time.sleep(0.01)
             ended.append(report)
 
-        from pegasos.base.progress import Report
+        from pegasos.base.progress import Progress
 
         with pytest.raises(RuntimeError, match="no"):
-            run_all([(goes_on, Report()), (fails, Report()), (goes_on, Report())], 2)
+            run_all([(goes_on, Progress()), (fails, Progress()), (goes_on, Progress())], 2)
         assert not ended
 
     @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -223,27 +226,36 @@ class TestOneAgainstRest:
         for attempt in (lambda: path(X, Y), lambda: LinearSVCCV().fit(X, Y)):
             with pytest.raises(ValueError, match=r"Only binary.*multiclass: y has 4 classes.*GridSearchCV"):
                 attempt()
-        with pytest.raises(TypeError, match="no parameter 'multi_class': there are two classes"):
+        with pytest.raises(TypeError, match="no parameter 'multi_class': there is one way"):
             path(X, Y > 1, multi_class="joint")
         with pytest.raises(TypeError, match="LinearSVCCV has no parameter 'multi_class'"):
             LinearSVCCV(multi_class="ovr")
 
 
 WRONG = [
-    ({"multi_class": "joint", "loss": "squared_hinge"}, ["loss='squared_hinge'", "'hinge' or 'log_loss'", "ovr"]),
-    ({"multi_class": "joint", "intercept": "free"}, ["no free intercept", "intercept='penalized'"]),
-    ({"multi_class": "joint", "solver": "sgd-m"}, ["sgd-m", "solver='auto', 'sdca', 'pegasos' or 'sgd-s'"]),
+    ({"multi_class": "joint", "loss": "squared_hinge"}, ["loss='squared_hinge'", "'hinge' and 'log_loss'", "ovr"]),
+    (
+        {"multi_class": "joint", "intercept": "free"},
+        [
+            "sdca does not support intercept='free' with multi_class='joint'",
+            "it supports 'penalized'; use multi_class='ovr'",
+        ],
+    ),
+    ({"multi_class": "joint", "solver": "sgd-m"}, ["sgd-m", "solver='auto', 'sdca', 'sgd-s' or 'pegasos'"]),
     (
         {"multi_class": "joint", "solver": "interior-point"},
-        ["interior-point", "solver='auto', 'sdca', 'pegasos' or 'sgd-s'"],
+        ["interior-point", "solver='auto', 'sdca', 'sgd-s' or 'pegasos'"],
     ),
     ({"cost": 1 - np.eye(4)}, ["cost is for multi_class='joint' with loss='hinge'", "'ovr'"]),
     ({"multi_class": "joint", "loss": "log_loss", "cost": np.eye(4)}, ["cost is for", "'log_loss'"]),
-    ({"loss": "log_loss", "solver": "perceptron"}, ["loss='log_loss' is none that perceptron serves: hinge"]),
+    (
+        {"loss": "log_loss", "solver": "perceptron"},
+        ["perceptron does not support loss='log_loss'; it supports 'hinge'; use solver='auto'"],
+    ),
     ({"multi_class": "multinomial"}, ["multi_class='multinomial': must be 'ovr' or 'joint'"]),
     ({"multi_class": "crammer_singer"}, ["multi_class='crammer_singer'", "is multi_class='joint' with loss='hinge'"]),
-    ({"early_stopping": True}, ["early_stopping=True is none that sdca serves", "'pegasos', 'sgd-r', 'sgd-s'"]),
-    ({"early_stopping": True, "solver": "auto"}, ["none that auto serves"]),
+    ({"early_stopping": True}, ["sdca does not support early_stopping=True", "'sgd-s', 'sgd-m', 'sgd-r' or 'pegasos'"]),
+    ({"early_stopping": True, "solver": "auto"}, ["auto does not support early_stopping=True"]),
     ({"early_stopping": True, "solver": Pegasos(max_steps=9)}, ["max_steps"]),
     ({"validation_fraction": 1.0}, ["validation_fraction=1.0: must be a finite number above 0 and below 1"]),
     ({"n_iter_no_change": 0}, ["n_iter_no_change=0: must be an integer of at least 1"]),
@@ -253,9 +265,7 @@ WRONG = [
 class Everything(SDCA):
     """Knows all losses, and solves joint problems by scipy: what the estimator makes of a solver's answer."""
 
-    losses = ("hinge", "squared_hinge", "log_loss")
-
-    def solve_joint(self, problem, budget, seed, start=None, report=None):
+    def _joint(self, problem, budget, seed, start, progress):
         rows, y, s, C, K, seen = problem.core
         seen.append(start)
 
@@ -267,13 +277,16 @@ class Everything(SDCA):
 
         found = minimize(objective, np.zeros(rows.shape[1] * K), jac=True, tol=1e-10)
         q = np.zeros(len(y) * K)
-        return Solution(found.x, q, 7, found.fun, found.fun, 3.0, 0.1, "tol", [[0.1, 3.0, found.fun, found.fun]], "all")
+        records = [[0.1, 3.0, found.fun, found.fun]]
+        bounds = Bounds(found.fun, found.fun)
+        return Solution(Point(found.x, q), bounds, 3.0, 0.1, "tol", records, Method(("all",)), 7)
+
+    supports: ClassVar = {**SDCA.supports, JointProblem: Supports(_joint, losses=("hinge", "log_loss"))}
 
 
 @pytest.mark.parametrize(("options", "parts"), WRONG, ids=lambda value: str(value)[:60])
 def test_what_does_not_go_together(options, parts):
-    serves = Everything() if options.get("loss", "hinge") != "hinge" else "sdca"
-    clf = LinearSVC(**({"solver": serves} | options))
+    clf = LinearSVC(**({"solver": "sdca"} | options))
     with pytest.raises(ValueError, match="=") as refused:
         clf.fit(X, Y)
     for part in parts:
@@ -308,7 +321,8 @@ class TestJointByAnotherSolver:
             scaled = X if examples.scale is None else X / examples.scale
             rows = np.column_stack([scaled, np.full(len(X), examples.bias)])
             core = (rows, classes, examples.s, C, len(cost), seen)
-            return SimpleNamespace(core=core)
+            sizes = {"n_rows": len(X), "C": C, "total_weight": len(X), "largest_norm": 1.0, "entries": X.size}
+            return JointProblem(core=core, dimension=rows.shape[1], n_classes=len(cost), loss="log_loss", **sizes)
 
         monkeypatch.setattr(Examples, "joint_problem", joint_problem)
         return seen
@@ -344,9 +358,9 @@ class TestJointByAnotherSolver:
         clf = self.joint(warm_start=True, intercept_scaling=2.0).fit(X, Y)
         assert seen[0] is None
         table = np.vstack([clf.coef_.T, clf.intercept_ / 2])
-        np.testing.assert_allclose(seen[1].w, table.ravel(), atol=1e-6)
+        np.testing.assert_allclose(seen[1].point.w, table.ravel(), atol=1e-6)
         assert seen[1].t == 7
-        assert len(seen[1].q) == len(Y) * 4
+        assert len(seen[1].point.q) == len(Y) * 4
         clf.set_params(multi_class="ovr", loss="hinge").fit(X, Y)  # starts anew
         clf.set_params(multi_class="joint", loss="log_loss").fit(X, Y)
         assert seen[2] is None
@@ -484,7 +498,9 @@ class TestProbabilities:
         np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), atol=1e-3)
 
 
-@pytest.mark.parametrize("solver", [name for name, cls in SOLVERS.items() if "squared_hinge" in cls.losses])
+@pytest.mark.parametrize(
+    "solver", [name for name, cls in SOLVERS.items() if "squared_hinge" in cls.supports[LinearProblem].losses]
+)
 def test_squared_hinge(solver):
     ours = fit(load_iris().data, load_iris().target, loss="squared_hinge", C=0.01, solver=solver, max_iter=300)
     assert ours.certificate_.dual <= ours.certificate_.primal

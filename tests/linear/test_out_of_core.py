@@ -137,7 +137,7 @@ def test_steps_are_counted_and_a_part_of_an_epoch_has_a_true_bound(tmp_path, ste
     solver = Pegasos(max_steps=steps)
     machine = LinearSVC(alpha=0.05, tol=0, solver=solver, random_state=0).fit(dataset)
     best = LinearSVC(alpha=0.05, tol=1e-7, random_state=0).fit(X, y).certificate_
-    assert machine._last.t == steps
+    assert machine._last[0].t == steps
     assert machine.n_iter_ == -(-steps // 600)
     assert machine.certificate_.reason == "max_steps"
     assert 0 < machine.certificate_.dual <= best.primal
@@ -153,7 +153,7 @@ def test_without_a_pass_there_is_the_lower_bound_alone(tmp_path):
     np.testing.assert_array_equal(with_pass.coef_, without.coef_)
     assert without.certificate_.dual == with_pass.certificate_.dual > 0
     assert without.certificate_.primal == np.inf == without.certificate_.gap
-    with pytest.raises(ValueError, match="certify=False is for fits of linear machines to data sets"):
+    with pytest.raises(ValueError, match="Pegasos does not support certify=False with a linear problem in memory"):
         LinearSVC(solver=Pegasos(certify=False)).fit(X, y)
 
 
@@ -258,12 +258,12 @@ def test_a_time_limit_is_certified_and_warns(ticks, tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"solver": "interior-point"}, "cannot work by blocks"),
-        ({"solver": SGDM()}, "cannot work by blocks"),
-        ({"solver": Pegasos(batch_size=8)}, "cannot work by blocks"),
-        ({"intercept": "free"}, "needs the data in memory"),
+        ({"solver": "interior-point"}, "a data set larger than memory.*raise memory_limit"),
+        ({"solver": SGDM()}, "a data set larger than memory.*raise memory_limit"),
+        ({"solver": Pegasos(batch_size=8)}, "a data set larger than memory.*raise memory_limit"),
+        ({"intercept": "free"}, "a data set larger than memory; it supports 'penalized'; raise memory_limit"),
         ({"scale": "auto"}, "needs the data in memory"),
-        ({"warm_start": True}, "needs the data in memory"),
+        ({"warm_start": True}, "auto does not support warm_start=True"),
         ({"multi_class": "joint"}, "needs the data in memory"),
         ({"class_weight": {7: 1.0}}, "no label of y"),
     ],

@@ -1,4 +1,6 @@
-"""LinearSVR: what needs no solver, and what does, where the core serves its losses."""
+"""LinearSVR: what needs no solver, and what does, where the core supports its losses."""
+
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVR as Liblinear
 
 from pegasos import LinearSVR
-from pegasos.base.outcome import Solution
+from pegasos.base.bounds import Bounds
+from pegasos.base.outcome import Method, Point, Solution
+from pegasos.base.supports import Supports
+from pegasos.problems.linear import LinearProblem
 from pegasos.solvers import SDCA, Pegasos
 
 X, Y = make_regression(200, 6, noise=5.0, bias=3.0, random_state=0)
@@ -23,9 +28,7 @@ LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive"]
 class Smooth(SDCA):
     """Solves the squared loss by scipy, on the rows above: what the estimator makes of a solver's answer."""
 
-    losses = tuple(LOSSES)
-
-    def solve(self, problem, budget, seed, start=None, report=None):
+    def _linear(self, problem, budget, seed, start, progress):
         self.problem, self.start = problem, start
         rows = np.column_stack([X, np.full(len(X), float(problem.has_intercept))])
 
@@ -35,7 +38,10 @@ class Smooth(SDCA):
             return w @ w / 2 + problem.C * (over**2).sum(), w + 2 * problem.C * rows.T @ (np.sign(error) * over)
 
         found = minimize(objective, np.zeros(7), jac=True, tol=1e-12)
-        return Solution(found.x, np.zeros(200), 5, found.fun, found.fun, 3.0, 0.1, "tol", [[0.1, 3, 1, 1]], "smooth")
+        point, bounds = Point(found.x, np.zeros(200)), Bounds(found.fun, found.fun)
+        return Solution(point, bounds, 3.0, 0.1, "tol", [[0.1, 3, 1, 1]], Method(("smooth",)), 5)
+
+    supports: ClassVar = {LinearProblem: Supports(_linear, losses=tuple(LOSSES), intercepts=("penalized", "free"))}
 
 
 def smooth(**options):
@@ -85,7 +91,7 @@ def test_bad_targets(y, words):
     [
         ({"epsilon": -1.0}, "epsilon=-1.0: must be a finite number at least 0"),
         ({"loss": "hinge"}, "loss='hinge': must be 'epsilon_insensitive' or 'squared_epsilon_insensitive'"),
-        ({"solver": "perceptron"}, "loss='epsilon_insensitive' is none that perceptron serves"),
+        ({"solver": "perceptron"}, "perceptron does not support loss='epsilon_insensitive'; it supports 'hinge'"),
     ],
 )
 def test_bad_parameters(options, words):

@@ -90,9 +90,9 @@ class TestOptimum:
         )
         s = np.random.default_rng(0).uniform(0, 2, len(Y))
         found = fit(sample_weight=s, cost=COST, max_iter=20, tol=0).certificate_
-        P = seen[0].q.reshape(len(Y), 4)
+        P = seen[0].point.q.reshape(len(Y), 4)
         assert found.dual == pytest.approx(multiclass.dual(X, Y, s, 0.3, P, "hinge", COST), rel=1e-9)
-        W = seen[0].w.reshape(4, -1).T
+        W = seen[0].point.w.reshape(4, -1).T
         assert found.primal == pytest.approx(multiclass.primal(X, Y, s, 0.3, W, "hinge", COST), rel=1e-9)
 
     def test_whole_weights_are_repeated_rows(self):
@@ -155,12 +155,12 @@ class TestOptimum:
         w, c, rows = clf.coef_.astype(long), long(C) * s.astype(long), np.arange(len(Y))
         scores, cost = features @ w, COST.astype(long)[Y]
         primal = w @ w / 2 + c @ ((scores + cost).max(axis=1) - scores[rows, Y])
-        assert primal <= found.primal <= float(primal) + 2 * seen[0].above
-        p = seen[0].q.reshape(-1, 4).astype(long)
+        assert primal <= found.primal <= float(primal) + 2 * seen[0].bounds.above
+        p = seen[0].point.q.reshape(-1, 4).astype(long)
         p /= p.sum(axis=1, keepdims=True)
         u = np.einsum("i,ik,ikd->d", c, p, features[rows, Y][:, None] - features)
         dual = c @ (p * cost).sum(axis=1) - u @ u / 2
-        assert float(dual) - 2 * seen[0].below <= found.dual <= dual
+        assert float(dual) - 2 * seen[0].bounds.below <= found.dual <= dual
         if scale == C == 1:
             assert found.rounding < 1e-9
 

@@ -194,8 +194,14 @@ class TestErrors:
             ({"solver": "sdca"}, "solver='sdca': must be 'auto', 'frank-wolfe', 'pegasos'"),
             ({"solver": FrankWolfe(decodings=0)}, "decodings=0"),
             ({"solver": Pegasos(batch_size=41)}, "batch_size=41 is more than the 40 sequences"),
-            ({"solver": Pegasos(random_stops=3, average=False)}, "does not serve sequences of labels"),
-            ({"solver": "pegasos", "warm_start": True}, "warm_start=True continues a fit of FrankWolfe"),
+            (
+                {"solver": Pegasos(random_stops=3, average=False)},
+                "Pegasos does not support random_stops=3 with sequences of labels; it supports 0",
+            ),
+            (
+                {"solver": "pegasos", "warm_start": True},
+                "pegasos does not support warm_start=True with sequences of labels",
+            ),
         ],
     )
     def test_of_parameters(self, options, message):

@@ -36,6 +36,17 @@ class Bounds(NamedTuple):
         return relative_gap(self.primal, self.dual)
 
     @property
+    def plain_gap(self) -> float:
+        """The gap without an allowance for rounding."""
+        return relative_gap(self.primal - self.above, self.dual + self.below)
+
+    @property
+    def rounding(self) -> float:
+        """The allowance for rounding as a part of the gap; infinite where there is no gap either."""
+        size = self.above + self.below
+        return 0.0 if size == 0 else size / self.dual if self.dual > 0 else math.inf
+
+    @property
     def mostly_rounding(self) -> bool:
         """Whether what is left between the bounds is rounding for the most part, so that no more steps can help."""
         rounding = self.above + self.below

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos.base.outcome import Budget, Solution, WarmStart
+from pegasos.base.outcome import Budget, Point, Solution, Start
+from pegasos.base.progress import Progress, Shifted
 
 __all__ = ["split", "stop_early"]
 
@@ -27,27 +28,28 @@ def split(y: NDArray[Any], fraction: float, seed: int) -> tuple[NDArray[np.intp]
 
 
 def stop_early(
-    solve: Callable[[Budget, WarmStart | None, float], Solution],
+    solve: Callable[[Budget, Start[Point] | None, Progress], Solution[Point]],
     score: Callable[[NDArray[np.float64]], float],
     budget: Budget,
-    start: WarmStart | None,
+    start: Start[Point] | None,
+    progress: Progress,
     patience: int,
-) -> Solution:
+) -> Solution[Point]:
     """Solve epoch by epoch, until the score of the weights has not improved for so many epochs.
 
-    `solve` is given the budget of one epoch, where to start and the epochs made before. What is returned has the
-    weights of the best score and the best bound of all epochs; where `tol` is reached, the weights that reached it.
+    `solve` is given the budget of one epoch, where to start and whom to tell. What is returned has the weights of the
+    best score and the best bound of all epochs; where `tol` is reached, the weights that reached it.
     """
     best = bound = None
     highest, stale, epochs = -np.inf, 0, 0.0
     records: list[list[float]] = []
     for epoch in range(1, int(budget.max_iter) + 1):
-        found = solve(replace(budget, max_iter=1), start, epochs)
-        value = score(found.w)
+        found = solve(replace(budget, max_iter=1), start, Shifted(progress, epochs))
+        value = score(found.point.w)
         stale = 0 if value > highest else stale + 1
         if best is None or value > highest:
             best, highest = found, value
-        if bound is None or found.dual > bound.dual:
+        if bound is None or found.bounds.dual > bound.bounds.dual:
             bound = found
         for seconds, passed, primal, dual in found.records:
             records.append([seconds, passed + epochs, primal, max(dual, records[-1][3] if records else dual)])
@@ -58,19 +60,19 @@ def stop_early(
             found = replace(found, reason="max_time")  # an epoch may be too short to look at the clock
         if found.reason != "max_iter" or stale >= patience or epoch == budget.max_iter:
             break
-        start = WarmStart(found.w, found.t, found.q)
+        start = found.start
         budget = replace(budget, elapsed=found.seconds)
     reason = "early_stopping" if found.reason == "max_iter" and stale >= patience else found.reason
     assert best is not None
     assert bound is not None
+    bounds = best.bounds._replace(dual=bound.bounds.dual, below=bound.bounds.below)
     return replace(
         best,
-        q=bound.q,
-        dual=bound.dual,
-        below=bound.below,
+        point=Point(best.point.w, bound.point.q),
+        bounds=bounds,
         t=found.t,
         epochs=epochs,
         seconds=found.seconds,
         reason=reason,
-        records=[*records, [found.seconds, epochs, best.primal, bound.dual]],
+        records=[*records, [found.seconds, epochs, bounds.primal, bounds.dual]],
     )

@@ -2,14 +2,17 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos._core import native
+from pegasos.base.bounds import Bounds
+from pegasos.certificate import Certificate, History, history_from_records
 
-__all__ = ["Budget", "Solution", "WarmStart", "check_finite", "joined"]
+__all__ = ["Budget", "Method", "Point", "Solution", "Start", "check_finite", "joined", "refuse_overflow", "sizes"]
+
+P = TypeVar("P")
 
 
 @dataclass(frozen=True)
@@ -24,88 +27,176 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class WarmStart:
-    """The state of a finished run, for another to continue: weights, steps behind them, dual point."""
+class Start(Generic[P]):
+    """Where a run begins: the point at which another one ended, and the steps behind it."""
 
-    w: NDArray[np.float64]
-    t: int
-    q: NDArray[np.float64] | None
+    point: P
+    t: int = 0
+    loss: str = ""  # that a dual point is of, where another one may be asked for
 
 
 @dataclass(frozen=True)
-class Solution:
-    """What a solver found."""
+class Point:
+    """Weights and a dual point of a linear problem; of several classes together both are matrices laid out flat."""
 
     w: NDArray[np.float64]
-    q: NDArray[np.float64]
-    t: int
-    primal: float
-    dual: float
+    q: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Method:
+    """Which solvers found a solution, one after the other, each with its options and what it chose itself."""
+
+    solvers: tuple[str, ...]
+    n_jobs: int | None = None  # threads, where they were chosen
+    by_auto: bool = False
+
+    def then(self, other: "Method") -> "Method":
+        """Both, one after the other."""
+        return other if other == self else replace(other, solvers=self.solvers + other.solvers)
+
+    def __str__(self) -> str:
+        threads = f" with n_jobs={self.n_jobs}" if self.n_jobs else ""
+        return f"{', then '.join(self.solvers)}{threads}{', chosen by auto' if self.by_auto else ''}"
+
+
+class _Run(Protocol):
+    """What the core says of every run."""
+
+    @property
+    def bounds(self) -> Any: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def epochs(self) -> float: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def history(self) -> list[list[float]]: ...
+
+
+@dataclass(frozen=True)
+class Solution(Generic[P]):
+    """What a solver found: a point, bounds on the optimum, and how it got there."""
+
+    point: P
+    bounds: Bounds
     epochs: float
     seconds: float
     reason: str
-    records: list[list[float]]
-    solver: str  # with its options, and what it chose itself
+    records: list[list[float]]  # (seconds, epoch, primal, dual) at each check
+    method: Method
+    t: int = 0  # steps, with those behind the start
     n_iter: int | None = None  # where it is not the number of epochs begun
-    above: float = 0.0  # what rounding may add to the primal value, which allows for it,
-    below: float = 0.0  # and take off the dual one
 
     @classmethod
     def from_core(
-        cls, found: native.Solution, solver: str, budget_reason: str = "max_iter", n_iter: int | None = None
+        cls, run: _Run, point: P, solver: str, budget_reason: str = "max_iter", n_iter: int | None = None
     ) -> Self:
         """What the core returned; `budget_reason` tells which budget it used up."""
+        found = run.bounds
         return cls(
-            w=found.w,
-            q=found.q,
-            t=found.t,
-            primal=found.bounds.primal,
-            dual=found.bounds.dual,
-            above=found.bounds.above,
-            below=found.bounds.below,
-            epochs=found.epochs,
-            seconds=found.seconds,
-            reason=budget_reason if found.reason == "budget" else found.reason,
-            records=found.history,
-            solver=solver,
+            point=point,
+            bounds=Bounds(found.primal, found.dual, found.above, found.below),
+            epochs=run.epochs,
+            seconds=run.seconds,
+            reason=budget_reason if run.reason == "budget" else run.reason,
+            records=run.history,
+            method=Method((solver,)),
+            t=getattr(run, "t", run.steps),
             n_iter=n_iter,
         )
 
+    @property
+    def start(self) -> Start[P]:
+        """Where a run that continues this one begins."""
+        return Start(self.point, self.t)
 
-def joined(first: Solution, second: Solution, best: bool = True) -> Solution:
+    @property
+    def history(self) -> History:
+        return history_from_records(self.records)
+
+    def moved(self, **changes: Any) -> Self:
+        """This one with parts of its point changed."""
+        return replace(self, point=replace(self.point, **changes))  # type: ignore[type-var]
+
+    def bounded(self, **changes: float) -> Self:
+        """This one with some of its bounds changed."""
+        return replace(self, bounds=self.bounds._replace(**changes))
+
+    def certificate(self, tol: float, scaled: bool = False) -> Certificate:
+        """The certificate of a solution that was to be within `tol`."""
+        bounds, reason = self.bounds, self.reason
+        if not bounds.dual <= bounds.primal:
+            bounds, reason = bounds._replace(dual=-math.inf), "inconsistent"
+        return Certificate(
+            primal=bounds.primal,
+            dual=bounds.dual,
+            gap=bounds.gap,
+            converged=reason != "inconsistent" and (tol == 0 or bounds.gap <= tol),
+            reason=reason,
+            n_iter=max(1, math.ceil(self.epochs) if self.n_iter is None else self.n_iter),
+            seconds=self.seconds,
+            solver=str(self.method),
+            scaled=scaled,
+            rounding=bounds.rounding,
+        )
+
+
+def joined(first: Solution[Point], second: Solution[Point], best: bool = True) -> Solution[Point]:
     """Two runs as one: the best of the bounds, with the point that each belongs to, and both histories.
 
     Where the `best` weights are not wanted those of the second run are taken, and its primal values.
     """
-    better_w, better_q = not best or second.primal <= first.primal, second.dual >= first.dual
-    upper, lower = second if better_w else first, second if better_q else first
+    bounds = first.bounds.best(second.bounds)
+    if not best:
+        bounds = bounds._replace(primal=second.bounds.primal, above=second.bounds.above)
+    upper = second if not best or second.bounds.primal <= first.bounds.primal else first
+    lower = second if second.bounds.dual >= first.bounds.dual else first
     records = list(first.records)
     for seconds, epoch, primal, dual in second.records:
-        primal = min(primal, first.primal) if best else primal
-        records.append([seconds, first.epochs + epoch, primal, max(dual, first.dual)])
-    iterations = None if second.n_iter is None else second.n_iter + round(first.epochs)
-    before = first.solver.split(" with ")[0]
+        primal = min(primal, first.bounds.primal) if best else primal
+        records.append([seconds, first.epochs + epoch, primal, max(dual, first.bounds.dual)])
     return replace(
         second,
-        w=upper.w,
-        primal=upper.primal,
-        above=upper.above,
-        q=lower.q,
-        dual=lower.dual,
-        below=lower.below,
+        point=Point(upper.point.w, lower.point.q),
+        bounds=bounds,
         t=first.t + second.t,
         epochs=first.epochs + second.epochs,
-        n_iter=iterations,
+        n_iter=None if second.n_iter is None else second.n_iter + round(first.epochs),
         records=records,
-        solver=second.solver if second.solver == first.solver else f"{before}, then {second.solver}",
+        method=first.method.then(second.method),
     )
 
 
-def check_finite(solution: Solution, C: float, total_weight: float, largest_norm: float) -> Solution:
+class _Sizes(Protocol):
+    """What numbers that overflow may be due to."""
+
+    @property
+    def C(self) -> float: ...
+    @property
+    def total_weight(self) -> float: ...
+    @property
+    def largest_norm(self) -> float: ...
+
+
+def check_finite(solution: Solution[Point], problem: _Sizes) -> Solution[Point]:
     """The solution; a ValueError where its numbers are not finite."""
-    if not (np.isfinite(solution.w).all() and math.isfinite(solution.primal) and math.isfinite(solution.dual)):
-        raise ValueError(
-            f"the numbers overflowed: C={C:.3g}, weights that sum to {total_weight:.3g} and an example of norm "
-            f"{largest_norm:.3g} are too much together; lower C, or scale weights and features"
-        )
+    refuse_overflow(solution.point.w, solution.bounds.primal, solution.bounds.dual, of=sizes(problem))
     return solution
+
+
+def sizes(problem: _Sizes) -> str:
+    """What is large in a problem whose numbers overflow."""
+    return (
+        f"C={problem.C:.3g}, weights that sum to {problem.total_weight:.3g} and an example of norm "
+        f"{problem.largest_norm:.3g}"
+    )
+
+
+def refuse_overflow(*numbers: Any, of: str, remedy: str = "lower C, or scale weights and features") -> None:
+    """Raise a ValueError where a number, or one in an array, is not finite."""
+    if not all(np.isfinite(number).all() for number in numbers):
+        raise ValueError(f"the numbers overflowed: {of} are too much together; {remedy}")

@@ -10,10 +10,10 @@ from pegasos.base import clock
 from pegasos.base.outcome import Budget
 from pegasos.certificate import relative_gap
 
-__all__ = ["Report", "Shifted", "make_report", "make_run"]
+__all__ = ["Progress", "Shifted", "make_progress", "make_run"]
 
 
-class Report:
+class Progress:
     """Hears of a fit's progress. The base class keeps silent."""
 
     def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
@@ -22,45 +22,45 @@ class Report:
     def progressed(self, epoch: float, seconds: float) -> None:
         """A few tens of milliseconds of work were done."""
 
-    def part(self, name: str) -> "Report":
-        """The report for one of several problems of the fit, which may be solved at a time."""
+    def part(self, name: str) -> "Progress":
+        """The listener to one of several problems of the fit, which may be solved at a time."""
         return self
 
     def close(self) -> None:
         """The fit is over."""
 
 
-class Shifted(Report):
-    """Tells another report of a run that began after some epochs."""
+class Shifted(Progress):
+    """Tells another listener of a run that began after some epochs."""
 
-    def __init__(self, report: Report, epochs: float) -> None:
-        self.report = report
+    def __init__(self, progress: Progress, epochs: float) -> None:
+        self.progress = progress
         self.epochs = epochs
 
     def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
-        self.report.checked(seconds, epoch + self.epochs, primal, dual)
+        self.progress.checked(seconds, epoch + self.epochs, primal, dual)
 
     def progressed(self, epoch: float, seconds: float) -> None:
-        self.report.progressed(epoch + self.epochs, seconds)
+        self.progress.progressed(epoch + self.epochs, seconds)
 
 
-def make_run(budget: Budget, report: Report | None) -> native.Run:
+def make_run(budget: Budget, progress: Progress | None = None) -> native.Run:
     """Threads, time limit and callbacks, as the core takes them."""
-    report = report or Report()
+    progress = progress or Progress()
     return native.Run(
         n_jobs=budget.n_jobs or 1,
         elapsed=budget.elapsed,
         max_seconds=math.inf if budget.max_time is None else float(budget.max_time),
-        report=report.checked,
+        report=progress.checked,
+        progress=progress.progressed,
         clock=clock.replaced(),
-        progress=report.progressed,
     )
 
 
-def make_report(verbose: int) -> Report:
-    """The report for a level of verbosity; 0 is silence."""
+def make_progress(verbose: int) -> Progress:
+    """The listener for a level of verbosity; 0 is silence."""
     if not verbose:
-        return Report()
+        return Progress()
     return LiveLine() if sys.stderr.isatty() else Lines()
 
 
@@ -69,7 +69,7 @@ def _bounds(epoch: float, primal: float, dual: float, seconds: float) -> str:
     return f"epoch {epoch:6.1f}  primal {primal:.6g}  dual {dual:.6g}  gap {gap:.3g}  {seconds:.1f} s"
 
 
-class Lines(Report):
+class Lines(Progress):
     """One line per check."""
 
     def __init__(self, prefix: str = "") -> None:
@@ -84,7 +84,7 @@ class Lines(Report):
         sys.stderr.flush()
 
 
-class LiveLine(Report):
+class LiveLine(Progress):
     """One line that is kept up to date."""
 
     def __init__(self) -> None:

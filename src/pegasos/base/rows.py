@@ -18,13 +18,13 @@ def make_rows(X: Any, bias: float, n_jobs: int = 1, rescaled: bool = False) -> t
     """
     if X.shape[0] >= 2**32:
         raise ValueError(f"X has {X.shape[0]} rows; the core counts at most {2**32 - 1}; fit on a part of them")
-    rows, report = check_rows(X, bias, n_jobs, rescaled)
+    rows, facts = check_rows(X, bias, n_jobs, rescaled)
     if sp.issparse(X) and not X.has_canonical_format:
         # The norm of a row with a column twice is not that of its entries.
         X = X.copy()
         X.sum_duplicates()
-        rows, report = check_rows(X, bias, n_jobs, rescaled)
-    return rows, report
+        rows, facts = check_rows(X, bias, n_jobs, rescaled)
+    return rows, facts
 
 
 def bind_rows(X: Any, bias: float = 0.0, rescaled: bool = False) -> native.Rows:
@@ -45,17 +45,17 @@ def check_rows(
 ) -> tuple[native.Rows, native.RowsReport]:
     """X as the core sees it; a ValueError where an entry is not finite or a CSR matrix reaches out of its bounds."""
     rows = bind_rows(X, bias, rescaled)
-    report = native.inspect(rows, native.Run(n_jobs=n_jobs))
-    if report.bad_structure >= 0:
+    facts = native.inspect(rows, native.Run(n_jobs=n_jobs))
+    if facts.bad_structure >= 0:
         raise ValueError(
-            f"X is a broken CSR matrix: row {report.bad_structure} has column numbers or an extent out of bounds; "
+            f"X is a broken CSR matrix: row {facts.bad_structure} has column numbers or an extent out of bounds; "
             "X.check_format(full_check=True) tells more"
         )
-    if report.not_finite >= 0:
-        explain_not_finite(X, report.not_finite)
-    if report.canonical and sp.issparse(X):
+    if facts.not_finite >= 0:
+        explain_not_finite(X, facts.not_finite)
+    if facts.canonical and sp.issparse(X):
         X.has_canonical_format = True  # spare SciPy the search
-    return rows, report
+    return rows, facts
 
 
 def explain_not_finite(X: Any, row: int) -> NoReturn:

@@ -1,15 +1,19 @@
 """What every solver has."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
 from pegasos.base.options import Option, check_options
-from pegasos.base.outcome import Budget, Solution
-from pegasos.base.progress import Report
+from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.problem import Problem
+from pegasos.base.progress import Progress
+from pegasos.base.supports import Supports
 
 __all__ = ["LOSSES", "Solver", "continued_seed", "resolve"]
+
+P = TypeVar("P")
 
 #: Every loss of one score.
 LOSSES = ("hinge", "squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive")
@@ -24,18 +28,12 @@ class Solver(BaseEstimator):
     """Base of the solvers. Deriving from BaseEstimator makes `clone` and ``solver__batch_size`` in a grid work."""
 
     name: ClassVar[str]
-    options: ClassVar[Mapping[str, Option]]
-    losses: ClassVar[tuple[str, ...]] = ("hinge",)
-    intercepts: ClassVar[tuple[str, ...]] = ("penalized",)
-    #: Of kernel machines; an intercept there is always free.
-    kernel_losses: ClassVar[tuple[str, ...]] = ()
-    kernel_intercept: ClassVar[bool] = False
-    kernel_early_stopping: ClassVar[bool] = False
-    #: Whether it gets so close to the optimum that single precision of the kernel matrix would be felt.
-    kernel_exact: ClassVar[bool] = True
+    options: ClassVar[Mapping[str, Option]] = {}
+    #: By the kind of problem.
+    supports: ClassVar[Mapping[type[Any], Supports]]
 
     @property
-    def kernel_margin(self) -> bool:
+    def maximises_margin(self) -> bool:
         """Whether it makes the margin of a kernel machine large rather than the objective small: its bounds are so."""
         return False
 
@@ -47,23 +45,30 @@ class Solver(BaseEstimator):
         """The solver with its options, on one line."""
         return " ".join(repr(self).split())
 
+    def chosen_for(self, kind: type[Any]) -> "Solver":
+        """The solver that works on problems of a kind, where the kind alone decides."""
+        return self
+
     def solve(
-        self, problem: Any, budget: Budget, seed: int, start: Any = None, report: Report | None = None
-    ) -> Solution:
-        """Solve the problem of a linear machine within the budget."""
-        raise NotImplementedError
+        self,
+        problem: Problem[P],
+        budget: Budget,
+        seed: int,
+        start: Start[Any] | None = None,
+        progress: Progress | None = None,
+    ) -> Solution[P]:
+        """Solve the problem within the budget, by what the solver has for problems of its kind."""
+        found: Solution[P] = self._supports(problem).run(self, problem, budget, seed, start, progress or Progress())
+        return found
 
-    def solve_kernel(
-        self, problem: Any, budget: Budget, seed: int, start: Any = None, report: Report | None = None
-    ) -> Any:
-        """Solve the problem of a kernel machine within the budget; `start` has its dual variables."""
-        raise NotImplementedError
+    def learner(self, problem: Any) -> Any:
+        """What solves a problem whose examples are handed over some at a time."""
+        return self._supports(problem).run(self, problem)
 
-    def solve_sequences(
-        self, problem: Any, budget: Budget, seed: int, start: Any = None, report: Report | None = None
-    ) -> Any:
-        """Solve the problem of labelling sequences within the budget."""
-        raise NotImplementedError
+    def _supports(self, problem: Any) -> Supports:
+        supports = self.supports[type(problem)]
+        supports.check_options(self, problem.label or "a linear problem in memory")
+        return supports
 
 
 def resolve(solver: Any, known: Mapping[str, type[Solver]]) -> Solver:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
-from pegasos.base.progress import Report
+from pegasos.base.progress import Progress
 
 __all__ = ["Stopped", "TimeShare", "run_all"]
 
@@ -16,40 +16,40 @@ class Stopped(Exception):
     """Another of the fits failed, or the user interrupted."""
 
 
-class StopReport(Report):
-    """Ends a fit when told to, as the main thread alone hears of Ctrl-C; else tells another report."""
+class Stopper(Progress):
+    """Ends a fit when told to, as the main thread alone hears of Ctrl-C; else tells another listener."""
 
-    def __init__(self, stop: threading.Event, report: Report) -> None:
+    def __init__(self, stop: threading.Event, progress: Progress) -> None:
         self.stop = stop
-        self.report = report
+        self.progress = progress
 
     def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
         if self.stop.is_set():
             raise Stopped
-        self.report.checked(seconds, epoch, primal, dual)
+        self.progress.checked(seconds, epoch, primal, dual)
 
     def progressed(self, epoch: float, seconds: float) -> None:
         if self.stop.is_set():
             raise Stopped
-        self.report.progressed(epoch, seconds)
+        self.progress.progressed(epoch, seconds)
 
-    def part(self, name: str) -> "StopReport":
-        return StopReport(self.stop, self.report.part(name))
+    def part(self, name: str) -> "Stopper":
+        return Stopper(self.stop, self.progress.part(name))
 
 
-def run_all(works: Sequence[tuple[Callable[[Report], Result], Report]], n_jobs: int) -> list[Result]:
-    """What each work returns, given its report; `n_jobs` of them at a time. An error or Ctrl-C ends them all."""
+def run_all(works: Sequence[tuple[Callable[[Progress], Result], Progress]], n_jobs: int) -> list[Result]:
+    """What each work returns, given its listener; `n_jobs` of them at a time. An error or Ctrl-C ends them all."""
     if n_jobs == 1:
-        return [work(report) for work, report in works]
+        return [work(progress) for work, progress in works]
     stop = threading.Event()
 
-    def run(work: Callable[[Report], Result], report: Report) -> Result:
+    def run(work: Callable[[Progress], Result], progress: Progress) -> Result:
         if stop.is_set():
             raise Stopped
-        return work(StopReport(stop, report))
+        return work(Stopper(stop, progress))
 
     with ThreadPoolExecutor(min(n_jobs, len(works))) as pool:
-        futures = [pool.submit(run, work, report) for work, report in works]
+        futures = [pool.submit(run, work, progress) for work, progress in works]
         try:
             for future in as_completed(futures):
                 future.result()  # raises what it raised

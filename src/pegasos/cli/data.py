@@ -22,7 +22,7 @@ from pegasos.sequence.templates import Template
 __all__ = ["TABLES", "Data", "DataFlags", "Form", "data_flags", "form_of", "machine_of", "predictor_of", "template_of"]
 
 Command = Callable[..., Any]
-Report = tuple[dict[str, Any], str]  # for machines, and in words
+Summary = tuple[dict[str, Any], str]  # for machines, and in words
 
 
 def data_flags(command: Command) -> Command:
@@ -83,7 +83,7 @@ class Form(Protocol):
     def lines(self, values: Any) -> str:
         """What is predicted, as text."""
 
-    def judge(self, predicted: Any, data: Data, machine: Any) -> Report:
+    def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
         """How good predictions are."""
 
 
@@ -170,7 +170,7 @@ class Svmlight:
     def lines(self, values: Any) -> str:
         return "".join(f"{_line(value)}\n" for value in values.tolist())
 
-    def judge(self, predicted: Any, data: Data, machine: Any) -> Report:
+    def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
         y = data.y
         if y is None:
             return _no_error(data, f"{len(predicted):,} examples", "no labels")
@@ -256,7 +256,7 @@ class HashedText(Svmlight):
 
         return make_pipeline(self.hasher, machine.fit(data.X, data.y))
 
-    def judge(self, predicted: Any, data: Data, machine: Any) -> Report:
+    def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
         if data.y is None:
             return _no_error(data, f"{len(predicted):,} examples", "examples without a label")
         return super().judge(predicted, data, machine)
@@ -333,7 +333,7 @@ class Columns:
         texts = ("".join(f"{_line(value)}\n" for value in np.asarray(own).tolist()) for own in values)
         return "\n".join(texts)
 
-    def judge(self, predicted: Any, data: Data, machine: Any) -> Report:
+    def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
         if data.y is None:
             return _no_error(data, data.text, "no labels")
         known = set(machine.classes_.tolist())
@@ -380,18 +380,18 @@ def _line(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _no_error(data: Data, what: str, why: str) -> Report:
+def _no_error(data: Data, what: str, why: str) -> Summary:
     summary = f"{what} labelled; {data.source} has {why}, so no error is computed"
     return {**data.counts, "wrong": None, "error": None}, summary
 
 
-def _judge_labels(wrong: int, count: int, data: Data) -> Report:
+def _judge_labels(wrong: int, count: int, data: Data) -> Summary:
     """How many labels are wrong, and a line on it."""
     summary = f"error {100 * wrong / count:.2f}%  ({wrong:,} of {count:,} wrong)"
     return {**data.counts, "wrong": wrong, "error": wrong / count}, summary
 
 
-def _judge_values(values: Any, data: Data) -> Report:
+def _judge_values(values: Any, data: Data) -> Summary:
     """How far the values are from the targets, and a line on it."""
     error, spread = float(np.mean((values - data.y) ** 2)), float(np.var(data.y))
     share = 1 - error / spread if spread else None  # as scikit-learn's score

@@ -14,7 +14,7 @@ from pegasos.kernel.svc import SVC, SVR
 from pegasos.linear.svc import LinearSVC
 from pegasos.linear.svr import LinearSVR
 from pegasos.sequence.svc import SequenceSVC
-from pegasos.solvers import KERNEL_SOLVERS, SEQUENCE_SOLVERS, SOLVERS, STREAM_SOLVERS, Solver
+from pegasos.solvers import ALL, STREAM_SOLVERS, Solver
 
 __all__ = [
     "TASKS",
@@ -38,8 +38,7 @@ TASKS: dict[str, Estimator] = {
     "sequence": SequenceSVC,
 }
 
-#: The solvers of all of them.
-ALL_SOLVERS = {**SOLVERS, **KERNEL_SOLVERS, **SEQUENCE_SOLVERS, **STREAM_SOLVERS}
+ALL_SOLVERS = {cls.name: cls for cls in ALL}
 
 #: What `constraints` can be on a command line.
 CONSTRAINTS = {"no": None, "bio": "bio"}
@@ -101,8 +100,11 @@ def estimator_flags(command: Command) -> Command:
         help="what to train: a linear machine for classification or regression, one with a kernel for them (svc, svr), "
         "or one that labels sequences [classification]",
     )(command)
-    names = ", ".join(ALL_SOLVERS)
-    return click.option("--solver", metavar="NAME", help=f"one of {names} [auto]")(command)
+    tasks: dict[str, list[str]] = {}
+    for task, known in [*((task, cls.solvers) for task, cls in TASKS.items()), ("--one-pass", STREAM_SOLVERS)]:
+        tasks.setdefault(", ".join(known), []).append(task)
+    names = "; ".join(f"{', '.join(owners)}: {solvers}" for solvers, owners in tasks.items())
+    return click.option("--solver", metavar="NAME", help=f"{names} [auto]")(command)
 
 
 def _tasks_with(name: str) -> list[str]:

@@ -1,20 +1,15 @@
-"""Files as a sequence of chunks: of bytes, read ahead on a thread, and of whole lines."""
+"""Files as a sequence of chunks: of bytes, and of whole lines."""
 
 import os
-import queue
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO
 
 from pegasos.io._compression import MAGIC_BYTES, Kind, decompress, kind_of
 
-__all__ = ["TextFile", "open_text", "read_ahead", "whole_lines"]
+__all__ = ["TextFile", "open_text", "whole_lines"]
 
 _CHUNK_BYTES = 1 << 22
-_CHUNKS_AHEAD = 3
-
-Item = TypeVar("Item")
 
 
 class TextFile:
@@ -40,6 +35,11 @@ class TextFile:
             size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    def named(self, error: ValueError) -> ValueError:
+        """The error with the name of the file; one of decompression has it."""
+        message = str(error)
+        return ValueError(message if message.startswith(f"{self.name}: ") else f"{self.name}: {message}")
+
     def chunks(self, size: int = _CHUNK_BYTES) -> Iterator[bytes]:
         """The text, decompressed, in chunks of about this many bytes at most."""
         chunks = self._raw(size)
@@ -60,49 +60,6 @@ def open_text(source: str | os.PathLike[str] | BinaryIO) -> Iterator[TextFile]:
             yield TextFile(file, os.fspath(source), True)
     else:
         yield TextFile(source, str(getattr(source, "name", "<stream>")), False)
-
-
-@contextmanager
-def read_ahead(items: Iterable[Item]) -> Iterator[Iterator[Item]]:
-    """The items, made on a thread of their own, some of them before they are asked for."""
-    ready: queue.Queue[tuple[Item | None, BaseException | None]] = queue.Queue(_CHUNKS_AHEAD)
-    stopped = threading.Event()
-
-    def put(item: Item | None, error: BaseException | None) -> None:
-        while not stopped.is_set():
-            try:
-                ready.put((item, error), timeout=0.1)
-            except queue.Full:
-                continue
-            return
-
-    def make() -> None:
-        try:
-            for item in items:
-                put(item, None)
-                if stopped.is_set():
-                    return
-            put(None, None)
-        except BaseException as error:  # goes to whoever waits for the next item
-            put(None, error)
-
-    def take() -> Iterator[Item]:
-        while True:
-            item, error = ready.get()
-            if error is not None:
-                raise error
-            if item is None:
-                return
-            yield item
-
-    # A daemon, because a read from a pipe may never return.
-    thread = threading.Thread(target=make, name="pegasos-read-ahead", daemon=True)
-    thread.start()
-    try:
-        yield take()
-    finally:
-        stopped.set()
-        thread.join(timeout=1.0)
 
 
 def whole_lines(chunks: Iterable[bytes]) -> Iterator[memoryview | bytes]:

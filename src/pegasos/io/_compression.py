@@ -1,4 +1,8 @@
-"""Compressed files: told by their first bytes when read, by the end of their name when written."""
+"""Compressed files: told by their first bytes when read, by the end of their name when written.
+
+Files are read with the libraries' decompressors, not with their file objects: those of bz2 and lzma take a damaged
+second part, or anything else that follows, for the end of the file, and that of zstandard takes a cut for the end.
+"""
 
 import bz2
 import gzip

@@ -1,20 +1,17 @@
 """The CoNLL column format: a position a line, its columns side by side, an empty line after each sentence."""
 
-import bz2
-import gzip
-import lzma
+import io
 import os
 import re
-import zlib
 from collections.abc import Iterable
-from contextlib import nullcontext
-from typing import Any, BinaryIO
+from typing import BinaryIO
+
+from pegasos.io._chunks import open_text, whole_lines
 
 __all__ = ["read_conll", "read_lines"]
 
 Sentences = list[list[tuple[str, ...]]]
 
-_OPENERS: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DOCUMENT = "-DOCSTART-"
 
@@ -28,7 +25,8 @@ def read_conll(source: str | os.PathLike[str] | BinaryIO, *, separator: str | No
     Parameters
     ----------
     source : path or binary file object
-        What to read, to its end: text in UTF-8. A path that ends in ``.gz``, ``.xz`` or ``.bz2`` is decompressed.
+        What to read, to its end: text in UTF-8. Files of gzip, bzip2, xz and zstd
+        are decompressed.
     separator : str, optional
         What stands between two columns, such as ``"\\t"``. By default any number of spaces and tabs does; with a
         separator, columns may be empty or have spaces in them.
@@ -63,21 +61,12 @@ def read_lines(source: str | os.PathLike[str] | BinaryIO, separator: str | None)
     """What `read_conll` reads, and the line of the first position of each sentence; others follow without a gap."""
     if separator is not None and (not separator or set(separator) & set("\r\n")):
         raise ValueError(f"separator={separator!r}: pass what stands between columns, such as '\\t', or None")
-    if isinstance(source, str | os.PathLike):
-        name = os.fspath(source)
-        opened = _OPENERS.get(os.path.splitext(name)[1].lower(), open)(name, "rb")
-    else:
-        name, opened = str(getattr(source, "name", "<stream>")), nullcontext(source)
-    try:
-        with opened as lines:
+    with open_text(source) as text:
+        try:
+            lines = (line for piece in whole_lines(text.chunks()) for line in io.BytesIO(piece))
             return _read_sentences(lines, separator)
-    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
-        # What the decompressors raise on bad data has no number, unlike an error of the system.
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise ValueError(f"{name}: not a compressed file of the kind its name says, or cut short ({error})") from None
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        except ValueError as error:
+            raise text.named(error) from None
 
 
 def _read_sentences(lines: Iterable[bytes], separator: str | None) -> tuple[Sentences, list[int]]:
@@ -115,8 +104,6 @@ def _read_sentences(lines: Iterable[bytes], separator: str | None) -> tuple[Sent
 
 def _split(line: bytes, separator: str | None, number: int) -> tuple[str, ...]:
     """The columns; none of a line that ends a sentence."""
-    if not isinstance(line, bytes):
-        raise TypeError(f"lines are {type(line).__name__}, not bytes; open the file in binary mode")
     if number == 1:
         line = line.removeprefix(_BYTE_ORDER_MARK)
     try:

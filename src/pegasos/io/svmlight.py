@@ -14,7 +14,8 @@ from numpy.typing import DTypeLike
 
 from pegasos._config import count_threads, usable_threads
 from pegasos._core import native
-from pegasos.io._chunks import TextFile, open_text, read_ahead, whole_lines
+from pegasos.io._chunks import TextFile, open_text, whole_lines
+from pegasos.io.ahead import read_ahead
 
 __all__ = ["ReadOptions", "iter_svmlight", "read_svmlight"]
 
@@ -25,6 +26,7 @@ _READERS = {
 _LARGEST_N_FEATURES = 10**18
 _BLOCK_BYTES = 1 << 18  # what a thread parses at a time: it should fit its cache
 _BYTES_PER_THREAD = 1 << 21
+_CHUNKS_AHEAD = 4
 _NO_ROWS = "no rows; expected lines such as '+1 3:0.5 7:1'"
 
 
@@ -111,7 +113,7 @@ def read_svmlight(
             for piece in pieces:
                 reader.add_bytes(piece)
         except ValueError as error:
-            raise _named(error, text.name) from None
+            raise text.named(error) from None
         return options.result(reader, text.name)
 
 
@@ -184,7 +186,7 @@ def _iterate(source: str | os.PathLike[str] | BinaryIO, size: int, options: "Rea
                 if piece is not None:
                     reader.add_bytes(piece)
             except ValueError as error:
-                raise _named(error, text.name) from None
+                raise text.named(error) from None
             held += 0 if piece is None else len(piece)
             if held >= size or (piece is None and held):
                 rows, held = options.rows(reader), 0
@@ -200,13 +202,7 @@ def _iterate(source: str | os.PathLike[str] | BinaryIO, size: int, options: "Rea
 def _pieces(stack: ExitStack, text: TextFile, most: int = 1 << 22) -> Iterator[memoryview | bytes]:
     """Whole lines. Files are read ahead, but not the file objects of others, which may not like other threads."""
     chunks = text.chunks(min(most, 1 << 22))
-    return whole_lines(stack.enter_context(read_ahead(chunks)) if text.is_path else chunks)
-
-
-def _named(error: ValueError, name: str) -> ValueError:
-    """The error with the name of the file; one of decompression has it."""
-    message = str(error)
-    return ValueError(message if message.startswith(f"{name}: ") else f"{name}: {message}")
+    return whole_lines(stack.enter_context(read_ahead(chunks, _CHUNKS_AHEAD)) if text.is_path else chunks)
 
 
 class ReadOptions:

@@ -1,14 +1,11 @@
 """Text features by their hash. The grammar of the lines is stated in ``cpp/text/text.hpp``."""
 
-import contextlib
 import functools
 import os
-import queue
 import re
 import select
-import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.io.ahead import read_ahead
 
 __all__ = [
     "HASH",
@@ -144,45 +142,19 @@ def parse_ahead(file: Any, parse: Callable[[NDArray[np.uint8]], Rows], n_jobs: i
     Lines are counted here, for the place of an error.
     """
     name, before = str(getattr(file, "name", "<stream>")), 0
-    parsed: queue.Queue[tuple[Future[Rows], int] | Exception | None] = queue.Queue(2 * n_jobs + 2)
-    done = threading.Event()
     pool = ThreadPoolExecutor(n_jobs)
-
-    def put(item: tuple[Future[Rows], int] | Exception | None) -> None:
-        while not done.is_set():
-            with contextlib.suppress(queue.Full):
-                parsed.put(item, timeout=0.1)
-                break
-
-    def read() -> None:
-        try:
-            for block in read_blocks(file):
-                if done.is_set():
-                    return
-                put((pool.submit(parse, block), int(np.count_nonzero(block == ord("\n")))))
-            put(None)
-        except Exception as error:
-            put(error)
-
-    # A daemon: it may wait for a pipe that nobody writes to when the program ends.
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
+    submitted = ((pool.submit(parse, block), int(np.count_nonzero(block == 10))) for block in read_blocks(file))
     try:
-        while (item := parsed.get()) is not None:
-            if isinstance(item, Exception):
-                raise item
-            future, count = item
-            try:
-                rows = future.result()
-            except ValueError as error:
-                raise ValueError(f"{name}: {_shift_line(str(error), before)}") from None
-            before += count
-            yield rows
+        with read_ahead(submitted, 2 * n_jobs + 2) as parsed:
+            for future, lines in parsed:
+                try:
+                    rows = future.result()
+                except ValueError as error:
+                    raise ValueError(f"{name}: {_shift_line(str(error), before)}") from None
+                before += lines
+                yield rows
     finally:
-        done.set()
         pool.shutdown(wait=False, cancel_futures=True)
-        # Once the file is closed, the next one to be opened may have its number, and be read in its place.
-        reader.join(timeout=1.0)
 
 
 def _shift_line(message: str, lines: int) -> str:

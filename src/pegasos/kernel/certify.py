@@ -6,14 +6,15 @@ in double precision, or if that is not enough in a way that rounds less (`cpp/ke
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.base.bounds import Bounds
+from pegasos.base.outcome import Solution
 from pegasos.kernel.kernels import Definiteness
-from pegasos.problems.kernel import KernelProblem, KernelSolution
+from pegasos.problems.kernel import KernelPoint, KernelProblem
 
 __all__ = ["allow_for", "certify"]
 
@@ -23,44 +24,44 @@ SHARE = 0.05
 
 def certify(
     problem: KernelProblem,
-    found: KernelSolution,
+    found: Solution[KernelPoint],
     ways: Iterable[native.KernelSums],
     tol: float,
     run: native.Run,
     b: float | None = None,
-) -> KernelSolution:
+) -> Solution[KernelPoint]:
     """The solution with bounds that round as little as its `tol` asks for; `b` is its intercept, where it is given."""
-    if found.responses is None:
+    point, best = found.point, found
+    if point.responses is None:
         return found
-    best = found
     for sums in ways:
-        if not _is_rounded(best, tol):
+        if not _is_rounded(best.bounds, tol):
             break
-        judged = native.judge(sums, problem.core, run, found.variables, found.responses, found.error, b, False)
+        judged = native.judge(sums, problem.core, run, point.variables, point.responses, point.error, b, False)
         dual = judged.bounds
-        if found.dual_variables is not None:
-            none = np.zeros(len(found.responses))
-            dual = native.judge(sums, problem.core, run, found.dual_variables, none, 0.0, None, True).bounds
-        if judged.bounds.primal < best.primal:
-            best = replace(best, b=judged.b, squared_norm=judged.squared_norm)
-            best = replace(best, primal=judged.bounds.primal, above=judged.bounds.above)
-        if dual.dual > best.dual:
-            best = replace(best, dual=dual.dual, below=dual.below)
+        if point.dual_variables is not None:
+            none = np.zeros(len(point.responses))
+            dual = native.judge(sums, problem.core, run, point.dual_variables, none, 0.0, None, True).bounds
+        if judged.bounds.primal < best.bounds.primal:
+            best = best.moved(b=judged.b, squared_norm=judged.squared_norm)
+            best = best.bounded(primal=judged.bounds.primal, above=judged.bounds.above)
+        if dual.dual > best.bounds.dual:
+            best = best.bounded(dual=dual.dual, below=dual.below)
     return best
 
 
-def _is_rounded(found: KernelSolution, tol: float) -> bool:
+def _is_rounded(found: Bounds, tol: float) -> bool:
     """Whether rounding is a part of the gap that counts."""
     allowed = max(tol * found.dual, found.primal - found.dual)
     return not found.above + found.below <= SHARE * allowed
 
 
-def allow_for(kernel: Definiteness, problem: KernelProblem, found: KernelSolution) -> KernelSolution:
+def allow_for(kernel: Definiteness, problem: KernelProblem, found: Solution[KernelPoint]) -> Solution[KernelPoint]:
     """The solution with a lower bound that allows for eigenvalues below zero, and for values that differ by order."""
     if kernel.shift == 0 and kernel.asymmetry == 0:
         return found
     bound: NDArray[np.float64] = problem.C * problem.s
     eigenvalue = 0.5 * kernel.shift * float(4 * bound @ bound if problem.loss != "hinge" else bound @ bound)
-    order = 0.5 * kernel.asymmetry * float(np.abs(found.variables).sum() * bound.sum())
+    order = 0.5 * kernel.asymmetry * float(np.abs(found.point.variables).sum() * bound.sum())
     less = (eigenvalue + order) * (1 + 1e-9)
-    return replace(found, dual=found.dual - less, below=found.below + less)
+    return found.bounded(dual=found.bounds.dual - less, below=found.bounds.below + less)

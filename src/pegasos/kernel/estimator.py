@@ -3,7 +3,7 @@
 import functools
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -17,12 +17,15 @@ from pegasos._config import usable_threads
 from pegasos.base import clock
 from pegasos.base.early_stopping import split
 from pegasos.base.estimator import Data, Machine, shortfall
-from pegasos.base.options import Choice, ChoiceOrFunction, Integer, Number, NumberOrName, Option, names
-from pegasos.base.progress import Report, make_report
+from pegasos.base.options import ChoiceOrFunction, Integer, Number, NumberOrName, names
+from pegasos.base.outcome import Solution
+from pegasos.base.parameters import Budgets, Scaled, parameter, parameters
+from pegasos.base.progress import Progress, make_progress
 from pegasos.base.rows import check_rows, explain_not_finite
 from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns
+from pegasos.base.supports import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
 from pegasos.base.threads import TimeShare, run_all
-from pegasos.certificate import REASONS, Certificate, certificate_of, history_from_records, join_parts
+from pegasos.certificate import REASONS, Certificate
 from pegasos.kernel.fit import Part, PartFit
 from pegasos.kernel.kernels import (
     KERNELS,
@@ -37,10 +40,9 @@ from pegasos.kernel.kernels import (
     make_kernel,
 )
 from pegasos.kernel.layout import blocks
-from pegasos.problems.kernel import KernelSolution
+from pegasos.problems.kernel import KernelPoint, KernelProblem
 from pegasos.solvers import KERNEL_SOLVERS, Solver
 from pegasos.solvers.auto import ROWS_FOR_THREADS, Auto
-from pegasos.solvers.combinations import refuse_kernel_combinations
 
 __all__ = ["KernelMachine", "Part"]
 
@@ -50,7 +52,21 @@ VALUES_FOR_THREADS = 1_000_000
 Floats = NDArray[np.float64]
 
 
-class KernelMachine(Machine):
+@parameters
+class KernelParameters(Scaled, Budgets):
+    """Parameters of all machines with a kernel."""
+
+    max_iter: int = 10_000
+    kernel: Any = parameter("rbf", ChoiceOrFunction(values=names(*KERNELS, "precomputed"), help="the kernel"))
+    degree: int = parameter(3, Integer(low=0, high=2**31 - 1, help="exponent of the polynomial kernel"))
+    gamma: float | str = parameter(
+        "scale", NumberOrName(values=("scale", "auto"), low=0, open=True, help="factor of the kernel's argument")
+    )
+    coef0: float = parameter(0.0, Number(help="term of the polynomial and the sigmoid kernel"))
+    cache_size: float = parameter(2000, Number(low=0, open=True, help="megabytes of the kernel matrix that are kept"))
+
+
+class KernelMachine(KernelParameters, Machine):
     """Base of the machines with a kernel."""
 
     support_: NDArray[np.int32]
@@ -64,25 +80,8 @@ class KernelMachine(Machine):
     scale_: Floats | None
     _fitted_kernel: Kernel
 
-    # Parameters; the subclasses' __init__ sets them.
-    kernel: Any
-    degree: int
-    gamma: float | str
-    coef0: float
-    cache_size: float
-    scale: str | None
-
     loss: ClassVar[str]
     solvers = KERNEL_SOLVERS
-    options: ClassVar[Mapping[str, Option]] = {
-        **Machine.options,
-        "kernel": ChoiceOrFunction(values=names(*KERNELS, "precomputed"), help="the kernel"),
-        "degree": Integer(low=0, high=2**31 - 1, help="exponent of the polynomial kernel"),
-        "gamma": NumberOrName(values=("scale", "auto"), low=0, open=True, help="factor of the kernel's argument"),
-        "coef0": Number(help="term of the polynomial and the sigmoid kernel"),
-        "scale": Choice(values={"no": None, "auto": "auto"}, help="divide each feature by its size before the fit"),
-        "cache_size": Number(low=0, open=True, help="megabytes of the kernel matrix that are kept"),
-    }
 
     @property
     def coef_(self) -> Floats:
@@ -110,7 +109,16 @@ class KernelMachine(Machine):
         return self._fitted_kernel.gamma
 
     def _refuse_combinations(self, solver: Solver) -> None:
-        refuse_kernel_combinations(self, solver)
+        wishes = [wish_for_loss(self.loss)]
+        if self.fit_intercept:
+            wishes += [FREE._replace(text="fit_intercept=True", otherwise="use fit_intercept=False")]
+        wishes += [EARLY_STOPPING] if getattr(self, "early_stopping", False) else []
+        refuse_unsupported(solver, KernelProblem, KERNEL_SOLVERS, wishes)
+        if self.scale is not None and isinstance(self.kernel, str) and self.kernel == "precomputed":
+            raise ValueError(
+                "scale='auto' divides the columns of X by their sizes, and with kernel='precomputed' X is the kernel "
+                "matrix; leave it out, and scale the examples before their kernel is computed"
+            )
 
     def _parts(self, data: Data) -> list[Part]:
         """The problems of a fit."""
@@ -135,7 +143,7 @@ class KernelMachine(Machine):
 
     def _fit(self, data: Data, solver: Solver, seed: int, last: Floats | None, started: float) -> Self:
         s = self._weights(data)
-        C = float(self.C if self.alpha is None else 1 / (self.alpha * s.sum()))
+        C = self.weight_of_loss(s.sum())
         X, scale = data.X, None
         if self.scale is not None:
             X, scale = scale_columns(check_points(X, self._threads() or 1)[0], s)
@@ -145,30 +153,27 @@ class KernelMachine(Machine):
         if last is not None and last.shape != (len(parts), len(s)):
             last = None
 
-        report = make_report(self.verbose)
+        progress = make_progress(self.verbose)
         try:
-            solved = self._solve_all(parts, kernel, known, s, C, solver, seed, last, started, report)
+            solved = self._solve_all(parts, kernel, known, s, C, solver, seed, last, started, progress)
         finally:
-            report.close()
+            progress.close()
         found = [solution for solution, _ in solved]
 
         self.shape_fit_ = data.X.shape
         self.scale_ = scale
         self._fitted_kernel = max((used for _, used in solved), key=_fineness).stripped()
-        self._store_machines(data, parts, [solution.beta for solution in found], np.array([f.b for f in found]))
+        points = [solution.point for solution in found]
+        self._store_machines(data, parts, [point.beta for point in points], np.array([point.b for point in points]))
         self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, GivenKernel) else data.X[self.support_]
-        self.n_kernel_evaluations_ = round(sum(solution.evaluations for solution in found))
-        self.n_updates_ = sum(solution.updates for solution in found)
+        self.n_kernel_evaluations_ = round(sum(point.evaluations for point in points))
+        self.n_updates_ = sum(point.updates for point in points)
         certificates = [self._certificate(solution, known) for solution in found]
-        histories = [history_from_records(solution.records) for solution in found]
-        several = len(found) > 1
-        self.certificate_ = join_parts(certificates, clock.now() - started) if several else certificates[0]
-        self.history_ = histories if several else histories[0]
-        self.n_iter_ = self.certificate_.n_iter
+        self._store_outcome(found, certificates, clock.now() - started)
         text = shortfall(
             self.certificate_, lambda worst: self._advice(worst, solver, C, known.indefinite, data.X), "problems"
         )
-        if solver.kernel_margin and not known.indefinite and min(part.dual for part in certificates) <= 0:
+        if solver.maximises_margin and not known.indefinite and min(part.dual for part in certificates) <= 0:
             text = (
                 f"{type(self).__name__} has no machine yet: {solver.describe()} found no margin above zero. There "
                 "are no support vectors, and one class is predicted. Raise nu, max_iter or max_steps."
@@ -188,8 +193,8 @@ class KernelMachine(Machine):
         seed: int,
         last: Floats | None,
         started: float,
-        report: Report,
-    ) -> list[tuple[KernelSolution, Kernel]]:
+        progress: Progress,
+    ) -> list[tuple[Solution[KernelPoint], Kernel]]:
         """What the solver finds for each problem; several at a time, with one thread each."""
         n_jobs = self._threads()
         at_a_time = 1
@@ -204,16 +209,13 @@ class KernelMachine(Machine):
         cached_bytes = float(self.cache_size) * 1e6 / min(at_a_time, len(parts))
         fit = PartFit(self, solver, known, s, C, seed, started, threads, cached_bytes, share.limit)
 
-        def solve(number: int, report: Report) -> tuple[KernelSolution, Kernel]:
+        def solve(number: int, progress: Progress) -> tuple[Solution[KernelPoint], Kernel]:
             part = parts[number]
             before = None if last is None else last[number]
-            return fit.solve(part, kernel, whole, self._hold_out_rows(part.y, seed), before, report)
+            return fit.solve(part, kernel, whole, self._hold_out_rows(part.y, seed), before, progress)
 
-        several = len(parts) > 1
-        works = [
-            (functools.partial(solve, k), report.part(part.name) if several else report) for k, part in enumerate(parts)
-        ]
-        return run_all(works, at_a_time)
+        listeners = [progress.part(part.name) for part in parts] if len(parts) > 1 else [progress]
+        return run_all([(functools.partial(solve, k), one) for k, one in enumerate(listeners)], at_a_time)
 
     def _hold_out_rows(self, y: Floats, seed: int) -> tuple[Any, NDArray[np.intp] | None]:
         """Which examples of a problem to train on, and which to tell when to stop by, if any."""
@@ -221,8 +223,8 @@ class KernelMachine(Machine):
             return slice(None), None
         return split(y, float(getattr(self, "validation_fraction", 0.1)), seed)
 
-    def _certificate(self, solution: KernelSolution, known: Definiteness) -> Certificate:
-        found = certificate_of(solution, self.tol, scaled=self.scale is not None)
+    def _certificate(self, solution: Solution[KernelPoint], known: Definiteness) -> Certificate:
+        found = solution.certificate(self.tol, scaled=self.scale is not None)
         if known.indefinite:
             return replace(found, gap=math.inf, converged=False)
         return replace(found, assumed="the kernel is positive semi-definite" if known.assumed else "")
@@ -236,7 +238,7 @@ class KernelMachine(Machine):
                 "kernel, or other parameters, for a certificate."
             )
         sentences = self._bounds_reached(found)
-        if solver.kernel_margin:
+        if solver.maximises_margin:
             sentences[1] = f"The margin is {found.dual:.6g}, and the largest at most {found.primal:.6g}."
         elif not self.scale and (uneven := self._uneven(X)):
             sentences.append(uneven)

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base import clock
-from pegasos.base.outcome import Budget
-from pegasos.base.progress import Report
-from pegasos.certificate import relative_gap
+from pegasos.base.outcome import Budget, Solution, Start, refuse_overflow
+from pegasos.base.progress import Progress
+from pegasos.base.supports import Supports
 from pegasos.kernel.certify import allow_for, certify
 from pegasos.kernel.kernels import Definiteness, Kernel, PointKernel
-from pegasos.problems.kernel import KernelProblem, KernelSolution, feasible_start, make_problem
+from pegasos.problems.kernel import KernelPoint, KernelProblem, continuing, feasible_start, make_problem
 from pegasos.solvers import Solver
 
 __all__ = ["Part", "PartFit"]
@@ -24,11 +24,6 @@ __all__ = ["Part", "PartFit"]
 FEWEST_ROWS = 64
 #: The share of `tol` that solvers, which leave rounding to the certificate, are asked for.
 SHARE = 0.98
-#: What is said where numbers overflow.
-OVERFLOW = (
-    "the numbers overflowed: the values of the kernel and C={C:.3g} are too much together; scale the features, or "
-    "lower C, gamma, degree or coef0"
-)
 #: What rounding may add to the gap, as a share of `tol`, for another try with the same kernel matrix to be worth it.
 LITTLE = 0.3
 
@@ -66,8 +61,8 @@ class PartFit:
         source: native.KernelSource | None,
         split: tuple[Any, NDArray[np.intp] | None],
         last: Floats | None,
-        report: Report,
-    ) -> tuple[KernelSolution, Kernel]:
+        progress: Progress,
+    ) -> tuple[Solution[KernelPoint], Kernel]:
         """The solution, its coefficients by example of the part, and the kernel that it was found with.
 
         `source` is the kernel matrix where it is there already, `split` has the examples to train on and those to stop
@@ -84,16 +79,17 @@ class PartFit:
         asked, earlier, limit = SHARE * tol, None, self.limit(clock.now() - self.started)
         while True:
             made = 0.0 if earlier is None else earlier.epochs
-            found = self._run(problem, asked, start, report, made, limit)
+            found = self._run(problem, asked, start, progress, made, limit)
             if earlier is not None:
-                found = found.continuing(earlier)
+                found = continuing(earlier, found)
             found = self._certified(problem, found, part, kernel, order)
             stored = self._as_stored(found, part, kernel, order)
-            gap = relative_gap(stored.primal, stored.dual)
+            gap = stored.bounds.gap
             ended = found.reason in ("tol", "precision")
-            if not ended or self.known.indefinite or self.solver.kernel_margin or tol == 0 or gap <= tol:
+            if not ended or self.known.indefinite or self.solver.maximises_margin or tol == 0 or gap <= tol:
                 break
-            finer = kernel.finer() if gap - found.plain_gap > LITTLE * tol or found.reason == "precision" else kernel
+            rounded = gap - found.bounds.plain_gap > LITTLE * tol or found.reason == "precision"
+            finer = kernel.finer() if rounded else kernel
             if finer is None or (finer is kernel and asked < SHARE * tol):
                 stored = replace(stored, reason="precision")
                 break
@@ -101,13 +97,13 @@ class PartFit:
             if finer is not kernel:
                 kernel, asked = finer, SHARE * tol
                 problem = self._problem(part, train, held, s, kernel, kernel.source(order, self.n_jobs or 1))
-            earlier, start = found, found.last_variables if self.solver.kernel_exact else None
+            earlier, start = found, found.start if self._able.continued else None
         if gap <= tol and stored.reason == "precision":
             stored = replace(stored, reason="tol")
         if held is not None:
             beta = np.zeros(len(part.y))
-            beta[train] = stored.beta
-            stored = replace(stored, beta=beta)
+            beta[train] = stored.point.beta
+            stored = stored.moved(beta=beta)
         return self._recorded(stored), kernel
 
     def _problem(
@@ -137,67 +133,78 @@ class PartFit:
         self,
         problem: KernelProblem,
         tol: float,
-        start: Floats | None,
-        report: Report,
+        start: Start[KernelPoint] | None,
+        progress: Progress,
         made: float,
         limit: float | None,
-    ) -> KernelSolution:
+    ) -> Solution[KernelPoint]:
         """What the solver finds in the time and the epochs that are left."""
         elapsed = clock.now() - self.started
         epochs = max(int(self.machine.max_iter - made), 1)
         budget = Budget(tol, epochs, limit, elapsed, self.n_jobs)
-        return _check_finite(self.solver.solve_kernel(problem, budget, self.seed, start, report), self.C)
+        return _check_finite(self.solver.solve(problem, budget, self.seed, start, progress), self.C)
 
     def _certified(
         self,
         problem: KernelProblem,
-        found: KernelSolution,
+        found: Solution[KernelPoint],
         part: Part,
         kernel: Kernel,
         order: NDArray[np.intp] | None,
-    ) -> KernelSolution:
+    ) -> Solution[KernelPoint]:
         """With bounds that allow for rounding and for what is known of the kernel."""
-        if self.solver.kernel_margin and not self.known.indefinite:
+        if self.solver.maximises_margin and not self.known.indefinite:
             return found
-        free = self.machine.fit_intercept and found.dual_variables is None
+        point = found.point
+        free = self.machine.fit_intercept and point.dual_variables is None
         if part.shift != 0:  # the intercept is one that can be stored
-            free, b = False, (found.b + part.shift) - part.shift
-            assert found.responses is not None
-            there = native.machine_bounds(problem.core, found.variables, found.responses, found.error, b).bounds
-            found = replace(found, b=b, primal=there.primal, above=there.above)
+            free, b = False, (point.b + part.shift) - part.shift
+            assert point.responses is not None
+            there = native.machine_bounds(problem.core, point.variables, point.responses, point.error, b).bounds
+            found = found.moved(b=b).bounded(primal=there.primal, above=there.above)
         if self.known.indefinite:
             reason = "indefinite" if found.reason in ("tol", "precision") else found.reason
             records = [[seconds, epoch, primal, -np.inf] for seconds, epoch, primal, _ in found.records]
-            return replace(found, dual=-np.inf, below=0.0, records=records, reason=reason)
+            return replace(found.bounded(dual=-np.inf, below=0.0), records=records, reason=reason)
         if found.reason != "max_time":
             run = native.Run(n_jobs=self.n_jobs or usable_threads())
-            found = certify(problem, found, kernel.exact(order), self.machine.tol, run, None if free else found.b)
-        if found.dual < 0:  # the value of beta = 0
-            found = replace(found, dual=0.0, below=0.0)
+            found = certify(problem, found, kernel.exact(order), self.machine.tol, run, None if free else found.point.b)
+        if found.bounds.dual < 0:  # the value of beta = 0
+            found = found.bounded(dual=0.0, below=0.0)
         return allow_for(self.known, problem, found)
 
     def _as_stored(
-        self, found: KernelSolution, part: Part, kernel: Kernel, order: NDArray[np.intp] | None
-    ) -> KernelSolution:
+        self, found: Solution[KernelPoint], part: Part, kernel: Kernel, order: NDArray[np.intp] | None
+    ) -> Solution[KernelPoint]:
         """The solution with the intercept for the data as they were given; the primal value allows for its rounding."""
+        point = found.point
         if not isinstance(kernel, PointKernel) or kernel.name != "linear" or kernel.layout.shift is None:
-            return replace(found, b=found.b + part.shift)
-        b, error = kernel.intercept_without_shift(found.b, part.shift, found.beta, order)
+            return found.moved(b=point.b + part.shift)
+        b, error = kernel.intercept_without_shift(point.b, part.shift, point.beta, order)
         more = self.C * float(self.s.sum()) * error * (1 + 1e-9)
-        return replace(found, b=b, primal=found.primal + more, above=found.above + more)
+        return found.moved(b=b).bounded(primal=found.bounds.primal + more, above=found.bounds.above + more)
 
-    def _recorded(self, found: KernelSolution) -> KernelSolution:
+    def _recorded(self, found: Solution[KernelPoint]) -> Solution[KernelPoint]:
         """The solution with its bounds as the last record; those before are not better."""
-        if not np.isfinite(found.primal):
-            raise ValueError(OVERFLOW.format(C=self.C))
+        primal, dual = found.bounds.primal, found.bounds.dual
+        _refuse_overflow(self.C, primal)
         seconds, records = clock.now() - self.started, found.records
-        if self.solver.kernel_exact:
-            records = [[*row[:2], max(row[2], found.primal), min(row[3], found.dual)] for row in records]
-        return replace(found, seconds=seconds, records=[*records, [seconds, found.epochs, found.primal, found.dual]])
+        if self._able.exact:
+            records = [[*row[:2], max(row[2], primal), min(row[3], dual)] for row in records]
+        return replace(found, seconds=seconds, records=[*records, [seconds, found.epochs, primal, dual]])
+
+    @property
+    def _able(self) -> Supports:
+        return self.solver.supports[KernelProblem]
 
 
-def _check_finite(solution: KernelSolution, C: float) -> KernelSolution:
+def _check_finite(solution: Solution[KernelPoint], C: float) -> Solution[KernelPoint]:
     """The solution; a ValueError where its numbers are not finite. Bounds may be infinite by an error of the matrix."""
-    if not (np.isfinite(solution.beta).all() and np.isfinite([solution.b, solution.squared_norm]).all()):
-        raise ValueError(OVERFLOW.format(C=C))
+    point = solution.point
+    _refuse_overflow(C, point.beta, point.b, point.squared_norm)
     return solution
+
+
+def _refuse_overflow(C: float, *numbers: Any) -> None:
+    remedy = "scale the features, or lower C, gamma, degree or coef0"
+    refuse_overflow(*numbers, of=f"the values of the kernel and C={C:.3g}", remedy=remedy)

@@ -18,6 +18,7 @@ from pegasos._core import native
 from pegasos.base.rows import check_rows
 from pegasos.base.solver import Solver
 from pegasos.kernel.layout import Layout, blocks, centre, squared_norms
+from pegasos.problems.kernel import KernelProblem
 
 __all__ = [
     "KERNELS",
@@ -327,28 +328,29 @@ def make_kernel(machine: Any, solver: Solver, X: Any, sample_weight: Floats | No
         given = GivenKernel(_check_matrix(X), np.float32 if X.dtype == np.float32 else np.float64)
         _check_diagonal(given)
         return given
-    X, report = check_points(X, machine._threads() or 1)
+    X, facts = check_points(X, machine._threads() or 1)
     if callable(machine.kernel):
         called = CalledKernel(machine.kernel, X.astype(np.float64, copy=False))
         _check_diagonal(called)
         return called
+    able = solver.supports[KernelProblem]
     gamma, rbf = scale_gamma(machine.gamma, X, sample_weight), machine.kernel == "rbf"
-    layout, largest = Layout(), report.largest_squared_norm
+    layout, largest = Layout(), facts.largest_squared_norm
     # Without cancellation that matters: where rounding does no harm, nothing is centred.
     if rbf and gamma * largest > 1:
         layout, largest = centre(X, largest, 0.5)
-    elif machine.kernel == "linear" and machine.fit_intercept and solver.kernel_intercept and solver.kernel_exact:
+    elif machine.kernel == "linear" and machine.fit_intercept and "free" in able.intercepts and able.exact:
         layout, largest = centre(X, largest, 0.1)
     if layout.shift is None:
         X = _without_zeros(X, machine._threads() or usable_threads())
     given = layout.arrange(X)
-    tol = machine.tol if solver.kernel_exact else max(machine.tol, COARSE)
+    tol = machine.tol if able.exact else max(machine.tol, COARSE)
     value = _largest_value(machine, gamma, largest)
 
     def is_rounded(precision: Precision) -> bool:
         """Whether what a kernel matrix in this precision rounds off would be felt."""
         felt = ERROR[precision] * most * value * np.sqrt(X.shape[0]) * max(1.0, gamma * largest if rbf else 1.0)
-        return not solver.kernel_margin and felt > FELT * tol
+        return not solver.maximises_margin and felt > FELT * tol
 
     tame = SMALLEST <= largest <= LARGEST and (value <= LARGE[np.float32] if not rbf else gamma * largest <= 1e3)
     exact = X.shape[0] <= SMALL or tol < EXACT or is_rounded(np.float32) or not tame
@@ -441,7 +443,7 @@ def definiteness(kernel: Kernel, seed: int) -> Definiteness:
 
 def check_points(X: Any, n_jobs: int) -> tuple[Any, native.RowsReport]:
     """X without columns that come twice, and what is known of its rows; a ValueError where an entry is not finite."""
-    _, report = check_rows(X, 0.0, n_jobs)
+    _, facts = check_rows(X, 0.0, n_jobs)
     if sp.issparse(X):
         if X.shape[1] >= 2**31:
             raise ValueError(
@@ -450,8 +452,8 @@ def check_points(X: Any, n_jobs: int) -> tuple[Any, native.RowsReport]:
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-            _, report = check_rows(X, 0.0, n_jobs)
-    return X, report
+            _, facts = check_rows(X, 0.0, n_jobs)
+    return X, facts
 
 
 def _check_matrix(K: Any) -> Any:

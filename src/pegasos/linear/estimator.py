@@ -1,8 +1,9 @@
 """What linear machines share: hand the examples over to the core, call a solver, store what it found."""
 
+import functools
 import warnings
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,29 +13,28 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base import clock
+from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, shortfall
-from pegasos.base.options import Choice, Number, Option, names
-from pegasos.base.outcome import Solution, WarmStart, check_finite
-from pegasos.base.progress import Report, make_report
+from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
+from pegasos.base.parameters import Scaled
+from pegasos.base.progress import Progress, make_progress
 from pegasos.base.rows import check_rows, explain_not_finite, make_rows
 from pegasos.base.scaling import describe_sizes, scale_columns
-from pegasos.certificate import Certificate, History, certificate_of, history_from_records
+from pegasos.base.supports import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
+from pegasos.certificate import Certificate
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.machine import fit_dataset
-from pegasos.problems.linear import Examples, Problem
+from pegasos.linear.parameters import KindOfIntercept
+from pegasos.problems.joint import JointProblem
+from pegasos.problems.linear import Examples, LinearProblem
 from pegasos.solvers import SOLVERS, Solver
-from pegasos.solvers.combinations import refuse_combinations
 
-__all__ = ["LinearMachine", "State", "Task"]
+__all__ = ["LastFit", "LinearMachine", "Task", "accuracy"]
 
+Floats = NDArray[np.float64]
 
-class State(NamedTuple):
-    """What a fit leaves for one that continues it, besides its weights: steps made, dual point, and for what loss."""
-
-    t: int
-    q: NDArray[np.float64] | None
-    loss: str = "hinge"
-    parts: tuple["State", ...] = ()  # of a fit of several problems
+#: What a fit leaves for one that continues it, besides its weights: of each of its problems the dual point and steps.
+LastFit = tuple[Start[Floats | None], ...]
 
 
 class Task(NamedTuple):
@@ -42,64 +42,92 @@ class Task(NamedTuple):
 
     data: Data
     held_out: Data | None  # to tell when to stop
+    patience: int  # epochs without a better score on these
     examples: Examples
     C: float
     solver: Solver
     seed: int
-    last: State | None
+    last: LastFit | None
     started: float
 
     @property
     def elapsed(self) -> float:
         return clock.now() - self.started
 
-    def check_finite(self, solution: Solution) -> Solution:
-        """The solution; a ValueError where its numbers are not finite."""
-        return check_finite(solution, self.C, self.examples.total_weight, self.examples.largest_norm)
+    def solve(
+        self,
+        problem: LinearProblem | JointProblem,
+        budget: Budget,
+        start: Start[Point] | None,
+        progress: Progress,
+        score: Callable[[Data, Floats], float],
+    ) -> Solution[Point]:
+        """What the solver finds; with examples held out, epoch by epoch until the score of its weights on them ends to
+        improve."""
+
+        def solve(budget: Budget, start: Start[Point] | None, progress: Progress) -> Solution[Point]:
+            return check_finite(self.solver.solve(problem, budget, self.seed, start, progress), problem)
+
+        if self.held_out is None:
+            return solve(budget, start, progress)
+        return stop_early(solve, functools.partial(score, self.held_out), budget, start, progress, self.patience)
 
 
-class LinearMachine(Machine):
+class LinearMachine(KindOfIntercept, Scaled, Machine):
     """Base of the linear machines."""
 
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
     scale_: NDArray[np.float64] | None
-    _last: State
+    _last: LastFit
 
-    # Parameters; the subclasses' __init__ sets them.
-    loss: str
-    intercept: str
-    intercept_scaling: float
-    scale: str | None
+    loss: str  # a parameter of all
 
     solvers = SOLVERS
-    #: Those that all have but the loss.
-    options: ClassVar[Mapping[str, Option]] = {
-        **Machine.options,
-        "intercept": Choice(values=names("penalized", "free"), help="kind of intercept: in the norm or not"),
-        "intercept_scaling": Number(low=0, open=True, help="value of the constant feature behind the intercept"),
-        "scale": Choice(values={"no": None, "auto": "auto"}, help="divide each feature by its size before the fit"),
-    }
 
     def _fit_dataset(self, dataset: Dataset, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         fitted: Self = fit_dataset(self, dataset, y, sample_weight)
         return fitted
 
     def _refuse_combinations(self, solver: Solver) -> None:
-        refuse_combinations(self, solver)
+        joint = getattr(self, "multi_class", "ovr") == "joint"
+        self._refuse_unsupported(
+            solver, JointProblem if joint else LinearProblem, SOLVERS, "use multi_class='ovr'" if joint else ""
+        )
+        if self._free and self.intercept_scaling != 1:
+            raise ValueError(
+                f"intercept_scaling={self.intercept_scaling}: a free intercept is not penalised, so there is nothing "
+                "to scale; leave it at 1, or use intercept='penalized'"
+            )
+        if getattr(self, "early_stopping", False) and getattr(solver, "max_steps", None) is not None:
+            raise ValueError(
+                "early_stopping=True goes epoch by epoch, and max_steps is no number of epochs; leave one of them out"
+            )
 
-    def _last_fit(self) -> State | None:
+    def _refuse_unsupported(
+        self, solver: Solver, kind: type[Any], known: Mapping[str, type[Solver]], otherwise: str
+    ) -> None:
+        """Raise a ValueError where the solver cannot do what is asked for with problems of this kind."""
+        wishes = [Wish(kind.label, lambda _: True, otherwise)] if kind.label else []
+        wishes += [wish_for_loss(self.loss, otherwise)]
+        wishes += [FREE._replace(otherwise=otherwise)] if self._free else []
+        wishes += [EARLY_STOPPING] if getattr(self, "early_stopping", False) else []
+        wishes += [WARM_START] if getattr(self, "warm_start", False) else []
+        refuse_unsupported(solver, kind, known, wishes)
+
+    def _last_fit(self) -> LastFit | None:
         return getattr(self, "_last", None)
 
-    def _fit(self, data: Data, solver: Solver, seed: int, last: State | None, started: float) -> Self:
+    def _fit(self, data: Data, solver: Solver, seed: int, last: LastFit | None, started: float) -> Self:
         data, held_out = self._hold_out(data, seed)
         examples = self._hand_over(data)
-        C = float(self.C if self.alpha is None else 1 / (self.alpha * examples.total_weight))
-        report = make_report(self.verbose)
+        C = self.weight_of_loss(examples.total_weight)
+        patience = int(getattr(self, "n_iter_no_change", 0))
+        progress = make_progress(self.verbose)
         try:
-            self._run(Task(data, held_out, examples, C, solver, seed, last, started), report)
+            self._run(Task(data, held_out, patience, examples, C, solver, seed, last, started), progress)
         finally:
-            report.close()
+            progress.close()
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
@@ -121,69 +149,65 @@ class LinearMachine(Machine):
         """The examples in the core's hands, scaled if so wanted."""
         X, s = data.X, self._weights(data)
         n_jobs, scale = self._threads() or 1, None
-        rows, report = make_rows(X, self._bias, n_jobs)
+        rows, facts = make_rows(X, self._bias, n_jobs)
         if self.scale is not None:
             if issparse(X) and not X.has_canonical_format:
                 X = X.copy()
                 X.sum_duplicates()
             X, scale = scale_columns(X, s)
-            rows, report = make_rows(X, self._bias, n_jobs, rescaled=True)
+            rows, facts = make_rows(X, self._bias, n_jobs, rescaled=True)
         y = self._targets(data)
-        return Examples(rows, report, y, s, X.shape[1] + 1, self._bias, self._free, self.loss, scale)
+        return Examples(rows, facts, y, s, X.shape[1] + 1, self._bias, self._free, self.loss, scale)
 
-    def _solve(
-        self, solver: Solver, problem: Problem, seed: int, start: WarmStart | None, report: Report, elapsed: float = 0.0
-    ) -> Solution:
-        """What the solver finds within the budget, which is finite."""
-        solution = solver.solve(problem, self._budget(elapsed), seed, start, report)
-        return check_finite(solution, problem.C, problem.total_weight, problem.largest_norm)
-
-    def _run(self, task: Task, report: Report) -> None:
+    def _run(self, task: Task, progress: Progress) -> None:
         """Solve, and store what was found."""
-        start = None
-        if task.last is not None:
-            start = self._start(task.examples, np.ravel(self.coef_), float(self.intercept_[0]), task.last)
-        problem = task.examples.problem(task.C)
-        solution = self._solve(task.solver, problem, task.seed, start, report, task.elapsed)
-        self._store(self._as_stored(solution, problem, task.examples), task.examples)
+        solution = self._solve_one(task, task.examples, self._start(task), progress, self._budget(task.elapsed))
+        coef, intercept = task.examples.weights(solution.point.w)
+        self._store_weights(coef[None, :], np.array([intercept]))
+        self._store([solution], task.elapsed, task.examples)
 
-    def _as_stored(self, solution: Solution, problem: Problem, examples: Examples) -> Solution:
+    def _start(self, task: Task, number: int = 0, count: int = 1) -> Start[Point] | None:
+        """From where one of so many problems continues the last fit, whose dual point another loss may not allow."""
+        if task.last is None or not len(task.last) == len(np.atleast_2d(self.coef_)) == count:
+            return None
+        last, coef = task.last[number], np.atleast_2d(self.coef_)[number]
+        q = last.point if last.loss == self.loss else None
+        return task.examples.start(coef, float(self.intercept_[number]), last.t, q)
+
+    def _solve_one(
+        self,
+        task: Task,
+        examples: Examples,
+        start: Start[Point] | None,
+        progress: Progress,
+        budget: Budget,
+        number: int = 1,
+    ) -> Solution[Point]:
+        """One problem of the fit: of the class of that number against the rest, of two the second against the first."""
+        problem = examples.problem(task.C)
+
+        def score(held_out: Data, w: Floats) -> float:
+            coef, intercept = examples.weights(w)
+            scores = safe_sparse_dot(held_out.X, coef) + intercept
+            return accuracy(held_out, (scores > 0) == (held_out.encoded == number))
+
+        return self._as_stored(task.solve(problem, budget, start, progress, score), problem, examples)
+
+    def _as_stored(self, solution: Solution[Point], problem: LinearProblem, examples: Examples) -> Solution[Point]:
         """The solution with the weights that the model will have, and the bounds of these."""
         return solution
 
-    def _start(self, examples: Examples, coef: NDArray[np.float64], intercept: float, last: State) -> WarmStart:
-        """From where a fit continues the last one, whose dual point another loss may not allow."""
-        return examples.start(coef, intercept, last.t, last.q if last.loss == self.loss else None)
-
-    def _state(self, solution: Solution, keep_dual_point: bool = True) -> State:
-        """What the next fit continues."""
-        return State(solution.t, solution.q if keep_dual_point else None, self.loss)
-
-    def _certificate(self, solution: Solution) -> Certificate:
-        return certificate_of(solution, self.tol, solution.n_iter, scaled=self.scale is not None)
-
-    def _store(self, solution: Solution, examples: Examples) -> None:
-        """The result of a single problem."""
-        coef, intercept = examples.weights(solution.w)
-        self._store_weights(coef[None, :], np.array([intercept]))
-        self._store_result(
-            self._state(solution), examples, self._certificate(solution), history_from_records(solution.records)
-        )
-
-    def _store_weights(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
+    def _store_weights(self, coef: Floats, intercept: Floats) -> None:
         self.coef_, self.intercept_ = coef, intercept
 
-    def _store_result(
-        self, last: State, examples: Examples | None, certificate: Certificate, history: History | list[History]
-    ) -> None:
+    def _store(self, solutions: Sequence[Solution[Point]], seconds: float, examples: Examples | None = None) -> None:
         """All but the weights; `examples` are None where they are not in memory."""
         for name in ("_streams", "_stream_errors", "progressive_", "lower_bound_", "t_"):
             self.__dict__.pop(name, None)  # of a stream before
-        self._last = last
+        self._last = tuple(Start(solution.point.q, solution.t, self.loss) for solution in solutions)
         self.scale_ = None if examples is None else examples.scale
-        self.history_ = history
-        self.certificate_ = certificate
-        self.n_iter_ = certificate.n_iter
+        scaled = self.scale is not None
+        self._store_outcome(solutions, [solution.certificate(self.tol, scaled) for solution in solutions], seconds)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """The scores of the examples X, a column for each row of `coef_`."""
@@ -217,3 +241,9 @@ class LinearMachine(Machine):
             sentences.append(f"C={C:.3g} is large for data of this scale, a hard problem: try a smaller C.")
         sentences.append(self._raise_what(found, bool(sentences[2:])))
         return " ".join(sentences)
+
+
+def accuracy(data: Data, right: NDArray[np.bool_]) -> float:
+    """The share of examples that are right, by their weights."""
+    weights = data.sample_weight
+    return float(right.mean() if weights is None or not weights.any() else np.average(right, weights=weights))

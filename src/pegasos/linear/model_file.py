@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from pegasos.base.outcome import Start
 from pegasos.io.model import Features, Header, Kind, Tensors, take
 from pegasos.io.text import HASH, check_hash
-from pegasos.linear.estimator import State
+from pegasos.linear.estimator import LastFit
 from pegasos.linear.path import LinearSVCCV
 from pegasos.linear.svc import LinearSVC
 from pegasos.linear.svr import LinearSVR
@@ -22,13 +23,13 @@ def _pack(model: LinearModel) -> tuple[Tensors, Header]:
     """Tensors and entries of the header."""
     if "_streams" in vars(model):
         return _pack_stream(model)
-    last = model._last
+    counts = [start.t for start in model._last]
     tensors: Tensors = {"coef": model.coef_, "intercept": model.intercept_}
     if model.scale_ is not None:
         tensors["scale"] = model.scale_
     if model.warm_start:
         tensors |= _dual_point(model)
-    return tensors, {"steps": [state.t for state in last.parts] if last.parts else last.t}
+    return tensors, {"steps": counts if len(counts) > 1 else counts[0]}
 
 
 def _is_joint(model: LinearModel) -> bool:
@@ -37,15 +38,13 @@ def _is_joint(model: LinearModel) -> bool:
 
 def _dual_point(model: LinearModel) -> Tensors:
     """The dual point, where there is one; a row for each class against the rest."""
-    last = model._last
-    states = last.parts or (last,)
-    points = [state.q for state in states if state.q is not None]
-    if len(points) < len(states):
+    points = [start.point for start in model._last if start.point is not None]
+    if len(points) < len(model._last):
         return {}
     if _is_joint(model):
         return {"dual_point": points[0]}  # several numbers of an example have a sum, which rounding would change
     rounded = np.array(points, dtype=np.float32)  # as feasible
-    return {"dual_point": rounded if last.parts else rounded[0]}
+    return {"dual_point": rounded if len(points) > 1 else rounded[0]}
 
 
 def _unpack(model: LinearModel, header: Header, tensors: Tensors) -> int | None:
@@ -66,11 +65,11 @@ def _unpack(model: LinearModel, header: Header, tensors: Tensors) -> int | None:
     model.scale_ = take(tensors, "scale", (n_features,)) if "scale" in tensors else None
     if model.scale_ is not None and not (model.scale_ > 0).all():
         raise ValueError("'scale' has numbers in it that are not positive")
-    model._last = _state(model, header["steps"], tensors, n_parts)
+    model._last = _last_fit(model, header["steps"], tensors, n_parts)
     return n_parts
 
 
-def _state(model: LinearModel, steps: Any, tensors: Tensors, n_parts: int) -> State:
+def _last_fit(model: LinearModel, steps: Any, tensors: Tensors, n_parts: int) -> LastFit:
     """Where a fit of the model continues."""
     counts = steps if n_parts else [steps]
     if not isinstance(counts, list) or len(counts) != max(n_parts, 1):
@@ -86,8 +85,7 @@ def _state(model: LinearModel, steps: Any, tensors: Tensors, n_parts: int) -> St
         if model.loss == "hinge" and not ((q >= 0) & (q <= 1)).all():
             raise ValueError("'dual_point' has numbers in it that are not between 0 and 1")
         points = list(q)
-    states = tuple(State(count, point, model.loss) for count, point in zip(counts, points, strict=True))
-    return State(max(counts), None, model.loss, states) if n_parts else states[0]
+    return tuple(Start(point, count, model.loss) for count, point in zip(counts, points, strict=True))
 
 
 def _pack_stream(model: LinearModel) -> tuple[Tensors, Header]:

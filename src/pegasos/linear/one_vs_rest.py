@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from pegasos._core import native
-from pegasos.base.outcome import Budget, Solution, WarmStart, joined
-from pegasos.base.progress import Report, Shifted, make_run
+from pegasos.base.outcome import Budget, Point, Solution, check_finite, joined
+from pegasos.base.progress import Progress, Shifted, make_run
 from pegasos.base.threads import TimeShare
 from pegasos.linear.estimator import Task
-from pegasos.problems.linear import Examples, Problem
+from pegasos.problems.linear import Examples, LinearProblem
 from pegasos.solvers import SDCA, Solver
-from pegasos.solvers.auto import Auto, ascends
+from pegasos.solvers.auto import Auto, ascends, chosen
 
 __all__ = ["group_classes", "is_worth_sharing", "solve_together"]
 
@@ -41,7 +41,7 @@ def group_classes(count: int) -> list[range]:
 
 def is_worth_sharing(examples: Examples, count: int, solver: Solver, tol: float) -> bool:
     """Whether classes that share passes take less time than one by one; docs/multiclass.md has the figures."""
-    n_rows, entries = len(examples.y), examples.report.entries
+    n_rows, entries = len(examples.y), examples.facts.entries
     bytes_taken = 8.0 * (n_rows * count + 4 * GROUP * examples.dimension)
     ascent = isinstance(solver, SDCA) or (isinstance(solver, Auto) and ascends(examples.loss, examples.dimension, tol))
     if not ascent or examples.free_intercept or bytes_taken > MOST_BYTES:
@@ -53,23 +53,26 @@ def is_worth_sharing(examples: Examples, count: int, solver: Solver, tol: float)
     return sparse and entries >= ENTRIES and together >= FULL
 
 
-def solve_together(task: Task, numbers: range, budget: Budget, report: Report, keep_points: bool) -> list[Solution]:
+def solve_together(
+    task: Task, numbers: range, budget: Budget, progress: Progress, keep_points: bool
+) -> list[Solution[Point]]:
     """The solutions of some of the classes against the rest, by dual coordinate ascent.
 
     The budget's time is that of all of them. Those that need many epochs go on one by one. `keep_points` tells whether
     solutions within the tolerance have their dual points.
     """
     examples, solver, classes = task.examples, task.solver, task.data.encoded
-    reports = [report.part(f"{label!r}") for label in task.data.classes[numbers.start : numbers.stop].tolist()]
+    listeners = [progress.part(f"{label!r}") for label in task.data.classes[numbers.start : numbers.stop].tolist()]
 
     def checked(number: int, seconds: float, epoch: float, primal: float, dual: float) -> None:
-        reports[number - numbers.start].checked(seconds, epoch, primal, dual)
+        listeners[number - numbers.start].checked(seconds, epoch, primal, dual)
 
     ascent = solver if isinstance(solver, SDCA) else SDCA()
     ascent = SDCA(shrink=ascent.shrink, order="blocks" if ascent.order == "blocks" else "permute")
+    whole = replace(examples, y=classes.astype(np.float64)).problem(task.C)
     found = native.shared_sdca(
-        replace(examples, y=classes.astype(np.float64)).problem(task.C).core,
-        make_run(budget, report),
+        whole.core,
+        make_run(budget, progress),
         first=numbers.start,
         last=numbers.stop,
         shrink=bool(ascent.shrink),
@@ -83,25 +86,24 @@ def solve_together(task: Task, numbers: range, budget: Budget, report: Report, k
         report=checked,
     )
     text = f"{ascent.describe()} on {len(numbers)} classes at once"
+    solutions = [Solution.from_core(one, Point(one.w, one.q), text) for one in found]
     if isinstance(solver, Auto):
-        text += f" with n_jobs={budget.n_jobs}, chosen by auto"
-    solutions = [Solution.from_core(solution, text) for solution in found]
+        solutions = [chosen(solution, budget.n_jobs) for solution in solutions]
     left = [k for k, solution in enumerate(solutions) if solution.reason == "handed_over"]
     share = TimeShare(budget.max_time, len(left), 1)
     elapsed = max(solution.seconds for solution in solutions)
     for k in left:
         problem = replace(examples, y=np.where(classes == numbers[k], 1.0, -1.0)).problem(task.C)
         rest = replace(budget, max_time=share.limit(elapsed), elapsed=elapsed)
-        solutions[k] = _continued(problem, solutions[k], solver, rest, task.seed, reports[k])
+        solutions[k] = _continued(problem, solutions[k], solver, rest, task.seed, listeners[k])
         elapsed = solutions[k].seconds
-    return [task.check_finite(solution) for solution in solutions]
+    return [check_finite(solution, whole) for solution in solutions]
 
 
 def _continued(
-    problem: Problem, first: Solution, solver: Solver, budget: Budget, seed: int, report: Report
-) -> Solution:
+    problem: LinearProblem, first: Solution[Point], solver: Solver, budget: Budget, seed: int, progress: Progress
+) -> Solution[Point]:
     """A class that goes on alone."""
-    start = WarmStart(first.w, first.t, first.q)
     rest = replace(budget, max_iter=max(budget.max_iter - round(first.epochs), 1))
-    more = solver.solve(problem, rest, seed, start, Shifted(report, first.epochs))
+    more = solver.solve(problem, rest, seed, first.start, Shifted(progress, first.epochs))
     return joined(first, replace(more, t=more.t - first.t))

@@ -10,22 +10,20 @@ from sklearn.utils.multiclass import check_classification_targets
 from pegasos._core import native
 from pegasos.base.estimator import Data
 from pegasos.base.options import check_options
+from pegasos.base.outcome import refuse_overflow
 from pegasos.base.rows import make_rows
 from pegasos.base.solver import continued_seed, resolve
 from pegasos.base.validation import check_weights, class_weights
 from pegasos.linear.estimator import LinearMachine
-from pegasos.solvers import STREAM_SOLVERS, AdaGrad, Pegasos
-from pegasos.solvers.auto import Auto
+from pegasos.problems.linear import StreamProblem
+from pegasos.solvers import STREAM_SOLVERS, AdaGrad, Solver
 
 __all__ = ["Learner", "OnePass", "Progressive", "StreamMachine", "known_classes", "number_known_labels"]
-
-StreamSolver = Pegasos | AdaGrad
 
 #: What an estimator must leave at its default for a stream, and why.
 NOT_OF_STREAMS = {
     "multi_class": ("ovr", "all classes together are trained on examples met again and again"),
     "scale": (None, "the sizes of the columns of a stream are not known beforehand"),
-    "early_stopping": (False, "each example is met once"),
 }
 
 
@@ -53,13 +51,13 @@ class Progressive(NamedTuple):
 class Learner:
     """A learner in the core's hands, which can be copied, pickled and stored."""
 
-    def __init__(self, solver: StreamSolver, dimension: int, loss: str, epsilon: float, alpha: float | None) -> None:
+    def __init__(self, solver: Solver, dimension: int, loss: str, epsilon: float, alpha: float | None) -> None:
         self._begin((solver, dimension, loss, epsilon, alpha))
 
-    def _begin(self, given: tuple[StreamSolver, int, str, float, float | None]) -> None:
+    def _begin(self, given: tuple[Solver, int, str, float, float | None]) -> None:
         self.given = given
         solver, dimension, loss, epsilon, alpha = given
-        self.core = solver.make_stream(dimension, loss, epsilon, alpha)
+        self.core: native.Stream = solver.learner(StreamProblem(dimension, loss, epsilon, alpha))
 
     def resized(self, dimension: int) -> "Learner":
         """The same of so many features and the intercept, to which the last entry of each vector belongs."""
@@ -120,32 +118,25 @@ class StreamMachine(LinearMachine):
                 "solver='adagrad', which has no norm"
             )
 
-    def check_stream_parameters(self) -> StreamSolver:
+    def check_stream_parameters(self) -> Solver:
         """Raise a ValueError where a parameter is none of a stream; return the solver."""
         check_options(self, self.options)
-        solver: Any = resolve(self.solver, STREAM_SOLVERS)
-        if isinstance(solver, Auto):
-            solver = Pegasos()
+        solver = resolve(self.solver, STREAM_SOLVERS).chosen_for(StreamProblem)
+        self._refuse_unsupported(solver, StreamProblem, STREAM_SOLVERS, "use fit")
         for name, (default, why) in NOT_OF_STREAMS.items():
             if getattr(self, name, default) != default:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} is nothing a stream has: {why}; use {name}={default!r}, or fit"
+                    f"{name}={getattr(self, name)!r} is not supported for a stream: {why}; use {name}={default!r}, or "
+                    "fit"
                 )
-        if self._free:
-            raise ValueError("intercept='free' is nothing a stream has; use intercept='penalized', or fit")
         if getattr(self, "class_weight", None) == "balanced":
             raise ValueError(
                 "class_weight='balanced' is not supported for partial_fit, as the classes of a stream are not counted "
                 "beforehand; pass a dict, or the weights of sklearn.utils.compute_class_weight on a sample"
             )
-        if isinstance(solver, AdaGrad) and self.alpha is not None:
-            raise ValueError(
-                f"alpha={self.alpha:g}: AdaGrad minimises the loss alone, without a norm to weigh; leave alpha out, or "
-                "use solver='pegasos'"
-            )
         return solver
 
-    def _begin_stream(self, solver: StreamSolver, n_features: int, n_outputs: int) -> None:
+    def _begin_stream(self, solver: Solver, n_features: int, n_outputs: int) -> None:
         """Learners that have met nothing, in place of the results of a fit."""
         given = (solver, n_features + 1, self.loss, float(getattr(self, "epsilon", 0.0)), self.alpha)
         self._streams = [Learner(*given) for _ in range(n_outputs)]
@@ -153,7 +144,7 @@ class StreamMachine(LinearMachine):
         for name in ("certificate_", "history_", "_last", "lower_bound_"):
             self.__dict__.pop(name, None)
 
-    def _check_same_stream(self, solver: StreamSolver) -> None:
+    def _check_same_stream(self, solver: Solver) -> None:
         before, _, *problem = self._streams[0].given
         now = [self.loss, float(getattr(self, "epsilon", 0.0)), self.alpha]
         if before.get_params() != solver.get_params() or problem != now:
@@ -182,8 +173,7 @@ class StreamMachine(LinearMachine):
     def _store_streams(self) -> None:
         """What the learners found, as attributes."""
         w = np.array([learner.core.w for learner in self._streams])
-        if not np.isfinite(w).all():
-            raise ValueError("the numbers overflowed: scale weights and features, or raise alpha")
+        refuse_overflow(w, of="weights and features", remedy="scale them, or raise alpha")
         self._store_weights(w[:, :-1].copy(), w[:, -1] * self._bias)
         told = [learner.core.progress for learner in self._streams]
         weight = told[0].weight or 1.0

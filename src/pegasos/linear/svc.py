@@ -2,9 +2,9 @@
 
 import functools
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,18 +12,18 @@ from scipy.special import logsumexp
 from sklearn.utils.extmath import safe_sparse_dot
 
 from pegasos._config import usable_threads
-from pegasos.base.early_stopping import stop_early
-from pegasos.base.estimator import Classifier, Data, explains_habits
-from pegasos.base.options import Choice, Flag, Integer, Number, Option, names
-from pegasos.base.outcome import Budget, Solution, WarmStart
-from pegasos.base.progress import Report, Shifted
+from pegasos.base.estimator import Classifier, Data
+from pegasos.base.options import Choice, names
+from pegasos.base.outcome import Budget, Point, Solution
+from pegasos.base.parameters import parameter, parameters
+from pegasos.base.progress import Progress
 from pegasos.base.threads import TimeShare, run_all
-from pegasos.certificate import history_from_records, join_parts
-from pegasos.linear.estimator import State, Task
+from pegasos.linear.estimator import Task, accuracy
 from pegasos.linear.one_vs_rest import group_classes, is_worth_sharing, solve_together
+from pegasos.linear.parameters import ClassificationLoss
 from pegasos.linear.stream import StreamMachine, known_classes, number_known_labels
 from pegasos.problems.joint import check_cost
-from pegasos.solvers import SDCA, Solver
+from pegasos.solvers import Solver
 from pegasos.solvers.auto import Auto
 
 __all__ = ["LinearSVC"]
@@ -32,7 +32,8 @@ __all__ = ["LinearSVC"]
 ENTRIES_FOR_THREADS = 100_000
 
 
-class LinearSVC(Classifier, StreamMachine):
+@parameters
+class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
     """Linear support vector classifier whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(y_i (<w, x_i> + b))``, where a penalised
@@ -51,7 +52,7 @@ class LinearSVC(Classifier, StreamMachine):
     multi_class : {"ovr", "joint"}, default="ovr"
         "ovr" trains one class against the rest, for each of more than two. "joint" trains all together: the machine
         of Crammer and Singer with the hinge loss, multinomial logistic regression with "log_loss"; its intercept is
-        penalised, and the solvers "auto", "sdca", "pegasos" and "sgd-s" serve it.
+        penalised, and the solvers "auto", "sdca", "pegasos" and "sgd-s" support it.
     cost : array of shape (n_classes, n_classes), default=None
         What it costs to take a class (row, in the order of ``classes_``) for another (column), with
         ``multi_class="joint"`` and the hinge loss. Not negative, and zero on the diagonal; None is 1 off it.
@@ -68,7 +69,7 @@ class LinearSVC(Classifier, StreamMachine):
     intercept : {"penalized", "free"}, default="penalized"
         What kind of intercept. A penalised one, as in LIBLINEAR, is the weight of a constant feature of value
         `intercept_scaling`. A free one is not in the norm, as in LIBSVM; the solvers "auto", "interior-point",
-        "sdca" and "pegasos" serve it.
+        "sdca" and "pegasos" support it.
     intercept_scaling : float, default=1.0
         The value of the constant feature; larger penalises the intercept less. A free intercept has none.
     scale : {"auto"}, default=None
@@ -81,7 +82,7 @@ class LinearSVC(Classifier, StreamMachine):
     early_stopping : bool, default=False
         Whether to stop also when the accuracy on examples held out has not improved for `n_iter_no_change` epochs, and
         take the weights where it was best. The certificate is that of the problem on the other examples, with the
-        reason "early_stopping". Served by the solvers "pegasos", "sgd-r", "sgd-s" and "sgd-m".
+        reason "early_stopping". Supported by the solvers "pegasos", "sgd-r", "sgd-s" and "sgd-m".
     validation_fraction : float, default=0.1
         The share of the examples held out, of each class alike.
     n_iter_no_change : int, default=5
@@ -141,66 +142,23 @@ class LinearSVC(Classifier, StreamMachine):
 
     regressor = "LinearSVR, on the command line --task regression"
 
-    options: ClassVar[Mapping[str, Option]] = {
-        "loss": Choice(values=names("hinge", "squared_hinge", "log_loss"), help="the loss"),
-        "multi_class": Choice(
+    multi_class: str = parameter(
+        "ovr",
+        Choice(
             values=names("ovr", "joint"),
             help="each of more than two classes against the rest, or all together",
             habits={"crammer_singer": "Crammer and Singer's machine is multi_class='joint' with loss='hinge'"},
         ),
-        **StreamMachine.options,
-        "early_stopping": Flag(help="stop also when the accuracy on examples held out no longer improves"),
-        "validation_fraction": Number(low=0, high=1, open=True, help="share of the examples held out"),
-        "n_iter_no_change": Integer(low=1, help="epochs without a better accuracy after which to stop"),
-    }
+    )
+    cost: ArrayLike | None = None
 
-    @explains_habits
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        alpha: float | None = None,
-        loss: str = "hinge",
-        multi_class: str = "ovr",
-        cost: ArrayLike | None = None,
-        solver: str | Solver = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        fit_intercept: bool = True,
-        intercept: str = "penalized",
-        intercept_scaling: float = 1.0,
-        scale: str | None = None,
-        class_weight: Mapping[Any, float] | str | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.alpha = alpha
-        self.loss = loss
-        self.multi_class = multi_class
-        self.cost = cost
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.fit_intercept = fit_intercept
-        self.intercept = intercept
-        self.intercept_scaling = intercept_scaling
-        self.scale = scale
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    def _refuse_combinations(self, solver: Solver) -> None:
+        super()._refuse_combinations(solver)
+        if getattr(self, "cost", None) is not None and not (self.multi_class == "joint" and self.loss == "hinge"):
+            raise ValueError(
+                f"cost is for multi_class='joint' with loss='hinge', and these are {self.multi_class!r} and "
+                f"{self.loss!r}; leave it out, or use class_weight"
+            )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of shape (n_samples,) for two classes, positive for ``classes_[1]``; for more (n_samples, n_classes).
@@ -285,127 +243,72 @@ class LinearSVC(Classifier, StreamMachine):
         """What it costs to take one class for another."""
         return check_cost(self.cost, n_classes)
 
-    def _run(self, task: Task, report: Report) -> None:
+    def _run(self, task: Task, progress: Progress) -> None:
         """Solve the one problem or several, and store what was found."""
         if self.multi_class == "joint":
-            self._run_joint(task, report)
+            self._run_joint(task, progress)
         elif len(task.data.classes) > 2:
-            self._run_parts(task, report)
+            self._run_parts(task, progress)
         else:
-            last = task.last
-            if last is not None and len(self.coef_) != 1:  # it was joint
-                last = None
-            start = None if last is None else self._start(task.examples, self.coef_[0], float(self.intercept_[0]), last)
-            self._store(self._solve_one(task, 1, start, report, self._budget(task.elapsed)), task.examples)
+            super()._run(task, progress)
         self.classes_ = task.data.classes
 
-    def _solve_one(self, task: Task, number: int, start: WarmStart | None, report: Report, budget: Budget) -> Solution:
-        """One class against the rest; of two the second against the first."""
-        examples = task.examples
-        if len(task.data.classes) > 2:
-            examples = replace(examples, y=_against_the_rest(task.data, number))
-        problem = examples.problem(task.C)
-
-        def solve(budget: Budget, start: WarmStart | None, report: Report) -> Solution:
-            return task.check_finite(task.solver.solve(problem, budget, task.seed, start, report))
-
-        def score(held_out: Data, w: NDArray[np.float64]) -> float:
-            coef, intercept = examples.weights(w)
-            scores = safe_sparse_dot(held_out.X, coef) + intercept
-            return _accuracy(held_out, (scores > 0) == (held_out.encoded == number))
-
-        return self._stop_early_if_asked(task, solve, score, start, report, budget)
-
-    def _stop_early_if_asked(
-        self,
-        task: Task,
-        solve: Callable[[Budget, WarmStart | None, Report], Solution],
-        score: Callable[[Data, NDArray[np.float64]], float],
-        start: WarmStart | None,
-        report: Report,
-        budget: Budget,
-    ) -> Solution:
-        if task.held_out is None:
-            return solve(budget, start, report)
-
-        def solve_epoch(budget: Budget, start: WarmStart | None, epochs: float) -> Solution:
-            return solve(budget, start, Shifted(report, epochs))
-
-        return stop_early(
-            solve_epoch, functools.partial(score, task.held_out), budget, start, int(self.n_iter_no_change)
-        )
-
-    def _run_parts(self, task: Task, report: Report) -> None:
+    def _run_parts(self, task: Task, progress: Progress) -> None:
         """Each class against the rest: as many problems as classes, which share the rows in the core's hands."""
         count = len(task.data.classes)
         n_jobs = self._threads()
         if n_jobs is None:
-            worth = isinstance(task.solver, Auto) and task.examples.report.entries >= ENTRIES_FOR_THREADS
+            worth = isinstance(task.solver, Auto) and task.examples.facts.entries >= ENTRIES_FOR_THREADS
             n_jobs = usable_threads() if worth else 1
-        last = None if task.last is None or len(task.last.parts) != count else task.last.parts
-        shared = last is None and is_worth_sharing(task.examples, count, task.solver, float(self.tol))
+        anew = self._start(task, 0, count) is None
+        shared = anew and is_worth_sharing(task.examples, count, task.solver, float(self.tol))
         groups = group_classes(count) if shared else [range(k, k + 1) for k in range(count)]
         share = TimeShare(self.max_time, len(groups), n_jobs)
         labels = task.data.classes.tolist()
 
-        def solve_alone(number: int, budget: Budget, report: Report) -> Solution:
-            start = None
-            if last is not None:
-                intercept = float(self.intercept_[number])
-                start = self._start(task.examples, self.coef_[number], intercept, last[number])
-            return self._solve_one(task, number, start, report.part(f"{labels[number]!r}"), budget)
+        def solve_alone(number: int, budget: Budget, progress: Progress) -> Solution[Point]:
+            examples = replace(task.examples, y=_against_the_rest(task.data, number))
+            start = self._start(task, number, count)
+            return self._solve_one(task, examples, start, progress.part(f"{labels[number]!r}"), budget, number)
 
-        def solve(numbers: range, report: Report) -> list[tuple[Solution, State]]:
+        def solve(numbers: range, progress: Progress) -> list[Solution[Point]]:
             elapsed = task.elapsed
             budget = Budget(self.tol, self.max_iter, share.limit(elapsed), elapsed, n_jobs=1)
             if shared:
-                found = solve_together(task, numbers, budget, report, bool(self.warm_start))
+                found = solve_together(task, numbers, budget, progress, bool(self.warm_start))
             else:
-                found = [solve_alone(number, budget, report) for number in numbers]
-            # Dual points are as long as y each, and kept only for one who asks for it.
-            return [(replace(part, q=np.empty(0)), self._state(part, self.warm_start)) for part in found]
+                found = [solve_alone(number, budget, progress) for number in numbers]
+            return [self._without_dual_point(part) for part in found]
 
-        works = [(functools.partial(solve, numbers), report) for numbers in groups]
-        solutions, states = zip(*itertools.chain.from_iterable(run_all(works, n_jobs)), strict=True)
-        weights = [task.examples.weights(solution.w) for solution in solutions]
+        works = [(functools.partial(solve, numbers), progress) for numbers in groups]
+        solutions = list(itertools.chain.from_iterable(run_all(works, n_jobs)))
+        weights = [task.examples.weights(solution.point.w) for solution in solutions]
         self._store_weights(np.array([coef for coef, _ in weights]), np.array([intercept for _, intercept in weights]))
-        self._store_result(
-            State(max(state.t for state in states), None, self.loss, states),
-            task.examples,
-            join_parts([self._certificate(solution) for solution in solutions], task.elapsed),
-            [history_from_records(solution.records) for solution in solutions],
-        )
+        self._store(solutions, task.elapsed, task.examples)
 
-    def _run_joint(self, task: Task, report: Report) -> None:
+    def _without_dual_point(self, solution: Solution[Point]) -> Solution[Point]:
+        """Dual points of many classes take much memory, and are kept only for one who asks for it."""
+        return solution if self.warm_start else solution.moved(q=None)
+
+    def _run_joint(self, task: Task, progress: Progress) -> None:
         """All classes together, in one problem."""
         examples, count = task.examples, len(task.data.classes)
         problem = examples.joint_problem(task.C, task.data.encoded, self._check_cost(count))
-        solver: Any = SDCA() if isinstance(task.solver, Auto) else task.solver
-        start, last = None, task.last
-        if last is not None and not last.parts and len(self.coef_) == count:
-            q = last.q if last.loss == self.loss else None
+        start = None
+        if task.last is not None and len(task.last) == 1 and len(self.coef_) == count:
+            last = task.last[0]
+            q = last.point if last.loss == self.loss else None
             start = examples.joint_start(self.coef_, self.intercept_, last.t, q)
-
-        def solve(budget: Budget, start: WarmStart | None, report: Report) -> Solution:
-            return task.check_finite(solver.solve_joint(problem, budget, task.seed, start, report))
 
         def score(held_out: Data, w: NDArray[np.float64]) -> float:
             coef, intercepts = examples.joint_weights(w)
             scores = safe_sparse_dot(held_out.X, coef.T, dense_output=True) + intercepts
-            return _accuracy(held_out, scores.argmax(axis=1) == held_out.encoded)
+            return accuracy(held_out, scores.argmax(axis=1) == held_out.encoded)
 
-        solution = self._stop_early_if_asked(task, solve, score, start, report, self._budget(task.elapsed))
-        if isinstance(task.solver, Auto):
-            solution = replace(solution, solver=f"{solution.solver} with n_jobs={self._threads() or 1}, chosen by auto")
-        self._store_weights(*examples.joint_weights(solution.w))
-        state, history = self._state(solution, self.warm_start), history_from_records(solution.records)
-        self._store_result(state, examples, self._certificate(solution), history)
+        solution = task.solve(problem, self._budget(task.elapsed), start, progress, score)
+        self._store_weights(*examples.joint_weights(solution.point.w))
+        self._store([self._without_dual_point(solution)], task.elapsed, examples)
 
 
 def _against_the_rest(data: Data, number: int) -> NDArray[np.float64]:
     return np.where(data.encoded == number, 1.0, -1.0)
-
-
-def _accuracy(data: Data, right: NDArray[np.bool_]) -> float:
-    weights = data.sample_weight
-    return float(right.mean() if weights is None or not weights.any() else np.average(right, weights=weights))

@@ -2,10 +2,10 @@
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,15 +13,15 @@ from sklearn.base import RegressorMixin
 
 from pegasos._core import native
 from pegasos.base import clock
-from pegasos.base.estimator import Data, explains_habits
-from pegasos.base.options import Choice, Number, Option, names
-from pegasos.base.outcome import Solution
+from pegasos.base.estimator import Data
+from pegasos.base.outcome import Point, Solution
+from pegasos.base.parameters import parameters
 from pegasos.base.progress import make_run
 from pegasos.base.targets import middle_and_spread, near_middle
-from pegasos.certificate import Certificate, relative_gap
+from pegasos.certificate import Certificate
+from pegasos.linear.parameters import RegressionLoss
 from pegasos.linear.stream import StreamMachine
-from pegasos.problems.linear import Examples, Problem
-from pegasos.solvers import Solver
+from pegasos.problems.linear import Examples, LinearProblem
 
 __all__ = ["LinearSVR"]
 
@@ -29,7 +29,8 @@ __all__ = ["LinearSVR"]
 VERY_FAR = 1e3
 
 
-class LinearSVR(RegressorMixin, StreamMachine):
+@parameters
+class LinearSVR(RegressionLoss, RegressorMixin, StreamMachine):
     """Linear support vector regression whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, x_i> + b - y_i)``, where a penalised intercept b is part of w, and
@@ -63,50 +64,6 @@ random_state, verbose
     >>> reg.certificate_.converged, round(reg.score(X, y), 2)
     (True, 1.0)
     """
-
-    options: ClassVar[Mapping[str, Option]] = {
-        "epsilon": Number(low=0, help="errors up to this size cost nothing"),
-        "loss": Choice(values=names("epsilon_insensitive", "squared_epsilon_insensitive"), help="the loss"),
-        **StreamMachine.options,
-    }
-
-    @explains_habits
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.0,
-        C: float = 1.0,
-        alpha: float | None = None,
-        loss: str = "epsilon_insensitive",
-        solver: str | Solver = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        fit_intercept: bool = True,
-        intercept: str = "penalized",
-        intercept_scaling: float = 1.0,
-        scale: str | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.C = C
-        self.alpha = alpha
-        self.loss = loss
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.fit_intercept = fit_intercept
-        self.intercept = intercept
-        self.intercept_scaling = intercept_scaling
-        self.scale = scale
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The value of each example."""
@@ -147,32 +104,32 @@ random_state, verbose
             )
         return examples
 
-    def _as_stored(self, solution: Solution, problem: Problem, examples: Examples) -> Solution:
+    def _as_stored(self, solution: Solution[Point], problem: LinearProblem, examples: Examples) -> Solution[Point]:
         """With the shift given back the intercept is rounded once more; the upper bound is that of the model."""
         if examples.shift == 0:
             return solution
         budget, started = self._budget(solution.seconds), clock.now()
-        w, primal, above = solution.w.copy(), solution.primal, solution.above
+        w, bounds, known = solution.point.w.copy(), solution.bounds, solution.point.w[-1]
         w[-1] = examples.weights(w)[1] - examples.shift
-        if budget.max_time is not None and solution.seconds >= budget.max_time:
-            moved = _off(examples, w[-1], solution.w[-1])
-        else:
-            if w[-1] != solution.w[-1]:
-                found = native.certify(problem.core, make_run(budget, None), w, solution.q, budget.tol)
-                primal, above = found.primal, found.above
-            moved = _off(examples, w[-1], w[-1])
+        if budget.max_time is None or solution.seconds < budget.max_time:
+            if w[-1] != known:
+                assert solution.point.q is not None
+                found = native.certify(problem.core, make_run(budget), w, solution.point.q, budget.tol)
+                bounds = bounds._replace(primal=found.primal, above=found.above)
+            known = w[-1]
+        moved = _off(examples, w[-1], known)
         if moved > 0:  # the loss of an example, or its root, rises by that at most
             total = problem.C * problem.total_weight
             squared = self.loss == "squared_epsilon_insensitive"
-            more = moved * (2 * math.sqrt(total * primal) + total * moved if squared else total)
-            primal, above = primal + 1.01 * more, above + 1.01 * more
+            more = 1.01 * (moved * (2 * math.sqrt(total * bounds.primal) + total * moved if squared else total))
+            bounds = bounds._replace(primal=bounds.primal + more, above=bounds.above + more)
         reason = solution.reason
-        if reason == "tol" and relative_gap(primal, solution.dual) > budget.tol:
+        if reason == "tol" and bounds.gap > budget.tol:
             reason = "precision"
         seconds = solution.seconds + clock.now() - started
-        records = [[*row[:2], max(row[2], primal), row[3]] for row in solution.records]
-        records[-1] = [seconds, records[-1][1], primal, solution.dual]
-        return replace(solution, w=w, primal=primal, above=above, reason=reason, seconds=seconds, records=records)
+        records = [[*row[:2], max(row[2], bounds.primal), row[3]] for row in solution.records]
+        records[-1] = [seconds, records[-1][1], bounds.primal, bounds.dual]
+        return replace(solution.moved(w=w), bounds=bounds, reason=reason, seconds=seconds, records=records)
 
     def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:
         rounding = C * X.shape[0] * np.spacing(np.abs(self.intercept_[0]))

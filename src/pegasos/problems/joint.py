@@ -1,31 +1,32 @@
 """The problem of all classes jointly, as handed to a solver."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pegasos._core import native
+from pegasos.base.outcome import Point
+from pegasos.base.problem import Problem
 
-__all__ = ["JointProblem", "check_cost"]
+__all__ = ["JOINT_LOSSES", "JointProblem", "check_cost"]
+
+#: The losses that have a form for all classes together.
+JOINT_LOSSES = ("hinge", "log_loss")
 
 
-@dataclass(frozen=True)
-class JointProblem:
+@dataclass(frozen=True, kw_only=True)
+class JointProblem(Problem[Point]):
     """Minimise ``1/2 ||W||^2 + C sum_i s_i l(x_i W, y_i)``; see `cpp/classes/multiclass.hpp` for the losses."""
 
+    label: ClassVar[str] = "multi_class='joint'"
+
     core: native.JointProblem
-    n_rows: int
     dimension: int  # of a column of W: the features and the intercept
     n_classes: int
+    largest_norm: float  # of a row
     entries: float  # in all rows together
-    C: float
-    total_weight: float
-
-    @property
-    def alpha(self) -> float:
-        """The papers' lambda."""
-        return 1 / (self.C * self.total_weight)
 
 
 def check_cost(given: ArrayLike | None, n_classes: int) -> NDArray[np.float64]:

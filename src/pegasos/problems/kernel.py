@@ -1,114 +1,88 @@
-"""The problem of a kernel machine handed to a solver, and what the solver returns."""
+"""The problem of a kernel machine, as handed to a solver, and its points."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.certificate import relative_gap
+from pegasos.base.outcome import Solution, Start
+from pegasos.base.problem import Problem
 
-__all__ = ["KernelProblem", "KernelSolution", "feasible_start", "make_problem"]
+__all__ = ["KERNEL_LOSSES", "KernelPoint", "KernelProblem", "continuing", "feasible_start", "make_problem"]
+
+#: The losses that its dual has a form for.
+KERNEL_LOSSES = ("hinge", "epsilon_insensitive")
 
 
 @dataclass(frozen=True)
-class KernelProblem:
+class KernelPoint:
+    """``w = sum_i beta_i phi(x_i)``, its dual variables, and what a solver knows of them."""
+
+    variables: NDArray[np.float64]  # of the dual problem
+    beta: NDArray[np.float64]  # by example
+    b: float = 0.0
+    squared_norm: float = 0.0  # of w
+    evaluations: float = 0.0  # of the kernel
+    updates: int = 0  # changes of a coefficient, each of which takes a row of the kernel matrix
+    responses: NDArray[np.float64] | None = None  # of all examples, those held out too,
+    error: float = 0.0  # by which they may be off
+    dual_variables: NDArray[np.float64] | None = None  # of the dual value, where these are others
+
+    @property
+    def last_variables(self) -> NDArray[np.float64]:
+        """Where a run that continues another from here starts."""
+        return self.variables if self.dual_variables is None else self.dual_variables
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelProblem(Problem[KernelPoint]):
     """Minimise ``1/2 ||w||^2 + C sum_i s_i loss(<w, phi(x_i)> + b, y_i)`` over w in the space of the kernel.
 
     Its dual has one variable per example with the hinge loss and two with the epsilon-insensitive one;
     `cpp/kernel/problem.hpp` has both in one form.
     """
 
+    label: ClassVar[str] = "a kernel"
+
     source: native.KernelSource
     core: native.KernelProblem
-    n_rows: int
     free_intercept: bool
-    loss: str  # "hinge" or "epsilon_insensitive"
     y: NDArray[np.float64]  # -1 or 1; for regression the targets
     s: NDArray[np.float64]
-    C: float
     cached_rows: int  # rows of the kernel matrix that may be kept
     held_out: NDArray[np.float64] | None = None  # labels of further rows of the kernel matrix, to stop by
     patience: int = 0  # epochs without fewer errors there after which to stop
 
-    @property
-    def alpha(self) -> float:
-        """The papers' lambda."""
-        return float(1 / (self.C * self.s.sum()))
+    def beta(self, variables: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the examples weigh at a dual point."""
+        return variables if self.loss == "hinge" else variables[: self.n_rows] + variables[self.n_rows :]
 
-
-@dataclass(frozen=True)
-class KernelSolution:
-    """What a solver found: ``w = sum_i beta_i phi(x_i)``."""
-
-    beta: NDArray[np.float64]  # by example
-    b: float
-    variables: NDArray[np.float64]  # of the dual problem, for a run that continues this one
-    primal: float
-    dual: float
-    epochs: float
-    seconds: float
-    squared_norm: float  # of w
-    evaluations: float  # of the kernel
-    updates: int  # changes of a coefficient, each of which takes a row of the kernel matrix
-    reason: str
-    records: list[list[float]]
-    solver: str
-    above: float = 0.0  # what rounding may add to the primal value, which allows for it,
-    below: float = 0.0  # and take off the dual one
-    responses: NDArray[np.float64] | None = None  # of all examples, those held out too,
-    error: float = 0.0  # by which they may be off
-    dual_variables: NDArray[np.float64] | None = None  # of the dual value, where these are others
-
-    @property
-    def plain_gap(self) -> float:
-        """The gap without an allowance for rounding."""
-        return relative_gap(self.primal - self.above, self.dual + self.below)
-
-    @property
-    def last_variables(self) -> NDArray[np.float64]:
-        """Where a run that continues this one starts."""
-        return self.variables if self.dual_variables is None else self.dual_variables
-
-    def continuing(self, first: "KernelSolution") -> "KernelSolution":
-        """This one, with the work of the run that it began at the end of."""
-        records = [[seconds, first.epochs + epoch, *bounds] for seconds, epoch, *bounds in self.records]
-        return replace(
-            self,
-            epochs=first.epochs + self.epochs,
-            evaluations=first.evaluations + self.evaluations,
-            updates=first.updates + self.updates,
-            records=[*first.records, *records],
-        )
-
-    @classmethod
-    def from_core(
-        cls, problem: KernelProblem, found: Any, solver: str, budget_reason: str = "max_iter"
-    ) -> "KernelSolution":
-        """What the core returned; `budget_reason` tells which budget it used up."""
-        variables = found.beta if problem.held_out is None else found.beta[: problem.n_rows]
-        beta = variables if problem.loss == "hinge" else variables[: problem.n_rows] + variables[problem.n_rows :]
-        return cls(
-            beta=beta,
-            b=found.b,
+    def point(self, found: Any) -> KernelPoint:
+        """What the core found."""
+        variables = found.beta if self.held_out is None else found.beta[: self.n_rows]
+        return KernelPoint(
             variables=variables,
-            primal=found.bounds.primal,
-            dual=found.bounds.dual,
-            above=found.bounds.above,
-            below=found.bounds.below,
-            responses=found.responses,
-            error=found.error,
-            dual_variables=found.dual_beta[: problem.core.size] if len(found.dual_beta) else None,
-            epochs=found.epochs,
-            seconds=found.seconds,
+            beta=self.beta(variables),
+            b=found.b,
             squared_norm=found.squared_norm,
             evaluations=found.evaluations,
             updates=found.updates,
-            reason=budget_reason if found.reason == "budget" else found.reason,
-            records=found.history,
-            solver=solver,
+            responses=found.responses,
+            error=found.error,
+            dual_variables=found.dual_beta[: self.core.size] if len(found.dual_beta) else None,
         )
+
+
+def continuing(first: Solution[KernelPoint], second: Solution[KernelPoint]) -> Solution[KernelPoint]:
+    """The second run, with the work of the first, at whose end it began."""
+    records = [[seconds, first.epochs + epoch, *bounds] for seconds, epoch, *bounds in second.records]
+    whole = second.moved(
+        evaluations=first.point.evaluations + second.point.evaluations,
+        updates=first.point.updates + second.point.updates,
+    )
+    return replace(whole, epochs=first.epochs + second.epochs, records=[*first.records, *records])
 
 
 def make_problem(
@@ -139,11 +113,24 @@ def make_problem(
             np.concatenate([bound, zero]),
             free_intercept,
         )
-    return KernelProblem(source, core, len(y), free_intercept, loss, y, s, C, cached_rows, held_out, patience)
+    return KernelProblem(
+        n_rows=len(y),
+        C=C,
+        total_weight=float(s.sum()),
+        loss=loss,
+        source=source,
+        core=core,
+        free_intercept=free_intercept,
+        y=y,
+        s=s,
+        cached_rows=cached_rows,
+        held_out=held_out,
+        patience=patience,
+    )
 
 
-def feasible_start(problem: KernelProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Dual variables to start from, given the weight of each example in another fit.
+def feasible_start(problem: KernelProblem, beta: NDArray[np.float64]) -> Start[KernelPoint]:
+    """Where to start from, given the weight of each example in another fit.
 
     The bounds may have changed since. With an intercept the variables sum to zero, so what was cut off on one side is
     taken off the other in proportion.
@@ -157,4 +144,5 @@ def feasible_start(problem: KernelProblem, beta: NDArray[np.float64]) -> NDArray
             up *= below / above
         elif below > above:
             down *= above / below
-    return up - down if problem.loss == "hinge" else np.concatenate([up, -down])
+    variables = up - down if problem.loss == "hinge" else np.concatenate([up, -down])
+    return Start(KernelPoint(variables, problem.beta(variables)))

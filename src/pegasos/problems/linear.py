@@ -1,37 +1,56 @@
-"""The problem handed to a solver: examples in the core's hands, labels, weights, C and loss."""
+"""The problem of a linear machine, as handed to a solver, and the examples behind it."""
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.outcome import WarmStart
+from pegasos.base.outcome import Point, Start
+from pegasos.base.problem import Problem
 from pegasos.problems.joint import JointProblem
 
-__all__ = ["Examples", "Problem"]
+__all__ = ["BlocksProblem", "Examples", "LinearProblem", "StreamProblem"]
 
 
-@dataclass(frozen=True)
-class Problem:
+@dataclass(frozen=True, kw_only=True)
+class LinearProblem(Problem[Point]):
     """Minimise ``1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>)``, or with targets y_i ``loss(<w, x_i>, y_i)``."""
 
     core: native.Problem
-    n_rows: int
     dimension: int  # of w: the features and the intercept
     has_intercept: bool
     free_intercept: bool  # not penalised: the last entry of w is not in the norm
-    total_weight: float
-    C: float
-    loss: str
     largest_norm: float  # of a row
     entries: float  # in all rows together
 
-    @property
-    def alpha(self) -> float:
-        """The papers' lambda."""
-        return 1 / (self.C * self.total_weight)
+
+@dataclass(frozen=True, kw_only=True)
+class BlocksProblem(Problem[Point]):
+    """The same, of examples that come in blocks, as they do not fit in memory."""
+
+    label: ClassVar[str] = "a data set larger than memory"
+
+    epsilon: float
+    dimension: int
+
+    def core(self, rows: native.Rows, y: NDArray[np.float64], s: NDArray[np.float64]) -> native.Problem:
+        """The rows of a block as part of the problem."""
+        return native.Problem(rows, y, s, self.C, self.loss, False, self.epsilon)
+
+
+@dataclass(frozen=True)
+class StreamProblem:
+    """Minimise ``alpha/2 ||w||^2`` and the mean loss of a stream, whose examples are met once each."""
+
+    label: ClassVar[str] = "a stream"
+
+    dimension: int
+    loss: str
+    epsilon: float
+    alpha: float | None  # None: the loss alone
 
 
 @dataclass(frozen=True)
@@ -39,7 +58,7 @@ class Examples:
     """Examples in the core's hands: a problem but for its C, so that many of them can share the rows."""
 
     rows: native.Rows
-    report: native.RowsReport
+    facts: native.RowsReport
     y: NDArray[np.float64]  # -1 or 1; for regression the targets
     s: NDArray[np.float64]
     dimension: int  # of w
@@ -57,11 +76,11 @@ class Examples:
     @property
     def largest_norm(self) -> float:
         """Of a row."""
-        return math.sqrt(self.report.largest_squared_norm)
+        return math.sqrt(self.facts.largest_squared_norm)
 
-    def problem(self, C: float) -> Problem:
+    def problem(self, C: float) -> LinearProblem:
         """The problem at this C."""
-        return Problem(
+        return LinearProblem(
             core=native.Problem(self.rows, self.y, self.s, C, self.loss, self.free_intercept, self.epsilon),
             n_rows=len(self.y),
             dimension=self.dimension,
@@ -71,7 +90,7 @@ class Examples:
             C=C,
             loss=self.loss,
             largest_norm=self.largest_norm,
-            entries=self.report.entries,
+            entries=self.facts.entries,
         )
 
     def joint_problem(self, C: float, classes: NDArray[np.intp], cost: NDArray[np.float64]) -> JointProblem:
@@ -81,9 +100,11 @@ class Examples:
             n_rows=len(classes),
             dimension=self.dimension,
             n_classes=len(cost),
-            entries=self.report.entries,
-            C=C,
+            largest_norm=self.largest_norm,
+            entries=self.facts.entries,
             total_weight=self.total_weight,
+            C=C,
+            loss=self.loss,
         )
 
     def joint_weights(self, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -94,19 +115,20 @@ class Examples:
 
     def joint_start(
         self, coef: NDArray[np.float64], intercept: NDArray[np.float64], t: int, q: NDArray[np.float64] | None
-    ) -> WarmStart:
+    ) -> Start[Point]:
         """As `start`, of all classes; the dual point is of use for the same number of examples only."""
         table = np.empty((self.dimension, len(coef)))
         table[:-1] = coef.T if self.scale is None else coef.T * self.scale[:, None]
         table[-1] = intercept / self.bias if self.bias else 0.0
-        return WarmStart(table.ravel(), t, q if q is not None and len(q) == len(self.s) * len(coef) else None)
+        known = q is not None and len(q) == len(self.s) * len(coef)
+        return Start(Point(table.ravel(), q if known else None), t)
 
     def weights(self, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         """Weights of the features as they were given, and the intercept, from the w of a solution."""
         coef = w[:-1].copy() if self.scale is None else w[:-1] / self.scale
         return coef, float(w[-1] * self.bias + self.shift)
 
-    def start(self, coef: NDArray[np.float64], intercept: float, t: int, q: NDArray[np.float64] | None) -> WarmStart:
+    def start(self, coef: NDArray[np.float64], intercept: float, t: int, q: NDArray[np.float64] | None) -> Start[Point]:
         """Where a fit to these examples continues another: from its weights, whatever its scales and bias were, and
         from its dual point. Examples that have come since start at zero; a dual point of more examples is of no use.
         """
@@ -115,4 +137,4 @@ class Examples:
         if q is not None:
             missing = len(self.y) - len(q)
             q = None if missing < 0 else np.append(q, np.zeros(missing))
-        return WarmStart(w, t, q)
+        return Start(Point(w, q), t)

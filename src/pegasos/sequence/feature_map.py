@@ -16,6 +16,7 @@ phi_down||^2``, c = C s_i, and the best t <= p_down has a formula.
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,12 +30,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base import clock
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
-from pegasos.base.estimator import Machine
 from pegasos.base.options import Option, check_options
-from pegasos.base.outcome import Budget, Solution, check_finite
-from pegasos.base.progress import Report, make_report
+from pegasos.base.outcome import Budget, Method, Point, Solution, check_finite
+from pegasos.base.parameters import Budgets, Penalty, Seeded, parameters
+from pegasos.base.progress import Progress, make_progress
 from pegasos.base.validation import check_weights, sum_weights
-from pegasos.certificate import REASONS, Certificate, History, certificate_of, history_from_records
+from pegasos.certificate import REASONS, Certificate, History
 from pegasos.problems.joint import check_cost
 
 __all__ = ["FeatureMapSVC"]
@@ -49,7 +50,19 @@ LARGEST = 10**9
 PASSES = 5
 
 
-class FeatureMapSVC(ClassifierMixin, BaseEstimator):
+@parameters(kw_only=False)
+class FeatureMapParameters(Seeded, Budgets, Penalty):
+    """Parameters; the first may be given by its place."""
+
+    options: ClassVar[Mapping[str, Option]]
+
+    feature_map: FeatureMap
+    _: KW_ONLY
+    labels: Sequence[Any] | NDArray[Any] | None = None
+    cost: ArrayLike | Callable[[Any, Any], float] | None = None
+
+
+class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, BaseEstimator):
     """Support vector classifier with features of example and label together, certified, for small problems.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i max_k [cost(y_i, k) + <w, phi(x_i, k)> - <w, phi(x_i, y_i)>]``, where phi
@@ -101,35 +114,6 @@ class FeatureMapSVC(ClassifierMixin, BaseEstimator):
     history_: History
     n_iter_: int
 
-    options: ClassVar[Mapping[str, Option]] = {
-        name: Machine.options[name] for name in ("C", "alpha", "tol", "max_iter", "max_time")
-    }
-
-    def __init__(
-        self,
-        feature_map: FeatureMap,
-        *,
-        labels: Sequence[Any] | NDArray[Any] | None = None,
-        cost: ArrayLike | Callable[[Any, Any], float] | None = None,
-        C: float = 1.0,
-        alpha: float | None = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.feature_map = feature_map
-        self.labels = labels
-        self.cost = cost
-        self.C = C
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
-
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to the examples X, a sequence or array of whatever `feature_map` takes, with labels y."""
         started = clock.now()
@@ -145,17 +129,17 @@ class FeatureMapSVC(ClassifierMixin, BaseEstimator):
         cost = self._check_cost(classes)
         s = np.ones(len(own)) if sample_weight is None else check_weights(sample_weight, own)
         total = sum_weights(s)
-        C = float(self.C if self.alpha is None else 1 / (self.alpha * total))
+        C = self.weight_of_loss(total)
         random = check_random_state(self.random_state)
         problem = _Problem(_all_features(self.feature_map, items, classes), own, s, C, cost)
         budget = Budget(self.tol, self.max_iter, self.max_time)
-        report = make_report(self.verbose)
+        progress = make_progress(self.verbose)
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                solution = _solve(problem, budget, random, started, report)
+                solution = _solve(problem, budget, random, started, progress)
         finally:
-            report.close()
-        self._store(check_finite(solution, C, total, problem.largest_norm), classes)
+            progress.close()
+        self._store(check_finite(solution, problem), classes)
         if not self.certificate_.converged:
             warnings.warn(self._advice(), ConvergenceWarning, stacklevel=2)
         return self
@@ -203,11 +187,11 @@ class FeatureMapSVC(ClassifierMixin, BaseEstimator):
         labels = classes.tolist()
         return check_cost([[self.cost(true, taken) for taken in labels] for true in labels], len(labels))
 
-    def _store(self, solution: Solution, classes: NDArray[Any]) -> None:
-        self.certificate_ = certificate_of(solution, self.tol)
-        self.history_ = history_from_records(solution.records)
+    def _store(self, solution: Solution[Point], classes: NDArray[Any]) -> None:
+        self.certificate_ = solution.certificate(self.tol)
+        self.history_ = solution.history
         self.n_iter_ = self.certificate_.n_iter
-        self.coef_, self.classes_ = solution.w, classes
+        self.coef_, self.classes_ = solution.point.w, classes
 
     def _advice(self) -> str:
         found = self.certificate_
@@ -238,6 +222,10 @@ class _Problem:
     @property
     def largest_norm(self) -> float:
         return float(self.norms.max())
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.s.sum())
 
     def weights(self, p: Floats) -> Floats:
         """w at the dual point p."""
@@ -272,8 +260,8 @@ class _Problem:
 
 
 def _solve(
-    problem: _Problem, budget: Budget, random: np.random.RandomState, started: float, report: Report
-) -> Solution:
+    problem: _Problem, budget: Budget, random: np.random.RandomState, started: float, progress: Progress
+) -> Solution[Point]:
     """Block-coordinate Frank-Wolfe in pairs, in a random order of the examples.
 
     Each check tells what the examples add to the gap. Those that add less than a tenth of the average rest until the
@@ -306,7 +294,7 @@ def _solve(
         order = np.flatnonzero(gaps > 0.1 * gaps.mean())
         seconds = clock.now() - started
         records.append([seconds, visits / n, bounds.primal, bounds.dual])
-        report.checked(*records[-1])
+        progress.checked(*records[-1])
         exhausted = moves == 0 or len(order) == 0 or not math.isfinite(found.primal)
         if budget.tol > 0 and bounds.gap <= budget.tol:
             reason = "tol"
@@ -314,20 +302,15 @@ def _solve(
             reason = "precision"
         elif not reason and visits >= budget.max_iter * n:
             reason = "max_iter"
-    solver = "block-coordinate Frank-Wolfe in pairs"
     return Solution(
-        w=best_w,
-        q=p.ravel(),
-        t=visits,
-        primal=bounds.primal,
-        dual=bounds.dual,
-        above=bounds.above,
-        below=bounds.below,
+        point=Point(best_w, p.ravel()),
+        bounds=bounds,
         epochs=visits / n,
         seconds=seconds,
         reason=reason,
         records=records,
-        solver=solver,
+        method=Method(("block-coordinate Frank-Wolfe in pairs",)),
+        t=visits,
     )
 
 

@@ -232,7 +232,7 @@ def encode_labels(labels: list[Any]) -> Labels:
     if len(different) < 2:
         raise ValueError(f"y has one label only, {different[0]!r}; a classifier needs two")
     if len(different) > 65_535:
-        raise ValueError(f"y has {len(different)} different labels; at most 65535 are served")
+        raise ValueError(f"y has {len(different)} different labels; at most 65535 are supported")
     classes = np.array(different)
     for label, kept in zip(different, classes.tolist(), strict=True):
         if label != kept or isinstance(kept, float) or classes.dtype.kind == "O":

@@ -10,7 +10,7 @@ from pegasos.base.options import Integer
 from pegasos.io.model import Features, Header, Kind, Tensors, take
 from pegasos.io.text import HASH, check_hash
 from pegasos.problems.joint import check_cost
-from pegasos.problems.sequence import SequenceStart
+from pegasos.problems.sequence import Labellings
 from pegasos.sequence.input import KINDS, Encoder
 from pegasos.sequence.svc import SequenceSVC
 from pegasos.sequence.templates import Template
@@ -117,7 +117,7 @@ def _unpack_vocabulary(tensors: Tensors) -> native.Vocabulary:
         raise ValueError(f"'vocabulary': {error}") from None
 
 
-def _unpack_dual(tensors: Tensors, n_labels: int) -> SequenceStart:
+def _unpack_dual(tensors: Tensors, n_labels: int) -> Labellings:
     """Labellings of the sequences, in their order, with their shares."""
     owners: NDArray[np.uint32] = take(tensors, "dual.owners", (None,), dtype=np.uint32)
     shares = take(tensors, "dual.shares", (len(owners),))
@@ -129,7 +129,7 @@ def _unpack_dual(tensors: Tensors, n_labels: int) -> SequenceStart:
         raise ValueError("'dual.shares' has numbers in it that are not between 0 and 1")
     if not (labels < n_labels).all():
         raise ValueError(f"'dual.labels' has numbers in it that are none of {n_labels} labels")
-    return SequenceStart(owners, shares, labels)
+    return Labellings(owners, shares, labels)
 
 
 TEMPLATE = Features("template", Template, _pack_template, _unpack_template)

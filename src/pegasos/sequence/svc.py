@@ -1,9 +1,9 @@
 """Sequence labelling: a chain of labels, trained by the structured hinge loss."""
 
-import math
 import warnings
-from collections.abc import Collection, Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Collection
+from dataclasses import KW_ONLY
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,16 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base import clock
-from pegasos.base.estimator import Machine, explains_habits, shortfall
-from pegasos.base.options import Flag, Integer, Option
-from pegasos.base.progress import make_report
+from pegasos.base.estimator import Common, Machine, shortfall
+from pegasos.base.options import Flag, Integer
+from pegasos.base.outcome import Solution, Start, refuse_overflow
+from pegasos.base.parameters import parameter, parameters
+from pegasos.base.progress import make_progress
 from pegasos.base.rows import check_rows
+from pegasos.base.supports import WARM_START, refuse_unsupported
 from pegasos.base.validation import sum_weights
-from pegasos.certificate import Certificate, History, certificate_of, history_from_records
+from pegasos.certificate import Certificate, History
 from pegasos.problems.joint import check_cost
-from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
+from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.sequence.input import Encoder, Labels, Sequences, encode_labels, look_up_labels, take_labels
-from pegasos.solvers import SEQUENCE_SOLVERS, Pegasos, Solver
+from pegasos.solvers import SEQUENCE_SOLVERS, Solver
 
 __all__ = ["SequenceSVC"]
 
@@ -30,7 +33,24 @@ Floats = NDArray[np.float64]
 Constraints = str | Collection[tuple[Any, Any]]
 
 
-class SequenceSVC(Machine):
+@parameters(kw_only=False)
+class SequenceParameters(Common):
+    """Parameters of machines for sequences; the first two may be given by their place."""
+
+    C: float = 1.0
+    alpha: float | None = None
+    _: KW_ONLY
+    max_iter: int = 10_000
+    cost: ArrayLike | None = None
+    constraints: Constraints | None = None
+    boundaries: bool = parameter(True, Flag(help="have weights for the first and the last label"))
+    min_count: int = parameter(1, Integer(low=1, help="leave out features that occur less often"))
+    hash_bits: int | None = parameter(
+        None, Integer(low=1, high=28, optional=True, help="features by so many bits of their hash")
+    )
+
+
+class SequenceSVC(SequenceParameters, Machine):
     """Support vector machine for sequences of labels: structured hinge loss on a chain of first order.
 
     Minimises ``1/2 ||w||^2 + C sum_i s_i max_y (cost(y_i, y) + <w, phi(x_i, y)> - <w, phi(x_i, y_i)>)`` over all
@@ -121,53 +141,9 @@ class SequenceSVC(Machine):
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     _encoder: Encoder
-    _last: SequenceStart | None
+    _last: Labellings | None
 
     solvers = SEQUENCE_SOLVERS
-    options: ClassVar[Mapping[str, Option]] = {
-        **Machine.options,
-        "boundaries": Flag(help="have weights for the first and the last label"),
-        "min_count": Integer(low=1, help="leave out features that occur less often"),
-        "hash_bits": Integer(low=1, high=28, optional=True, help="features by so many bits of their hash"),
-    }
-
-    @explains_habits
-    def __init__(
-        self,
-        C: float = 1.0,
-        alpha: float | None = None,
-        *,
-        cost: ArrayLike | None = None,
-        constraints: Constraints | None = None,
-        boundaries: bool = True,
-        fit_intercept: bool = True,
-        min_count: int = 1,
-        hash_bits: int | None = None,
-        solver: str | Solver = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 10_000,
-        max_time: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.alpha = alpha
-        self.cost = cost
-        self.constraints = constraints
-        self.boundaries = boundaries
-        self.fit_intercept = fit_intercept
-        self.min_count = min_count
-        self.hash_bits = hash_bits
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     # The lengths come before the weights, unlike in other machines, as they say what X is.
     def fit(  # type: ignore[override]
@@ -199,18 +175,25 @@ class SequenceSVC(Machine):
         if last is not None:
             last = _drop_forbidden(last, sequences, barriers)
         weights = _check_weights(sample_weight, len(sequences))
-        C = float(self.C if self.alpha is None else 1 / (self.alpha * sum_weights(weights)))
+        C = self.weight_of_loss(sum_weights(weights))
         cost = check_cost(self.cost, len(labels.classes))
         rows, _ = check_rows(sequences.X, float(bool(self.fit_intercept)), self._threads() or 1)
         core = native.ChainProblem(
             rows, sequences.starts, labels.encoded, weights, C, cost, barriers, bool(self.boundaries)
         )
-        problem = SequenceProblem(core, len(sequences), len(labels.classes), C, float(weights.sum()))
+        problem = SequenceProblem(
+            n_rows=len(sequences),
+            C=C,
+            total_weight=float(weights.sum()),
+            loss="hinge",
+            core=core,
+            n_labels=len(labels.classes),
+        )
 
-        report = make_report(self.verbose)
+        progress = make_progress(self.verbose)
         try:
             budget = self._budget(clock.now() - started)
-            found = solver.solve_sequences(problem, budget, self._seed(), last, report)
+            found = solver.solve(problem, budget, self._seed(), None if last is None else Start(last), progress)
         except MemoryError:
             n_features, n_labels = sequences.X.shape[1], len(labels.classes)
             raise MemoryError(
@@ -218,7 +201,7 @@ class SequenceSVC(Machine):
                 f"{20e-9 * n_features * n_labels:.2g} GB, do not fit into memory; lower hash_bits, or raise min_count"
             ) from None
         finally:
-            report.close()
+            progress.close()
         self._encoder, self.classes_ = encoder, labels.classes
         self._check_names(X, reset=True)
         self._store(found)
@@ -284,13 +267,13 @@ class SequenceSVC(Machine):
         }
 
     def _refuse_combinations(self, solver: Solver) -> None:
-        if self.warm_start and isinstance(solver, Pegasos):
-            raise ValueError("warm_start=True continues a fit of FrankWolfe; with Pegasos leave it out")
+        if self.warm_start:
+            refuse_unsupported(solver, SequenceProblem, SEQUENCE_SOLVERS, [WARM_START])
         named = isinstance(self.constraints, str) and self.constraints == "bio"
         if not (self.constraints is None or named or isinstance(self.constraints, list | tuple | set | frozenset)):
             raise ValueError(f"constraints={self.constraints!r}: must be 'bio', a list of pairs of labels, or None")
 
-    def _check_last(self, last: SequenceStart, labels: Labels, sequences: Sequences) -> SequenceStart | None:
+    def _check_last(self, last: Labellings, labels: Labels, sequences: Sequences) -> Labellings | None:
         """The start of a fit that continues the last one; none where the sequences are others."""
         if not np.array_equal(labels.classes, self.classes_):
             raise ValueError(
@@ -325,19 +308,16 @@ class SequenceSVC(Machine):
                 barriers[len(names) if before is None else numbers[before], numbers[after]] = -np.inf
         return barriers
 
-    def _store(self, found: SequenceSolution) -> None:
-        n_labels = len(self.classes_)
-        table = found.weights.reshape(-1, n_labels)
-        links = found.links.reshape(n_labels + 2, n_labels)
-        if not (np.isfinite(table).all() and math.isfinite(found.primal)):
-            raise ValueError("the numbers overflowed; lower C, or scale weights and features")
+    def _store(self, found: Solution[SequencePoint]) -> None:
+        n_labels, point = len(self.classes_), found.point
+        table = point.weights.reshape(-1, n_labels)
+        links = point.links.reshape(n_labels + 2, n_labels)
+        refuse_overflow(table, found.bounds.primal, of="C, weights and features")
         self.coef_, self.intercept_ = table[:-1].T, table[-1].copy()  # a view: the table may be large
         self.transitions_, self.start_, self.end_ = links[:-2].copy(), links[-2].copy(), links[-1].copy()
         self.n_features_in_ = self.coef_.shape[1]
-        self._last = found.start
-        self.certificate_ = certificate_of(found, self.tol)
-        self.n_iter_ = self.certificate_.n_iter
-        self.history_ = history_from_records(found.records)
+        self._last = point.labellings
+        self._store_outcome([found], [found.certificate(self.tol)], found.seconds)
 
     def _decode(
         self, X: Any, lengths: ArrayLike | None, scores: bool = False
@@ -414,14 +394,14 @@ def _check_allowed(labels: Labels, sequences: Sequences, barriers: Floats) -> No
     raise ForbiddenLink(i, place - int(starts[i]), f"the label {own!r} {where}")
 
 
-def _drop_forbidden(last: SequenceStart, sequences: Sequences, barriers: Floats) -> SequenceStart:
+def _drop_forbidden(last: Labellings, sequences: Sequences, barriers: Floats) -> Labellings:
     """The labellings that constraints allow: they may be others than at the last fit."""
     lengths = sequences.lengths[last.owners]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
     _, wrong, wrong_end = _find_forbidden(last.labels, starts, barriers)
     numbers = np.repeat(np.arange(len(lengths)), lengths)  # of the labelling, for each position
     allowed = np.bincount(numbers[wrong | wrong_end], minlength=len(lengths)) == 0
-    return SequenceStart(last.owners[allowed], last.shares[allowed], last.labels[allowed[numbers]])
+    return Labellings(last.owners[allowed], last.shares[allowed], last.labels[allowed[numbers]])
 
 
 def _find_forbidden(

@@ -1,6 +1,11 @@
 """The methods: one class per algorithm, holding only that algorithm's options."""
 
+from typing import Any
+
 from pegasos.base.solver import Solver
+from pegasos.problems.kernel import KernelProblem
+from pegasos.problems.linear import LinearProblem, StreamProblem
+from pegasos.problems.sequence import SequenceProblem
 from pegasos.solvers.adagrad import AdaGrad
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.constant_step import ConstantStep
@@ -16,6 +21,7 @@ from pegasos.solvers.sgd import SGDM, SGDR, SGDS
 from pegasos.solvers.smo import SMO
 
 __all__ = [
+    "ALL",
     "KERNEL_SOLVERS",
     "SBP",
     "SDCA",
@@ -35,19 +41,36 @@ __all__ = [
     "Pegasos",
     "Perceptron",
     "Solver",
+    "solvers_of",
 ]
 
-#: Solvers of linear machines by the name that stands for them with their default options.
-SOLVERS: dict[str, type[Solver]] = {
-    cls.name: cls
-    for cls in (Auto, SDCA, SGDS, SGDM, SGDR, Pegasos, Norma, ConstantStep, NormBall, Perceptron, InteriorPoint)
-}
+#: All of them.
+ALL: tuple[type[Solver], ...] = (
+    Auto,
+    SMO,
+    SDCA,
+    SBP,
+    SGDS,
+    SGDM,
+    SGDR,
+    FrankWolfe,
+    Pegasos,
+    AdaGrad,
+    Norma,
+    ConstantStep,
+    NormBall,
+    Perceptron,
+    InteriorPoint,
+)
 
-#: Those of kernel machines.
-KERNEL_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, SMO, SDCA, SBP, Pegasos, Perceptron)}
 
+def solvers_of(kind: type[Any]) -> dict[str, type[Solver]]:
+    """The solvers of a kind of problem, by the name that stands for them with their default options."""
+    return {cls.name: cls for cls in ALL if kind in cls.supports}
+
+
+SOLVERS = solvers_of(LinearProblem)
+KERNEL_SOLVERS = solvers_of(KernelProblem)
 #: Those of streams, of which each example is met once.
-STREAM_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, Pegasos, AdaGrad)}
-
-#: Those of sequences of labels.
-SEQUENCE_SOLVERS: dict[str, type[Solver]] = {cls.name: cls for cls in (Auto, FrankWolfe, Pegasos)}
+STREAM_SOLVERS = solvers_of(StreamProblem)
+SEQUENCE_SOLVERS = solvers_of(SequenceProblem)

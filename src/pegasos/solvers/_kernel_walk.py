@@ -3,9 +3,9 @@
 import math
 
 from pegasos._core import native
-from pegasos.base.outcome import Budget
-from pegasos.base.progress import Report, make_run
-from pegasos.problems.kernel import KernelProblem, KernelSolution
+from pegasos.base.outcome import Budget, Solution
+from pegasos.base.progress import Progress, make_run
+from pegasos.problems.kernel import KernelPoint, KernelProblem
 
 __all__ = ["walk"]
 
@@ -17,7 +17,7 @@ def walk(
     problem: KernelProblem,
     budget: Budget,
     seed: int,
-    report: Report | None,
+    progress: Progress,
     *,
     solver: str,
     perceptron: bool = False,
@@ -26,7 +26,7 @@ def walk(
     project: bool = False,
     average: bool | str,
     max_steps: int | None,
-) -> KernelSolution:
+) -> Solution[KernelPoint]:
     """`cpp/kernel/solvers/kernel_walk.hpp` has the mathematics."""
     if batch_size > problem.n_rows:
         raise ValueError(f"batch_size={batch_size} is more than the {problem.n_rows} examples; lower it")
@@ -34,7 +34,7 @@ def walk(
     found = native.kernel_walk(
         problem.source,
         problem.core,
-        make_run(budget, report),
+        make_run(budget, progress),
         cached_rows=problem.cached_rows,
         labels=problem.y,
         weights=problem.s if perceptron else problem.s * (problem.n_rows / problem.s.sum()),
@@ -52,4 +52,5 @@ def walk(
         held_out=problem.held_out,
         patience=problem.patience,
     )
-    return KernelSolution.from_core(problem, found, solver, "max_iter" if max_steps is None else "max_steps")
+    reason = "max_iter" if max_steps is None else "max_steps"
+    return Solution.from_core(found, problem.point(found), solver, reason)

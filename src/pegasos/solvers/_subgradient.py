@@ -1,20 +1,22 @@
 """What the stochastic sub-gradient solvers share: everything but the step sizes."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.options import Choice, Integer, Option, names
-from pegasos.base.outcome import Budget, Solution, WarmStart
-from pegasos.base.progress import Report, make_run
+from pegasos.base.options import Choice, Integer, names
+from pegasos.base.outcome import Budget, Point, Solution, Start
+from pegasos.base.parameters import MaxSteps, parameter, parameters
+from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import Solver, continued_seed
-from pegasos.problems.linear import Problem
+from pegasos.base.supports import Supports
+from pegasos.problems.linear import LinearProblem
 
-__all__ = ["AVERAGE", "OUTPUTS", "SHARED_OPTIONS", "STREAM_OUTPUTS", "SubgradientSolver"]
+__all__ = ["AVERAGE", "OUTPUTS", "STREAM_OUTPUTS", "Batches", "SubgradientSolver"]
 
 AVERAGE = Choice(
     values={"no": False, "last": "last", "yes": True, "suffix": "suffix"},
@@ -22,33 +24,40 @@ AVERAGE = Choice(
     "means of the last half to three quarters",
 )
 
-SHARED_OPTIONS: Mapping[str, Option] = {
-    "batch_size": Integer(low=1, help="examples per step, k in S0 Fig. 2"),
-    "sampling": Choice(
-        values=names("permute", "blocks", "fixed", "replace", "subset"),
-        help="order of visits: a new permutation each epoch, runs of neighbours in random order (faster, for data in "
-        "random order), one permutation kept, independent draws, or for each batch a subset without repetition",
-    ),
-    "average": AVERAGE,
-    "max_steps": Integer(low=1, optional=True, help="budget in steps, in place of max_iter epochs"),
-}
-
 #: The core's names for the values of `average`.
 OUTPUTS = {False: "best", "last": "last", True: "average", "suffix": "best_suffix"}
 #: The same where nothing is checked, so that there is no best one, or where others see to that.
 STREAM_OUTPUTS = {False: "last", "last": "last", True: "average", "suffix": "suffix"}
 
 
-class SubgradientSolver(Solver):
+@parameters
+class Batches:
+    """Steps on several examples at a time."""
+
+    batch_size: int = parameter(1, Integer(low=1, help="examples per step, k in S0 Fig. 2"))
+
+
+@parameters
+class Descent(MaxSteps):
+    """In which order examples are visited, and which iterate is returned."""
+
+    sampling: str = parameter(
+        "permute",
+        Choice(
+            values=names("permute", "blocks", "fixed", "replace", "subset"),
+            help="order of visits: a new permutation each epoch, runs of neighbours in random order (faster, for data "
+            "in random order), one permutation kept, independent draws, or for each batch a subset without repetition",
+        ),
+    )
+    average: bool | str = parameter("suffix", AVERAGE)
+
+
+class SubgradientSolver(Descent, Solver):
     """Stochastic sub-gradient descent; see `cpp/linear/solvers/subgradient.hpp` for the mathematics."""
 
     schedule: ClassVar[str]
 
-    # Options of all; the subclasses' __init__ sets them.
-    batch_size: int
-    sampling: str
-    average: bool | str
-    max_steps: int | None
+    batch_size: int  # an option of most
     # Options of Pegasos alone.
     project: bool = False
     count_idle_steps: bool = True
@@ -60,38 +69,41 @@ class SubgradientSolver(Solver):
         """Whether the best of what checks looked at is returned, not an output that was asked for by name."""
         return not self.random_stops and OUTPUTS[self.average].startswith("best")
 
-    def step_parameter(self, problem: Problem, steps: int) -> float:
+    def step_parameter(self, problem: LinearProblem, steps: int) -> float:
         """The number in the schedule, where it has one."""
         return 0.0
 
-    def solve(
-        self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
-    ) -> Solution:
+    def _linear(
+        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
+    ) -> Solution[Point]:
         if self.batch_size > problem.n_rows:
             raise ValueError(f"batch_size={self.batch_size} is more than the {problem.n_rows} examples; lower it")
         epoch_steps = budget.max_iter * problem.n_rows / self.batch_size
         steps = math.ceil(epoch_steps) if self.max_steps is None else int(self.max_steps)
-        if start is None:
-            start = WarmStart(w=self.first_w(problem, seed), t=0, q=None)
-        return self.run(problem, budget, seed, start, report, steps)
+        return self.run(problem, budget, seed, start or Start(Point(self.first_w(problem, seed))), progress, steps)
 
     def run(
-        self, problem: Problem, budget: Budget, seed: int, start: WarmStart, report: Report | None, steps: int
-    ) -> Solution:
+        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point], progress: Progress, steps: int
+    ) -> Solution[Point]:
         """At most so many steps from there."""
-        return self.solution(self.descend(problem, budget, seed, start, report, steps))
+        return self.solution(self.descend(problem, budget, seed, start, progress, steps))
 
-    def solution(self, found: native.Solution) -> Solution:
+    def solution(self, found: native.Solution) -> Solution[Point]:
         """What the core found, under the name of this solver and its budget."""
-        return Solution.from_core(found, self.describe(), "max_iter" if self.max_steps is None else "max_steps")
+        return Solution.from_core(found, Point(found.w, found.q), self.describe(), self.budget_reason)
+
+    @property
+    def budget_reason(self) -> str:
+        """The budget that a run uses up."""
+        return "max_iter" if self.max_steps is None else "max_steps"
 
     def descend(
         self,
-        problem: Problem,
+        problem: LinearProblem,
         budget: Budget,
         seed: int,
-        start: WarmStart,
-        report: Report | None,
+        start: Start[Point],
+        progress: Progress,
         steps: int,
         counterweights: Iterable[NDArray[np.float64]] = (),
     ) -> native.Solution:
@@ -99,7 +111,7 @@ class SubgradientSolver(Solver):
         intercept = {"search": "fixed"}.get(self.free_intercept, self.free_intercept)
         return native.subgradient(
             problem.core,
-            make_run(budget, report),
+            make_run(budget, progress),
             schedule=self.schedule,
             step_parameter=float(self.step_parameter(problem, steps)),
             batch=int(self.batch_size),
@@ -115,20 +127,22 @@ class SubgradientSolver(Solver):
             seed=continued_seed(seed, start.t),
             intercept=intercept if problem.free_intercept else "in_w",
             sequence=None,
-            start_w=start.w,
+            start_w=start.point.w,
             start_t=start.t,
-            start_q=start.q,
+            start_q=start.point.q,
             counterweights=list(counterweights),
         )
 
-    def first_w(self, problem: Problem, seed: int) -> NDArray[np.float64]:
+    def first_w(self, problem: LinearProblem, seed: int) -> NDArray[np.float64]:
         """Where a run that continues no other begins."""
         return np.zeros(problem.dimension)
 
-    def ball_radius(self, problem: Problem) -> float:
+    def ball_radius(self, problem: LinearProblem) -> float:
         """Of the ball to project onto; 0 is the one that must contain the optimum."""
         return 0.0
 
-    def stop_sample(self, problem: Problem, budget: Budget) -> int:
+    def stop_sample(self, problem: LinearProblem, budget: Budget) -> int:
         """On how many examples to compare random stops; 0 is all."""
         return 0
+
+    supports: ClassVar = {LinearProblem: Supports(_linear)}

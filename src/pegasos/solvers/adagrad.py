@@ -1,15 +1,18 @@
 """AdaGrad, for streams."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
-from pegasos.base.options import Number, Option
+from pegasos.base.options import Number
+from pegasos.base.parameters import parameter, parameters
 from pegasos.base.solver import LOSSES, Solver
+from pegasos.base.supports import Supports
+from pegasos.problems.linear import StreamProblem
 
 __all__ = ["AdaGrad"]
 
 
+@parameters
 class AdaGrad(Solver):
     """AdaGrad (Duchi, Hazan and Singer 2011): each weight has a step size of its own, which falls as it is used.
 
@@ -33,16 +36,15 @@ class AdaGrad(Solver):
     """
 
     name = "adagrad"
-    losses = LOSSES
-    #: Whether the problem has an `alpha`.
-    has_alpha: ClassVar[bool] = False
-    options: ClassVar[Mapping[str, Option]] = {
-        "eta": Number(low=0, open=True, help="step size"),
-    }
 
-    def __init__(self, *, eta: float = 0.5) -> None:
-        self.eta = eta
+    eta: float = parameter(0.5, Number(low=0, open=True, help="step size"))
 
-    def make_stream(self, dimension: int, loss: str, epsilon: float, alpha: float | None) -> native.Stream:
-        """A learner in the core's hands."""
-        return native.Stream.adagrad(dimension, loss, epsilon, float(self.eta))
+    def _stream(self, problem: StreamProblem) -> native.Stream:
+        if problem.alpha is not None:
+            raise ValueError(
+                f"alpha={problem.alpha:g}: AdaGrad minimises the loss alone, without a norm to weigh; leave alpha out, "
+                "or use solver='pegasos'"
+            )
+        return native.Stream.adagrad(problem.dimension, problem.loss, problem.epsilon, float(self.eta))
+
+    supports: ClassVar = {StreamProblem: Supports(_stream, losses=LOSSES)}

@@ -2,27 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, ClassVar, TypeVar
 
 from pegasos._config import usable_threads
 from pegasos._core import native
-from pegasos.base.options import Option
-from pegasos.base.outcome import Budget, Solution, WarmStart, joined
-from pegasos.base.progress import Report, Shifted
+from pegasos.base.outcome import Budget, Point, Solution, Start, joined
+from pegasos.base.progress import Progress, Shifted, make_run
 from pegasos.base.solver import LOSSES, Solver
+from pegasos.base.supports import Supports
 from pegasos.certificate import relative_gap
-from pegasos.problems.kernel import KernelProblem, KernelSolution
-from pegasos.problems.linear import Problem
-from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
+from pegasos.problems.joint import JOINT_LOSSES, JointProblem
+from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem, continuing
+from pegasos.problems.linear import BlocksProblem, LinearProblem, StreamProblem
+from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.solvers.frank_wolfe import FrankWolfe
 from pegasos.solvers.interior_point import InteriorPoint
+from pegasos.solvers.pegasos import Pegasos
 from pegasos.solvers.sdca import LARGE, SDCA
 from pegasos.solvers.smo import SMO
 
-__all__ = ["Auto", "ascends"]
+__all__ = ["Auto", "ascends", "chosen"]
+
+P = TypeVar("P")
 
 #: Entries of the data that make one thread of SDCA worth while. Smaller problems are done before a second one pays.
 ENTRIES_PER_THREAD = 2_000_000
@@ -61,94 +62,117 @@ class Auto(Solver):
     """
 
     name = "auto"
-    losses = LOSSES
-    options: ClassVar[Mapping[str, Option]] = {}
-    intercepts = ("penalized", "free")
-    kernel_losses = SMO.kernel_losses
-    kernel_intercept = True
+    #: What it takes where the kind of problem alone decides.
+    choices: ClassVar[Mapping[type[Any], type[Solver]]] = {
+        JointProblem: SDCA,
+        BlocksProblem: SDCA,
+        SequenceProblem: FrankWolfe,
+        StreamProblem: Pegasos,
+    }
 
-    def solve_kernel(
-        self,
-        problem: KernelProblem,
-        budget: Budget,
-        seed: int,
-        start: NDArray[np.float64] | None = None,
-        report: Report | None = None,
-    ) -> KernelSolution:
-        threads = budget.n_jobs or (usable_threads() if problem.n_rows >= ROWS_FOR_THREADS else 1)
-        budget = replace(budget, n_jobs=threads)
-        if problem.n_rows <= TINY_ROWS and budget.tol > 0:
-            exact = replace(budget, tol=min(budget.tol, ROUNDING), max_iter=min(budget.max_iter, TINY_EPOCHS))
-            found = SMO().solve_kernel(problem, exact, seed, start, report)
-            if found.plain_gap <= budget.tol:
-                found = replace(found, reason="tol")
-            elif found.reason == "max_iter" and budget.max_iter > TINY_EPOCHS:
-                rest = replace(budget, max_iter=budget.max_iter - TINY_EPOCHS, elapsed=found.seconds)
-                more = SMO().solve_kernel(
-                    problem, rest, seed, found.last_variables, Shifted(report or Report(), found.epochs)
-                )
-                found = more.continuing(found)
-        else:
-            found = SMO().solve_kernel(problem, budget, seed, start, report)
-        return replace(found, solver=f"{found.solver} with n_jobs={threads}, chosen by auto")
+    def chosen_for(self, kind: type[Any]) -> Solver:
+        return self.choices[kind]() if kind in self.choices else self
 
-    def solve_sequences(
+    def _blocks(self, problem: BlocksProblem) -> Any:
+        return SDCA().learner(problem)
+
+    def _stream(self, problem: StreamProblem) -> Any:
+        return Pegasos().learner(problem)
+
+    def _sequences(
         self,
         problem: SequenceProblem,
         budget: Budget,
         seed: int,
-        start: SequenceStart | None = None,
-        report: Report | None = None,
-    ) -> SequenceSolution:
-        found = FrankWolfe().solve_sequences(problem, budget, seed, start, report)
-        return replace(found, solver=f"{found.solver}, chosen by auto")
+        start: Start[Labellings] | None,
+        progress: Progress,
+    ) -> Solution[SequencePoint]:
+        return chosen(FrankWolfe().solve(problem, budget, seed, start, progress))
 
-    def solve(
-        self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
-    ) -> Solution:
+    def _joint(
+        self, problem: JointProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
+    ) -> Solution[Point]:
+        return chosen(SDCA().solve(problem, budget, seed, start, progress), budget.n_jobs or 1)
+
+    def _kernel(
+        self,
+        problem: KernelProblem,
+        budget: Budget,
+        seed: int,
+        start: Start[KernelPoint] | None,
+        progress: Progress,
+    ) -> Solution[KernelPoint]:
+        threads = budget.n_jobs or (usable_threads() if problem.n_rows >= ROWS_FOR_THREADS else 1)
+        budget = replace(budget, n_jobs=threads)
+        if problem.n_rows <= TINY_ROWS and budget.tol > 0:
+            exact = replace(budget, tol=min(budget.tol, ROUNDING), max_iter=min(budget.max_iter, TINY_EPOCHS))
+            found = SMO().solve(problem, exact, seed, start, progress)
+            if found.bounds.plain_gap <= budget.tol:
+                found = replace(found, reason="tol")
+            elif found.reason == "max_iter" and budget.max_iter > TINY_EPOCHS:
+                rest = replace(budget, max_iter=budget.max_iter - TINY_EPOCHS, elapsed=found.seconds)
+                more = SMO().solve(problem, rest, seed, found.start, Shifted(progress, found.epochs))
+                found = continuing(found, more)
+        else:
+            found = SMO().solve(problem, budget, seed, start, progress)
+        return chosen(found, threads)
+
+    def _linear(
+        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
+    ) -> Solution[Point]:
         epoch, iteration = _costs(problem)
         exact = ITERATIONS * iteration  # seconds that InteriorPoint would take, about, with one thread
         if ascends(problem.loss, problem.dimension, budget.tol):
-            return _ascend(problem, budget, seed, start, report)
+            return _ascend(problem, budget, seed, start, progress)
         if _is_near_enough(problem, budget, start):
-            return _finish(problem, budget, seed, start, report)  # finds just that
+            return _finish(problem, budget, seed, start, progress)  # finds just that
         if exact < TINY:
-            return _finish(problem, budget, seed, start, report, goal=ROUNDING)
+            return _finish(problem, budget, seed, start, progress, goal=ROUNDING)
         exact /= _exact_threads(problem, budget)
         if budget.tol < EXACT and TRIAL / 2 * epoch > 0.1 * exact:
-            return _finish(problem, budget, seed, start, report)
+            return _finish(problem, budget, seed, start, progress)
 
         # A trial of coordinate ascent; if that promises to be done in half the time of the exact method, that long.
         goal = budget.tol if budget.tol > EXACT else NEAR
         worth = int(exact / epoch / 2)
         trial = min(TRIAL if goal == budget.tol else TRIAL // 2, budget.max_iter)
-        found = _ascend(problem, replace(budget, tol=goal, max_iter=trial), seed, start, report)
-        if found.reason == "max_iter" and EPOCHS_PER_GAP * relative_gap(found.primal, found.dual) < worth:
+        found = _ascend(problem, replace(budget, tol=goal, max_iter=trial), seed, start, progress)
+        if found.reason == "max_iter" and EPOCHS_PER_GAP * found.bounds.gap < worth:
             more = replace(budget, tol=goal, max_iter=min(worth, budget.max_iter - trial), elapsed=found.seconds)
             if more.max_iter > 0:
-                found = joined(found, _ascend(problem, more, seed, WarmStart(found.w, found.t, found.q), report))
-        gap, epochs = relative_gap(found.primal, found.dual), round(found.epochs)
+                found = joined(found, _ascend(problem, more, seed, found.start, progress))
+        gap, epochs = found.bounds.gap, round(found.epochs)
         if gap <= budget.tol or found.reason == "max_time" or epochs >= budget.max_iter:
             return found
         rest = replace(budget, max_iter=budget.max_iter - epochs, elapsed=found.seconds)
-        near = WarmStart(found.w, found.t, found.q) if gap <= NEAR else None
-        return joined(found, _finish(problem, rest, seed, near, report))
+        near = found.start if gap <= NEAR else None
+        return joined(found, _finish(problem, rest, seed, near, progress))
+
+    supports: ClassVar = {
+        LinearProblem: Supports(_linear, losses=LOSSES, intercepts=("penalized", "free")),
+        JointProblem: Supports(_joint, losses=JOINT_LOSSES),
+        KernelProblem: Supports(_kernel, losses=KERNEL_LOSSES, intercepts=("free",)),
+        SequenceProblem: Supports(_sequences),
+        BlocksProblem: Supports(_blocks, losses=LOSSES, continued=False),
+        StreamProblem: Supports(_stream, losses=LOSSES),
+    }
 
 
 def ascends(loss: str, dimension: int, tol: float) -> bool:
     """Whether a linear machine is left to `SDCA` altogether; the dimension counts the features and the intercept."""
-    return loss not in InteriorPoint.losses or dimension - 1 > MOST_FEATURES or tol == 0
+    return loss not in InteriorPoint.supports[LinearProblem].losses or dimension - 1 > MOST_FEATURES or tol == 0
 
 
-def _is_near_enough(problem: Problem, budget: Budget, start: WarmStart | None) -> bool:
+def _is_near_enough(problem: LinearProblem, budget: Budget, start: Start[Point] | None) -> bool:
     """Whether a continued fit has nothing to do."""
-    if start is None or start.q is None:
+    if start is None or start.point.q is None:
         return False
-    bounds = native.certify(problem.core, native.Run(), start.w, start.q)
+    run = make_run(replace(budget, n_jobs=_exact_threads(problem, budget)))
+    bounds = native.certify(problem.core, run, start.point.w, start.point.q)
     return relative_gap(bounds.primal, bounds.dual) <= budget.tol
 
 
-def _costs(problem: Problem) -> tuple[float, float]:
+def _costs(problem: LinearProblem) -> tuple[float, float]:
     """Seconds that an epoch of SDCA and an iteration of InteriorPoint take, about, with one thread.
 
     The figures are nanoseconds a row, measured; only their ratio matters much.
@@ -165,26 +189,29 @@ def _costs(problem: Problem) -> tuple[float, float]:
     return 1e-9 * problem.n_rows * epoch, 1e-9 * (problem.n_rows * iteration + 0.07 * d**3)
 
 
-def _ascend(problem: Problem, budget: Budget, seed: int, start: WarmStart | None, report: Report | None) -> Solution:
+def _ascend(
+    problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
+) -> Solution[Point]:
     """Coordinate ascent. On dense data, where every example touches every weight, threads get in each other's way."""
     if budget.n_jobs is None:
         sparse = problem.entries < 0.1 * problem.n_rows * problem.dimension
         threads = min(usable_threads(), MOST_THREADS, int(problem.entries / ENTRIES_PER_THREAD)) if sparse else 1
         budget = replace(budget, n_jobs=max(threads, 1))
-    return _told(SDCA().solve(problem, budget, seed, start, report), budget)
+    return chosen(SDCA().solve(problem, budget, seed, start, progress), budget.n_jobs)
 
 
 def _finish(
-    problem: Problem, budget: Budget, seed: int, start: WarmStart | None, report: Report | None, goal: float = 0.0
-) -> Solution:
+    problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress, goal: float = 0.0
+) -> Solution[Point]:
     """The exact method, with all the threads that have something to do."""
     budget = replace(budget, n_jobs=_exact_threads(problem, budget))
-    return _told(InteriorPoint().solve(problem, budget, seed, start, report, goal), budget)
+    return chosen(InteriorPoint()._linear(problem, budget, seed, start, progress, goal), budget.n_jobs)
 
 
-def _exact_threads(problem: Problem, budget: Budget) -> int:
+def _exact_threads(problem: LinearProblem, budget: Budget) -> int:
     return max(min(usable_threads(), int(problem.n_rows / 5_000)), 1) if budget.n_jobs is None else budget.n_jobs
 
 
-def _told(found: Solution, budget: Budget) -> Solution:
-    return replace(found, solver=f"{found.solver} with n_jobs={budget.n_jobs}, chosen by auto")
+def chosen(found: Solution[P], n_jobs: int | None = None) -> Solution[P]:
+    """The solution, which tells that its solver and threads were chosen."""
+    return replace(found, method=replace(found.method, n_jobs=n_jobs, by_auto=True))

@@ -1,18 +1,20 @@
 """Block-coordinate Frank-Wolfe, for sequences of labels."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
-from pegasos.base.options import Integer, Option
-from pegasos.base.outcome import Budget
-from pegasos.base.progress import Report, make_run
+from pegasos.base.options import Integer
+from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.parameters import parameter, parameters
+from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import Solver
-from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
+from pegasos.base.supports import Supports
+from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 
 __all__ = ["FrankWolfe"]
 
 
+@parameters
 class FrankWolfe(Solver):
     """Block-coordinate Frank-Wolfe in pairs: dual ascent on the structured hinge loss, one sequence at a time.
 
@@ -37,32 +39,29 @@ class FrankWolfe(Solver):
     """
 
     name = "frank-wolfe"
-    losses = ()
-    options: ClassVar[Mapping[str, Option]] = {
-        "decodings": Integer(low=1, high=1000, help="times that a sequence is decoded at a visit"),
-    }
 
-    def __init__(self, *, decodings: int = 1) -> None:
-        self.decodings = decodings
+    decodings: int = parameter(1, Integer(low=1, high=1000, help="times that a sequence is decoded at a visit"))
 
-    def solve_sequences(
+    def _sequences(
         self,
         problem: SequenceProblem,
         budget: Budget,
         seed: int,
-        start: SequenceStart | None = None,
-        report: Report | None = None,
-    ) -> SequenceSolution:
+        start: Start[Labellings] | None,
+        progress: Progress,
+    ) -> Solution[SequencePoint]:
         found = native.chain_frank_wolfe(
             problem.core,
-            make_run(budget, report),
+            make_run(budget, progress),
             tol=budget.tol,
             max_epochs=float(budget.max_iter),
             decodings=int(self.decodings),
             seed=seed,
             sequence=None,
-            owners=start.owners if start else None,
-            shares=start.shares if start else None,
-            labels=start.labels if start else None,
+            owners=start.point.owners if start else None,
+            shares=start.point.shares if start else None,
+            labels=start.point.labels if start else None,
         )
-        return SequenceSolution.from_core(found, self.describe())
+        return Solution.from_core(found.run, SequencePoint.from_core(found), self.describe())
+
+    supports: ClassVar = {SequenceProblem: Supports(_sequences)}

@@ -1,14 +1,13 @@
 """Mehrotra's interior-point method."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
-from pegasos.base.options import Option
-from pegasos.base.outcome import Budget, Solution, WarmStart
-from pegasos.base.progress import Report, make_run
+from pegasos.base.outcome import Budget, Point, Solution, Start
+from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import LOSSES, Solver
-from pegasos.problems.linear import Problem
+from pegasos.base.supports import Supports
+from pegasos.problems.linear import LinearProblem
 
 __all__ = ["InteriorPoint"]
 
@@ -21,8 +20,8 @@ class InteriorPoint(Solver):
 
     It takes 10 to 90 iterations to whatever gap, few more for a smaller one and few more for a larger `C`, and does not
     mind features of very different size. An iteration costs about ``n_samples * n_features^2`` operations on dense
-    data, and memory for two matrices of ``n_features^2`` numbers, and one more for each further thread. It serves the
-    free intercept, ``LinearSVC(intercept="free")``, and every loss but the log loss.
+    data, and memory for two matrices of ``n_features^2`` numbers, and one more for each further thread. It supports
+    the free intercept, ``LinearSVC(intercept="free")``, and every loss but the log loss.
 
     ``max_iter`` is the budget in iterations, and ``n_iter_`` counts them. Epochs in ``history_`` are passes over the
     examples: an iteration makes three.
@@ -38,34 +37,39 @@ class InteriorPoint(Solver):
     """
 
     name = "interior-point"
-    losses = tuple(loss for loss in LOSSES if loss != "log_loss")
-    options: ClassVar[Mapping[str, Option]] = {}
-    intercepts = ("penalized", "free")
 
-    def solve(
+    def _linear(
         self,
-        problem: Problem,
+        problem: LinearProblem,
         budget: Budget,
         seed: int,
-        start: WarmStart | None = None,
-        report: Report | None = None,
+        start: Start[Point] | None,
+        progress: Progress,
         goal: float = 0.0,
-    ) -> Solution:
-        """Solve the problem within the budget; `goal` is a gap below ``budget.tol`` to go for, where it can be had."""
+    ) -> Solution[Point]:
+        """`goal` is a gap below ``budget.tol`` to go for, where it can be had."""
         if problem.dimension - 1 > MOST_FEATURES:
             raise ValueError(
                 f"X has {problem.dimension - 1} features, and interior-point would need a matrix of that size squared; "
                 f"it takes at most {MOST_FEATURES}. Use solver='sdca', or fewer features"
             )
-        known = start is not None and start.q is not None
+        known = start if start is not None and start.point.q is not None else None
         found = native.interior_point(
             problem.core,
-            make_run(budget, report),
+            make_run(budget, progress),
             max_iterations=budget.max_iter,
             tol=budget.tol,
             goal=goal,
-            start_w=start.w if start and known else None,
+            start_w=known.point.w if known else None,
             start_t=start.t if start else 0,
-            start_q=start.q if start and known else None,
+            start_q=known.point.q if known else None,
         )
-        return Solution.from_core(found, self.describe(), n_iter=found.steps)
+        return Solution.from_core(found, Point(found.w, found.q), self.describe(), n_iter=found.steps)
+
+    supports: ClassVar = {
+        LinearProblem: Supports(
+            _linear,
+            losses=tuple(loss for loss in LOSSES if loss != "log_loss"),
+            intercepts=("penalized", "free"),
+        ),
+    }

@@ -1,16 +1,15 @@
 """SGD on the average loss in a ball, which S4 compares with."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-
-from pegasos.base.options import Number, Option
-from pegasos.problems.linear import Problem
-from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
+from pegasos.base.options import Number
+from pegasos.base.parameters import parameter, parameters
+from pegasos.problems.linear import LinearProblem
+from pegasos.solvers._subgradient import Batches, SubgradientSolver
 
 __all__ = ["NormBall"]
 
 
-class NormBall(SubgradientSolver):
+@parameters
+class NormBall(Batches, SubgradientSolver):
     """Stochastic gradient descent on the average loss under ``||w|| <= radius`` (S4 section 4.2).
 
     No regulariser: the ball takes its place. Step size ``radius / (R sqrt(t))``, R the largest norm of an example. The
@@ -36,29 +35,14 @@ class NormBall(SubgradientSolver):
 
     name = "norm-ball"
     schedule = "norm_ball"
-    options: ClassVar[Mapping[str, Option]] = {
-        **SHARED_OPTIONS,
-        "radius": Number(low=0, open=True, optional=True, help="of the ball the weights are kept in"),
-    }
+
     project = True
+    radius: float | None = parameter(
+        None, Number(low=0, open=True, optional=True, help="of the ball the weights are kept in")
+    )
 
-    def __init__(
-        self,
-        *,
-        radius: float | None = None,
-        batch_size: int = 1,
-        sampling: str = "permute",
-        average: bool | str = "suffix",
-        max_steps: int | None = None,
-    ) -> None:
-        self.radius = radius
-        self.batch_size = batch_size
-        self.sampling = sampling
-        self.average = average
-        self.max_steps = max_steps
-
-    def ball_radius(self, problem: Problem) -> float:
+    def ball_radius(self, problem: LinearProblem) -> float:
         return float(problem.alpha**-0.5 if self.radius is None else self.radius)
 
-    def step_parameter(self, problem: Problem, steps: int) -> float:
+    def step_parameter(self, problem: LinearProblem, steps: int) -> float:
         return self.ball_radius(problem) / problem.largest_norm if problem.largest_norm > 0 else 1.0

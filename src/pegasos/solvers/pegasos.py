@@ -1,7 +1,6 @@
 """Pegasos, in all the variants of S0 and S2."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -9,27 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.options import Choice, Flag, Integer, Option, names
-from pegasos.base.outcome import Budget, Solution, WarmStart, joined
-from pegasos.base.progress import Report, Shifted, make_run
+from pegasos.base.options import Choice, Flag, Integer, names
+from pegasos.base.outcome import Budget, Point, Solution, Start, joined
+from pegasos.base.parameters import parameter, parameters
+from pegasos.base.progress import Progress, Shifted, make_run
 from pegasos.base.solver import LOSSES, continued_seed
-from pegasos.certificate import relative_gap
-from pegasos.problems.joint import JointProblem
-from pegasos.problems.kernel import KernelProblem, KernelSolution
-from pegasos.problems.linear import Problem
-from pegasos.problems.sequence import SequenceProblem, SequenceSolution, SequenceStart
+from pegasos.base.supports import Supports
+from pegasos.problems.joint import JOINT_LOSSES, JointProblem
+from pegasos.problems.kernel import KernelPoint, KernelProblem
+from pegasos.problems.linear import BlocksProblem, LinearProblem, StreamProblem
+from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
+from pegasos.solvers._blocks import StreamDescent
 from pegasos.solvers._intercept_search import RootSearch
 from pegasos.solvers._kernel_walk import walk
-from pegasos.solvers._subgradient import OUTPUTS, SHARED_OPTIONS, STREAM_OUTPUTS, SubgradientSolver
+from pegasos.solvers._subgradient import OUTPUTS, STREAM_OUTPUTS, Batches, SubgradientSolver
 
 __all__ = ["Pegasos"]
-
 
 #: Steps of a run of the search over the intercept, as a share of the steps behind it.
 GROWTH = 0.5
 
 
-class Pegasos(SubgradientSolver):
+@parameters
+class Pegasos(Batches, SubgradientSolver):
     """Primal estimated sub-gradient solver (S0): step size ``1 / (alpha t)``.
 
     Parameters
@@ -73,7 +74,7 @@ class Pegasos(SubgradientSolver):
         free, and infinity above.
 
     With a kernel (S0 section 4) there is no intercept, and `random_stops`, `start` and `count_idle_steps` are not
-    served.
+    supported.
 
     Examples
     --------
@@ -87,104 +88,32 @@ class Pegasos(SubgradientSolver):
     """
 
     name = "pegasos"
-    losses = LOSSES
     schedule = "pegasos"
-    intercepts = ("penalized", "free")
-    kernel_losses = ("hinge",)
-    kernel_early_stopping = True
-    kernel_exact = False
-    options: ClassVar[Mapping[str, Option]] = {
-        **SHARED_OPTIONS,
-        "project": Flag(help="project onto the ball of radius 1/sqrt(alpha) after each step"),
-        "random_stops": Integer(
-            low=0, high=1_000_000, help="random stopping times, the best of which wins (S0 Lemma 3)"
-        ),
-        "stop_evaluation": Choice(
-            values=names("exact", "sample"), help="compare random stops on all examples or a sample"
-        ),
-        "start": Choice(values=names("zero", "random"), help="first weights: zero, or random in the ball (S2)"),
-        "count_idle_steps": Flag(help="advance t on steps without a violation too (S2 section 4.5 says no)"),
-        "free_intercept": Choice(
+
+    project: bool = parameter(False, Flag(help="project onto the ball of radius 1/sqrt(alpha) after each step"))
+    random_stops: int = parameter(
+        0, Integer(low=0, high=1_000_000, help="random stopping times, the best of which wins (S0 Lemma 3)")
+    )
+    stop_evaluation: str = parameter(
+        "exact", Choice(values=names("exact", "sample"), help="compare random stops on all examples or a sample")
+    )
+    start: str = parameter(
+        "zero", Choice(values=names("zero", "random"), help="first weights: zero, or random in the ball (S2)")
+    )
+    count_idle_steps: bool = parameter(
+        True, Flag(help="advance t on steps without a violation too (S2 section 4.5 says no)")
+    )
+    free_intercept: str = parameter(
+        "subgradient",
+        Choice(
             values=names("subgradient", "batch", "search"),
             help="how to find a free intercept (S0 section 6): by its sub-gradient, as the best one of each batch, or "
             "in a search around the descent",
         ),
-        "certify": Flag(help="for data sets on disk: end with a pass over all examples for the objective"),
-    }
-
-    def __init__(
-        self,
-        *,
-        batch_size: int = 1,
-        sampling: str = "permute",
-        project: bool = False,
-        average: bool | str = "suffix",
-        random_stops: int = 0,
-        stop_evaluation: str = "exact",
-        start: str = "zero",
-        count_idle_steps: bool = True,
-        free_intercept: str = "subgradient",
-        max_steps: int | None = None,
-        certify: bool = True,
-    ) -> None:
-        self.batch_size = batch_size
-        self.sampling = sampling
-        self.project = project
-        self.average = average
-        self.random_stops = random_stops
-        self.stop_evaluation = stop_evaluation
-        self.start = start
-        self.count_idle_steps = count_idle_steps
-        self.free_intercept = free_intercept
-        self.max_steps = max_steps
-        self.certify = certify
-
-    def solve(
-        self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
-    ) -> Solution:
-        self._refuse_no_certificate()
-        return super().solve(problem, budget, seed, start, report)
-
-    def make_stream(self, dimension: int, loss: str, epsilon: float, alpha: float | None) -> native.Stream:
-        """A learner of a stream in the core's hands."""
-        for name in set(self.options) - {"project", "average"}:
-            if getattr(self, name) != getattr(Pegasos(), name):
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} is for a fit to all examples; a stream, whose examples are met "
-                    f"once each, takes project and average: leave it at {getattr(Pegasos(), name)!r}"
-                )
-        if alpha is None:
-            raise ValueError("Pegasos on a stream needs alpha, the weight of the norm; pass alpha, such as alpha=1e-5")
-        output = STREAM_OUTPUTS[self.average]
-        return native.Stream(dimension, loss, epsilon, float(alpha), project=bool(self.project), output=output)
-
-    def solve_kernel(
-        self,
-        problem: KernelProblem,
-        budget: Budget,
-        seed: int,
-        start: NDArray[np.float64] | None = None,
-        report: Report | None = None,
-    ) -> KernelSolution:
-        self._refuse_no_certificate()
-        for name in ("random_stops", "start", "count_idle_steps"):
-            if getattr(self, name) != getattr(Pegasos(), name):
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} is for linear machines; with a kernel leave it at "
-                    f"{getattr(Pegasos(), name)!r}"
-                )
-        return walk(
-            problem,
-            budget,
-            seed,
-            report,
-            solver=self.describe(),
-            batch_size=self.batch_size,
-            sampling=self.sampling,
-            project=bool(self.project),
-            average=self.average,
-            max_steps=self.max_steps,
-        )
+    )
+    certify: bool = parameter(
+        True, Flag(help="for data sets on disk: end with a pass over all examples for the objective")
+    )
 
     def check(self) -> None:
         super().check()
@@ -213,24 +142,18 @@ class Pegasos(SubgradientSolver):
             )
 
     def run(
-        self,
-        problem: Problem,
-        budget: Budget,
-        seed: int,
-        start: WarmStart,
-        report: Report | None,
-        steps: int,
-    ) -> Solution:
+        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point], progress: Progress, steps: int
+    ) -> Solution[Point]:
         if problem.free_intercept:
             self.check_ways(problem.loss)
         if not (problem.free_intercept and self.free_intercept == "search"):
-            return super().run(problem, budget, seed, start, report, steps)
+            return super().run(problem, budget, seed, start, progress, steps)
         # Runs at fixed intercepts, each from where the last one ended. One forgets what came before as its steps
         # outnumber those behind it, so runs grow with t, but a continued fit makes several of them too. The last one
         # takes what a short one would get. An intercept that an earlier fit found is near.
         root = RootSearch(step=0.1 if start.t else 1.0)
         made = 0
-        whole: Solution | None = None
+        whole: Solution[Point] | None = None
         slopes: dict[bool, NDArray[np.float64]] = {}  # met where the loss rises with the intercept, and where it falls
         per_epoch = math.ceil(problem.n_rows / self.batch_size)
         while True:
@@ -238,22 +161,22 @@ class Pegasos(SubgradientSolver):
             count = max(per_epoch, math.ceil(min(GROWTH * start.t, longest)))
             if made + 1.5 * count > steps:
                 count = steps - made
-            shifted = Shifted(report or Report(), whole.epochs if whole else 0.0)
+            shifted = Shifted(progress, whole.epochs if whole else 0.0)
             found = self.descend(problem, budget, seed, start, shifted, count, slopes.values())
             made += found.steps
             more = self.solution(found)
             whole = more if whole is None else joined(whole, replace(more, t=more.t - whole.t), self.returns_best)
-            if budget.tol > 0 and relative_gap(whole.primal, whole.dual) <= budget.tol:
+            if budget.tol > 0 and whole.bounds.gap <= budget.tol:
                 return replace(whole, reason="tol")
             if found.reason != "budget" or made >= steps:
                 return whole
             slopes[found.intercept_slope > 0] = found.met
             w = found.w.copy()
             w[-1] = root.after(float(w[-1]), found.intercept_slope)
-            start = WarmStart(w, found.t, found.q)
+            start = Start(Point(w, found.q), found.t)
             budget = replace(budget, elapsed=found.seconds)
 
-    def first_w(self, problem: Problem, seed: int) -> NDArray[np.float64]:
+    def first_w(self, problem: LinearProblem, seed: int) -> NDArray[np.float64]:
         if self.start == "zero":
             return super().first_w(problem, seed)
         random = np.random.default_rng(seed)
@@ -263,49 +186,63 @@ class Pegasos(SubgradientSolver):
         radius = random.random() ** (1 / problem.dimension) / math.sqrt(problem.alpha)
         return direction * (radius / np.linalg.norm(direction))
 
-    def stop_sample(self, problem: Problem, budget: Budget) -> int:
+    def stop_sample(self, problem: LinearProblem, budget: Budget) -> int:
         if self.stop_evaluation == "exact":
             return 0
         size = math.ceil(1 / (problem.alpha * (budget.tol or 1e-3)))
         return size if size < problem.n_rows else 0
 
-    def solve_joint(
-        self,
-        problem: JointProblem,
-        budget: Budget,
-        seed: int,
-        start: WarmStart | None = None,
-        report: Report | None = None,
-    ) -> Solution:
-        """Solve the problem of all classes jointly; w and q of start and solution are matrices laid out flat."""
-        self.check_joint(problem)
+    def _joint(
+        self, problem: JointProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
+    ) -> Solution[Point]:
         found = native.joint_subgradient(
             problem.core,
-            make_run(budget, report),
+            make_run(budget, progress),
             seed=continued_seed(seed, start.t if start else 0),
-            start_w=start.w if start else None,
+            start_w=start.point.w if start else None,
             start_t=start.t if start else 0,
-            **self._steps(budget, problem.n_rows),
+            **self._steps(budget, problem.n_rows, "examples"),
         )
         return self.solution(found)
 
-    def solve_sequences(
+    def _kernel(
+        self,
+        problem: KernelProblem,
+        budget: Budget,
+        seed: int,
+        start: Start[KernelPoint] | None,
+        progress: Progress,
+    ) -> Solution[KernelPoint]:
+        return walk(
+            problem,
+            budget,
+            seed,
+            progress,
+            solver=self.describe(),
+            batch_size=self.batch_size,
+            sampling=self.sampling,
+            project=bool(self.project),
+            average=self.average,
+            max_steps=self.max_steps,
+        )
+
+    def _sequences(
         self,
         problem: SequenceProblem,
         budget: Budget,
         seed: int,
-        start: SequenceStart | None = None,
-        report: Report | None = None,
-    ) -> SequenceSolution:
-        self._refuse_unserved("sequences of labels", "leave it out")
-        if self.batch_size > problem.n_sequences:
-            raise ValueError(f"batch_size={self.batch_size} is more than the {problem.n_sequences} sequences; lower it")
-        run = make_run(budget, report)
-        found = native.chain_pegasos(problem.core, run, seed=seed, **self._steps(budget, problem.n_sequences))
-        return SequenceSolution.from_core(found, self.describe(), "max_iter" if self.max_steps is None else "max_steps")
+        start: Start[Labellings] | None,
+        progress: Progress,
+    ) -> Solution[SequencePoint]:
+        run = make_run(budget, progress)
+        steps = self._steps(budget, problem.n_rows, "sequences")
+        found = native.chain_pegasos(problem.core, run, seed=seed, **steps)
+        return Solution.from_core(found.run, SequencePoint.from_core(found), self.describe(), self.budget_reason)
 
-    def _steps(self, budget: Budget, n: int) -> dict[str, Any]:
+    def _steps(self, budget: Budget, n: int, what: str) -> dict[str, Any]:
         """The steps on n examples, as the core takes them where weights are a matrix."""
+        if self.batch_size > n:
+            raise ValueError(f"batch_size={self.batch_size} is more than the {n} {what}; lower it")
         epoch_steps = budget.max_iter * n / self.batch_size
         return {
             "batch": int(self.batch_size),
@@ -317,23 +254,60 @@ class Pegasos(SubgradientSolver):
             "sequence": None,
         }
 
-    def check_joint(self, problem: JointProblem) -> None:
-        """Raise a ValueError where an option does not go with all classes in one problem."""
-        self._refuse_unserved("all classes in one problem", "leave it out, or use multi_class='ovr'")
-        if self.batch_size > problem.n_rows:
-            raise ValueError(f"batch_size={self.batch_size} is more than the {problem.n_rows} examples; lower it")
+    def _blocks(self, problem: BlocksProblem) -> StreamDescent:
+        return StreamDescent(problem, project=bool(self.project), output=STREAM_OUTPUTS[self.average])
 
-    def _refuse_unserved(self, what: str, remedy: str) -> None:
-        """Raise a ValueError where an option is set that is for one linear problem alone."""
-        self._refuse_no_certificate()
-        wrong = {
-            "random_stops": self.random_stops != 0,
-            "count_idle_steps": not self.count_idle_steps,
-            "start": self.start != "zero",
-        }
-        for name in (name for name, is_wrong in wrong.items() if is_wrong):
-            raise ValueError(f"Pegasos({name}={getattr(self, name)!r}) does not serve {what}; {remedy}")
+    def _stream(self, problem: StreamProblem) -> native.Stream:
+        if problem.alpha is None:
+            raise ValueError("Pegasos on a stream needs alpha, the weight of the norm; pass alpha, such as alpha=1e-5")
+        output = STREAM_OUTPUTS[self.average]
+        return native.Stream(
+            problem.dimension,
+            problem.loss,
+            problem.epsilon,
+            float(problem.alpha),
+            project=bool(self.project),
+            output=output,
+        )
 
-    def _refuse_no_certificate(self) -> None:
-        if not self.certify:
-            raise ValueError("certify=False is for fits of linear machines to data sets on disk; leave it out")
+    #: Values of options that are for one linear problem alone.
+    _plain: ClassVar = {"random_stops": (0,), "start": ("zero",), "count_idle_steps": (True,)}
+    _certified: ClassVar = {"certify": (True,)}
+    supports: ClassVar = {
+        LinearProblem: Supports(
+            SubgradientSolver._linear,
+            losses=LOSSES,
+            intercepts=("penalized", "free"),
+            early_stopping=True,
+            options=_certified,
+        ),
+        JointProblem: Supports(_joint, losses=JOINT_LOSSES, early_stopping=True, options=_plain | _certified),
+        KernelProblem: Supports(
+            _kernel,
+            intercepts=(),
+            continued=False,
+            early_stopping=True,
+            exact=False,
+            options=_plain | _certified,
+        ),
+        SequenceProblem: Supports(_sequences, continued=False, options=_plain | _certified),
+        BlocksProblem: Supports(
+            _blocks,
+            losses=LOSSES,
+            continued=False,
+            options={**_plain, "batch_size": (1,), "sampling": ("permute", "blocks")},
+        ),
+        StreamProblem: Supports(
+            _stream,
+            losses=LOSSES,
+            options={
+                **_plain,
+                **_certified,
+                "batch_size": (1,),
+                "sampling": ("permute",),
+                "stop_evaluation": ("exact",),
+                "free_intercept": ("subgradient",),
+                "max_steps": (None,),
+            },
+        ),
+    }

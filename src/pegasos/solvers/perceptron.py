@@ -1,22 +1,21 @@
 """The Perceptron, the baseline S4 compares with."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pegasos.base.options import Choice, Option
-from pegasos.base.outcome import Budget, Solution, WarmStart
-from pegasos.base.progress import Report
-from pegasos.problems.kernel import KernelProblem, KernelSolution
-from pegasos.problems.linear import Problem
+from pegasos.base.options import Choice
+from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.parameters import parameter, parameters
+from pegasos.base.progress import Progress
+from pegasos.base.supports import Supports
+from pegasos.problems.kernel import KernelPoint, KernelProblem
+from pegasos.problems.linear import LinearProblem
 from pegasos.solvers._kernel_walk import walk
-from pegasos.solvers._subgradient import AVERAGE, SHARED_OPTIONS, SubgradientSolver
+from pegasos.solvers._subgradient import AVERAGE, SubgradientSolver
 
 __all__ = ["Perceptron"]
 
 
+@parameters
 class Perceptron(SubgradientSolver):
     """The Perceptron (S4 section 4.5): an example on which the weights err is added to them.
 
@@ -45,47 +44,36 @@ class Perceptron(SubgradientSolver):
 
     name = "perceptron"
     schedule = "perceptron"
-    options: ClassVar[Mapping[str, Option]] = {
-        "sampling": SHARED_OPTIONS["sampling"],
-        "average": Choice(values={**AVERAGE.values, "random": "random"}, help=f"{AVERAGE.help}, or a random one"),
-        "max_steps": SHARED_OPTIONS["max_steps"],
-    }
     batch_size = 1
-    kernel_losses = ("hinge",)
-    kernel_early_stopping = True
-    kernel_exact = False
 
-    def __init__(self, *, sampling: str = "permute", average: bool | str = False, max_steps: int | None = None) -> None:
-        self.sampling = sampling
-        self.average = average
-        self.max_steps = max_steps
+    average: bool | str = parameter(
+        False, Choice(values={**AVERAGE.values, "random": "random"}, help=f"{AVERAGE.help}, or a random one")
+    )
 
-    def step_parameter(self, problem: Problem, steps: int) -> float:
+    def step_parameter(self, problem: LinearProblem, steps: int) -> float:
         return problem.total_weight / problem.n_rows
 
-    def solve(
-        self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
-    ) -> Solution:
-        if self.average == "random":
-            raise ValueError("average='random' is for kernels only; use False, True, 'suffix' or 'last'")
-        return super().solve(problem, budget, seed, start, report)
-
-    def solve_kernel(
+    def _kernel(
         self,
         problem: KernelProblem,
         budget: Budget,
         seed: int,
-        start: NDArray[np.float64] | None = None,
-        report: Report | None = None,
-    ) -> KernelSolution:
+        start: Start[KernelPoint] | None,
+        progress: Progress,
+    ) -> Solution[KernelPoint]:
         return walk(
             problem,
             budget,
             seed,
-            report,
+            progress,
             solver=self.describe(),
             perceptron=True,
             sampling=self.sampling,
             average=self.average,
             max_steps=self.max_steps,
         )
+
+    supports: ClassVar = {
+        LinearProblem: Supports(SubgradientSolver._linear, options={"average": tuple(AVERAGE.values.values())}),
+        KernelProblem: Supports(_kernel, intercepts=(), continued=False, early_stopping=True, exact=False),
+    }

@@ -1,23 +1,22 @@
 """The Stochastic Batch Perceptron, for kernel machines."""
 
 import math
-from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pegasos._core import native
-from pegasos.base.options import Integer, Number, Option
-from pegasos.base.outcome import Budget
-from pegasos.base.progress import Report, make_run
+from pegasos.base.options import Number
+from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.parameters import MaxSteps, parameter, parameters
+from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import Solver
-from pegasos.problems.kernel import KernelProblem, KernelSolution
+from pegasos.base.supports import Supports
+from pegasos.problems.kernel import KernelPoint, KernelProblem
 
 __all__ = ["SBP"]
 
 
-class SBP(Solver):
+@parameters
+class SBP(MaxSteps, Solver):
     """The Stochastic Batch Perceptron (S4): stochastic gradient steps on the margin, given the slack that is allowed.
 
     It maximises the margin gamma of a w of norm 1, where errors of `nu` on average are forgiven. Each step adds an
@@ -44,37 +43,26 @@ class SBP(Solver):
     """
 
     name = "sbp"
-    losses = ()
-    kernel_losses = ("hinge",)
-    kernel_intercept = True
-    kernel_early_stopping = True
-    kernel_exact = False
-    options: ClassVar[Mapping[str, Option]] = {
-        "nu": Number(low=0, optional=True, help="slack that is allowed, in place of C"),
-        "max_steps": Integer(low=1, optional=True, help="budget in steps, in place of max_iter epochs"),
-    }
 
-    def __init__(self, *, nu: float | None = None, max_steps: int | None = None) -> None:
-        self.nu = nu
-        self.max_steps = max_steps
+    nu: float | None = parameter(None, Number(low=0, optional=True, help="slack that is allowed, in place of C"))
 
     @property
-    def kernel_margin(self) -> bool:
+    def maximises_margin(self) -> bool:
         return self.nu is not None
 
-    def solve_kernel(
+    def _kernel(
         self,
         problem: KernelProblem,
         budget: Budget,
         seed: int,
-        start: NDArray[np.float64] | None = None,
-        report: Report | None = None,
-    ) -> KernelSolution:
+        start: Start[KernelPoint] | None,
+        progress: Progress,
+    ) -> Solution[KernelPoint]:
         steps = budget.max_iter * problem.n_rows if self.max_steps is None else self.max_steps
         found = native.sbp(
             problem.source,
             problem.core,
-            make_run(budget, report),
+            make_run(budget, progress),
             cached_rows=problem.cached_rows,
             labels=problem.y,
             weights=problem.s,
@@ -89,4 +77,9 @@ class SBP(Solver):
             patience=problem.patience,
         )
         solver = self.describe() if self.nu is not None else f"{self.describe()} with nu={found.nu:.4g}"
-        return KernelSolution.from_core(problem, found, solver, "max_iter" if self.max_steps is None else "max_steps")
+        reason = "max_iter" if self.max_steps is None else "max_steps"
+        return Solution.from_core(found, problem.point(found), solver, reason)
+
+    supports: ClassVar = {
+        KernelProblem: Supports(_kernel, intercepts=("free",), continued=False, early_stopping=True, exact=False),
+    }

@@ -1,19 +1,18 @@
 """Stochastic dual coordinate ascent."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, ClassVar
 
 from pegasos._core import native
-from pegasos.base.options import Choice, Flag, Option, names
-from pegasos.base.outcome import Budget, Solution, WarmStart
-from pegasos.base.progress import Report, make_run
+from pegasos.base.options import Choice, Flag, names
+from pegasos.base.outcome import Budget, Point, Solution, Start
+from pegasos.base.parameters import parameter, parameters
+from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import LOSSES, Solver, continued_seed
-from pegasos.problems.joint import JointProblem
-from pegasos.problems.kernel import KernelProblem, KernelSolution
-from pegasos.problems.linear import Problem
+from pegasos.base.supports import Supports
+from pegasos.problems.joint import JOINT_LOSSES, JointProblem
+from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem
+from pegasos.problems.linear import BlocksProblem, LinearProblem
+from pegasos.solvers._blocks import DualAscent
 
 __all__ = ["SDCA"]
 
@@ -21,6 +20,7 @@ __all__ = ["SDCA"]
 LARGE = 50e6
 
 
+@parameters
 class SDCA(Solver):
     """Stochastic dual coordinate ascent (S0's "stochastic DCA", S3's "DCD"), with threads.
 
@@ -52,86 +52,81 @@ class SDCA(Solver):
     """
 
     name = "sdca"
-    losses = LOSSES
-    intercepts = ("penalized", "free")
-    kernel_losses = ("hinge", "epsilon_insensitive")
-    options: ClassVar[Mapping[str, Option]] = {
-        "shrink": Flag(help="leave out examples whose dual variable stays at a bound"),
-        "order": Choice(values=names("auto", "permute", "blocks"), help="order of visits in an epoch"),
-    }
 
-    def __init__(self, *, shrink: bool = True, order: str = "auto") -> None:
-        self.shrink = shrink
-        self.order = order
+    shrink: bool = parameter(True, Flag(help="leave out examples whose dual variable stays at a bound"))
+    order: str = parameter(
+        "auto", Choice(values=names("auto", "permute", "blocks"), help="order of visits in an epoch")
+    )
 
-    def solve(
-        self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
-    ) -> Solution:
+    def _linear(
+        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
+    ) -> Solution[Point]:
         order = self.order
         if order == "auto":
             large = problem.entries * 8 > LARGE
             order = "blocks" if large and not native.neighbours_alike(problem.core, seed) else "permute"
         found = native.sdca(
             problem.core,
-            make_run(budget, report),
-            shrink=bool(self.shrink),
-            blocks=order == "blocks",
-            max_epochs=float(budget.max_iter),
-            tol=budget.tol,
+            make_run(budget, progress),
             rho=0.0,
             joins=0,
-            seed=continued_seed(seed, start.t if start else 0),
-            sequence=None,
-            start_w=start.w if start else None,
-            start_t=start.t if start else 0,
-            start_q=start.q if start else None,
+            **self._visits(order, budget, seed, start),
         )
-        return Solution.from_core(found, SDCA(shrink=self.shrink, order=order).describe())
+        return self._solution(found, order)
 
-    def solve_kernel(
+    def _joint(
+        self, problem: JointProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
+    ) -> Solution[Point]:
+        # A visit reads the weights of all classes of each entry, so that runs of neighbours hardly make it faster.
+        order = "permute" if self.order == "auto" else self.order
+        run = make_run(budget, progress)
+        return self._solution(native.joint_sdca(problem.core, run, **self._visits(order, budget, seed, start)), order)
+
+    def _visits(self, order: str, budget: Budget, seed: int, start: Start[Point] | None) -> dict[str, Any]:
+        """What the core is told of visits, and where they start."""
+        return {
+            "shrink": bool(self.shrink),
+            "blocks": order == "blocks",
+            "max_epochs": float(budget.max_iter),
+            "tol": budget.tol,
+            "seed": continued_seed(seed, start.t if start else 0),
+            "sequence": None,
+            "start_w": start.point.w if start else None,
+            "start_t": start.t if start else 0,
+            "start_q": start.point.q if start else None,
+        }
+
+    def _solution(self, found: native.Solution, order: str) -> Solution[Point]:
+        return Solution.from_core(found, Point(found.w, found.q), SDCA(shrink=self.shrink, order=order).describe())
+
+    def _kernel(
         self,
         problem: KernelProblem,
         budget: Budget,
         seed: int,
-        start: NDArray[np.float64] | None = None,
-        report: Report | None = None,
-    ) -> KernelSolution:
+        start: Start[KernelPoint] | None,
+        progress: Progress,
+    ) -> Solution[KernelPoint]:
         # Random permutations, and no shrinking: a visit that changes nothing costs next to nothing there.
         found = native.kernel_sdca(
             problem.source,
             problem.core,
-            make_run(budget, report),
+            make_run(budget, progress),
             cached_rows=problem.cached_rows,
             tol=budget.tol,
             max_epochs=float(budget.max_iter),
             seed=seed,
             sequence=None,
-            start=start,
+            start=start.point.last_variables if start else None,
         )
-        return KernelSolution.from_core(problem, found, "SDCA()")
+        return Solution.from_core(found, problem.point(found), "SDCA()")
 
-    def solve_joint(
-        self,
-        problem: JointProblem,
-        budget: Budget,
-        seed: int,
-        start: WarmStart | None = None,
-        report: Report | None = None,
-    ) -> Solution:
-        """Solve the problem of all classes jointly; w and q of start and solution are matrices laid out flat."""
-        # A visit reads the weights of all classes of each entry, so that runs of neighbours hardly make it faster.
-        order = "permute" if self.order == "auto" else self.order
-        found = native.joint_sdca(
-            problem.core,
-            make_run(budget, report),
-            shrink=bool(self.shrink),
-            blocks=order == "blocks",
-            max_epochs=float(budget.max_iter),
-            tol=budget.tol,
-            seed=continued_seed(seed, start.t if start else 0),
-            sequence=None,
-            start_w=start.w if start else None,
-            start_t=start.t if start else 0,
-            start_q=start.q if start else None,
-        )
-        return Solution.from_core(found, SDCA(shrink=self.shrink, order=order).describe())
+    def _blocks(self, problem: BlocksProblem) -> DualAscent:
+        return DualAscent(problem)
+
+    supports: ClassVar = {
+        LinearProblem: Supports(_linear, losses=LOSSES, intercepts=("penalized", "free")),
+        JointProblem: Supports(_joint, losses=JOINT_LOSSES),
+        KernelProblem: Supports(_kernel, losses=KERNEL_LOSSES, intercepts=()),
+        BlocksProblem: Supports(_blocks, losses=LOSSES, continued=False),
+    }

@@ -1,15 +1,17 @@
 """SGD-r, SGD-s and SGD-m: stochastic gradient descent with a stopping rule (S3)."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pegasos._core import native
-from pegasos.base.options import Integer, Number, Option
-from pegasos.base.outcome import Budget, Solution, WarmStart
-from pegasos.base.progress import Report, make_run
+from pegasos.base.options import Integer, Number
+from pegasos.base.outcome import Budget, Point, Solution, Start
+from pegasos.base.parameters import MaxSteps, parameter, parameters
+from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import LOSSES, Solver, continued_seed
-from pegasos.problems.joint import JointProblem
-from pegasos.problems.linear import Problem
+from pegasos.base.supports import Supports
+from pegasos.problems.joint import JOINT_LOSSES, JointProblem
+from pegasos.problems.linear import BlocksProblem, LinearProblem
+from pegasos.solvers._blocks import StreamDescent
 
 __all__ = ["SGDM", "SGDR", "SGDS"]
 
@@ -27,30 +29,43 @@ class _SGD(Solver):
     burst: int = 5
     max_steps: int | None = None
 
-    def solve(
-        self, problem: Problem, budget: Budget, seed: int, start: WarmStart | None = None, report: Report | None = None
-    ) -> Solution:
+    def _linear(
+        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
+    ) -> Solution[Point]:
         found = native.sgd(
             problem.core,
-            make_run(budget, report),
+            make_run(budget, progress),
             complete_epochs=self.complete_epochs,
             multiplicity=int(self.multiplicity),
             period=int(self.period),
             burst=int(self.burst),
-            patience=float(self.f),
-            tol=budget.tol,
             max_passes=int(budget.max_iter) if self.max_steps is None else 2**63,
             max_steps=int(self.max_steps or 0),
             sampling="permute" if self.complete_epochs else "replace",
-            seed=continued_seed(seed, start.t if start else 0),
-            sequence=None,
-            start_w=start.w if start else None,
-            start_t=start.t if start else 0,
+            **self._steps(budget, seed, start),
         )
-        return Solution.from_core(found, self.describe(), "max_iter" if self.max_steps is None else "max_steps")
+        return self._solution(found)
+
+    def _steps(self, budget: Budget, seed: int, start: Start[Point] | None) -> dict[str, Any]:
+        """What the core is told of steps, and where they start."""
+        return {
+            "patience": float(self.f),
+            "tol": budget.tol,
+            "seed": continued_seed(seed, start.t if start else 0),
+            "sequence": None,
+            "start_w": start.point.w if start else None,
+            "start_t": start.t if start else 0,
+        }
+
+    def _solution(self, found: native.Solution) -> Solution[Point]:
+        reason = "max_iter" if self.max_steps is None else "max_steps"
+        return Solution.from_core(found, Point(found.w, found.q), self.describe(), reason)
+
+    supports: ClassVar = {LinearProblem: Supports(_linear, losses=LOSSES, early_stopping=True)}
 
 
-class SGDR(_SGD):
+@parameters
+class SGDR(MaxSteps, _SGD):
     """SGD-r (S3): examples drawn at random, in the variable ``a = alpha t w``, in which shrinking costs nothing.
 
     Its dual variables obey their bounds only asymptotically (S3 footnote 4), so the certificate uses the share of
@@ -72,16 +87,10 @@ class SGDR(_SGD):
     """
 
     name = "sgd-r"
-    losses = LOSSES
     complete_epochs = False
-    options: ClassVar[Mapping[str, Option]] = {
-        "max_steps": Integer(low=1, optional=True, help="budget in steps, in place of max_iter epochs"),
-    }
-
-    def __init__(self, *, max_steps: int | None = None) -> None:
-        self.max_steps = max_steps
 
 
+@parameters
 class SGDS(_SGD):
     """SGD-s (S3): complete epochs in random order, each example once, with S3's lower bound as stopping rule.
 
@@ -101,36 +110,29 @@ class SGDS(_SGD):
     """
 
     name = "sgd-s"
-    losses = LOSSES
-    options: ClassVar[Mapping[str, Option]] = {"f": PATIENCE}
 
-    def __init__(self, *, f: float = 1.2) -> None:
-        self.f = f
+    f: float = parameter(1.2, PATIENCE)
 
-    def solve_joint(
-        self,
-        problem: JointProblem,
-        budget: Budget,
-        seed: int,
-        start: WarmStart | None = None,
-        report: Report | None = None,
-    ) -> Solution:
-        """Solve the problem of all classes jointly; w and q of start and solution are matrices laid out flat."""
-        found = native.joint_sgd(
-            problem.core,
-            make_run(budget, report),
-            patience=float(self.f),
-            tol=budget.tol,
-            max_passes=int(budget.max_iter),
-            max_steps=0,
-            seed=continued_seed(seed, start.t if start else 0),
-            sequence=None,
-            start_w=start.w if start else None,
-            start_t=start.t if start else 0,
+    def _joint(
+        self, problem: JointProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
+    ) -> Solution[Point]:
+        run = make_run(budget, progress)
+        steps = self._steps(budget, seed, start)
+        return self._solution(
+            native.joint_sgd(problem.core, run, max_passes=int(budget.max_iter), max_steps=0, **steps)
         )
-        return Solution.from_core(found, self.describe(), "max_iter")
+
+    def _blocks(self, problem: BlocksProblem) -> StreamDescent:
+        return StreamDescent(problem)
+
+    supports: ClassVar = {
+        **_SGD.supports,
+        JointProblem: Supports(_joint, losses=JOINT_LOSSES, early_stopping=True),
+        BlocksProblem: Supports(_blocks, losses=LOSSES, continued=False),
+    }
 
 
+@parameters
 class SGDM(_SGD):
     """SGD-m (S3): as `SGDS`, but in some epochs each example is presented several times at the cost of one.
 
@@ -154,15 +156,9 @@ class SGDM(_SGD):
     """
 
     name = "sgd-m"
-    options: ClassVar[Mapping[str, Option]] = {
-        "multiplicity": Integer(low=1, help="presentations of an example at a time, in some epochs"),
-        "period": Integer(low=1, help="multiplicity in the epochs T with 0 < T mod period < burst"),
-        "burst": Integer(low=0, help="multiplicity in the epochs T with 0 < T mod period < burst"),
-        "f": PATIENCE,
-    }
+    supports: ClassVar = {LinearProblem: Supports(_SGD._linear, early_stopping=True)}
 
-    def __init__(self, *, multiplicity: int = 5, period: int = 9, burst: int = 5, f: float = 1.2) -> None:
-        self.multiplicity = multiplicity
-        self.period = period
-        self.burst = burst
-        self.f = f
+    multiplicity: int = parameter(5, Integer(low=1, help="presentations of an example at a time, in some epochs"))
+    period: int = parameter(9, Integer(low=1, help="multiplicity in the epochs T with 0 < T mod period < burst"))
+    burst: int = parameter(5, Integer(low=0, help="multiplicity in the epochs T with 0 < T mod period < burst"))
+    f: float = parameter(1.2, PATIENCE)

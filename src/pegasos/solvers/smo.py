@@ -1,17 +1,15 @@
 """Sequential minimal optimisation, for kernel machines."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pegasos._core import native
-from pegasos.base.options import Integer, Option
-from pegasos.base.outcome import Budget
-from pegasos.base.progress import Report, make_run
+from pegasos.base.options import Integer
+from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.parameters import parameter, parameters
+from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import Solver
-from pegasos.problems.kernel import KernelProblem, KernelSolution
+from pegasos.base.supports import Supports
+from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem
 
 __all__ = ["SMO"]
 
@@ -21,6 +19,7 @@ PART_FROM = 40_000
 SMALL = 512
 
 
+@parameters
 class SMO(Solver):
     """Sequential minimal optimisation with second-order choice of pairs, in nested working sets (Fan, Chen, Lin 2005).
 
@@ -48,27 +47,18 @@ class SMO(Solver):
     """
 
     name = "smo"
-    losses = ()
-    kernel_losses = ("hinge", "epsilon_insensitive")
-    kernel_intercept = True
-    options: ClassVar[Mapping[str, Option]] = {
-        "working_set": Integer(low=2, high=2**20, help="variables chosen at a time"),
-        "block": Integer(low=2, high=2**20, help="variables of these solved at a time"),
-    }
 
-    def __init__(self, *, working_set: int = 8192, block: int = 512) -> None:
-        self.working_set = working_set
-        self.block = block
+    working_set: int = parameter(8192, Integer(low=2, high=2**20, help="variables chosen at a time"))
+    block: int = parameter(512, Integer(low=2, high=2**20, help="variables of these solved at a time"))
 
-    def solve_kernel(
+    def _kernel(
         self,
         problem: KernelProblem,
         budget: Budget,
         seed: int,
-        start: NDArray[np.float64] | None = None,
-        report: Report | None = None,
-    ) -> KernelSolution:
-        """Solve the problem of a kernel machine; `start` has its dual variables."""
+        start: Start[KernelPoint] | None,
+        progress: Progress,
+    ) -> Solution[KernelPoint]:
         # The squares of chosen ones and of a block may take a quarter of the room for rows.
         room = int((problem.cached_rows * problem.n_rows / 8) ** 0.5)
         size = problem.core.size
@@ -78,7 +68,7 @@ class SMO(Solver):
         found = native.smo(
             problem.source,
             problem.core,
-            make_run(budget, report),
+            make_run(budget, progress),
             cached_rows=max(problem.cached_rows - squares, 64),
             tol=budget.tol,
             max_epochs=float(budget.max_iter),
@@ -86,6 +76,8 @@ class SMO(Solver):
             block=int(self.block),
             seed=seed,
             part_from=PART_FROM,
-            start=start,
+            start=start.point.last_variables if start else None,
         )
-        return KernelSolution.from_core(problem, found, self.describe())
+        return Solution.from_core(found, problem.point(found), self.describe())
+
+    supports: ClassVar = {KernelProblem: Supports(_kernel, losses=KERNEL_LOSSES, intercepts=("free",))}

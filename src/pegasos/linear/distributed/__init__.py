@@ -6,14 +6,14 @@ comes back in a round. `drive` does the rest.
 """
 
 from pegasos.linear.distributed.block import Block, serve, survey
-from pegasos.linear.distributed.drive import Found, Group, Lost, Tally, drive
+from pegasos.linear.distributed.drive import Group, Lost, Tally, drive
 from pegasos.linear.distributed.local import LocalGroup
 from pegasos.linear.distributed.messages import Measured, Message, Order, Reply, Visited
 from pegasos.linear.distributed.plan import Plan, Survey, make_plan
+from pegasos.linear.distributed.result import store
 
 __all__ = [
     "Block",
-    "Found",
     "Group",
     "LocalGroup",
     "Lost",
@@ -28,5 +28,6 @@ __all__ = [
     "drive",
     "make_plan",
     "serve",
+    "store",
     "survey",
 ]

@@ -47,7 +47,7 @@ class Block:
         self._held: tuple[Any, NDArray[Any], NDArray[np.float64]] | None = None  # validated
         self._survey: Survey | None = None
         self._rows: native.Rows | None = None  # without a constant feature
-        self._report: native.RowsReport | None = None
+        self._facts: native.RowsReport | None = None
         self._examples: Examples | None = None
         self._turns: dict[int, list[NDArray[np.uint32]]] = {}  # rows of those to come in this epoch
         self.run = 1  # of neighbours visited one after the other
@@ -89,11 +89,11 @@ class Block:
         machine = copy.copy(machine)  # which it leaves its names of features on
         X, y = machine._validate_pair(X, y, True)
         s = np.ones(len(y)) if given is None else check_weights(given, X)
-        self._rows, self._report = check_rows(X)
+        self._rows, self._facts = check_rows(X)
         if issparse(X) and not X.has_canonical_format:
             X = X.copy()  # the norm of a row with a column twice is not that of its entries
             X.sum_duplicates()
-            self._rows, self._report = check_rows(X)
+            self._rows, self._facts = check_rows(X)
         self._held = (X, y, s)
         classes: NDArray[Any] = np.empty(0)
         counts: NDArray[Any] = np.empty(0)
@@ -113,15 +113,15 @@ class Block:
             counts,
             weights,
             float(np.einsum("i,i->", values, values, dtype=np.float64)),
-            float(self._report.entries),
-            float(np.sqrt(self._report.largest_squared_norm)),
+            float(self._facts.entries),
+            float(np.sqrt(self._facts.largest_squared_norm)),
             _mark(X.shape, values, X.indices if issparse(X) else values[:0], y, s),
         )
 
     def examples(self, plan: Plan) -> Examples | None:
         """The examples in the core's hands, y being the numbers of their classes; None where there are none."""
         self.survey(plan.machine)
-        if self._examples is None and self._held is not None and self._report is not None:
+        if self._examples is None and self._held is not None and self._facts is not None:
             X, y, s = self._held
             if len(plan.classes):
                 classes, encoded = number_labels(y, plan.machine.regressor)
@@ -132,7 +132,7 @@ class Block:
                 rows, _ = check_rows(X, plan.feature)  # for the norms with the constant feature
             y = np.asarray(y, dtype=np.float64)
             self._examples = Examples(
-                rows, self._report, y, s, plan.dimension, plan.feature, False, plan.machine.loss, None, epsilon
+                rows, self._facts, y, s, plan.dimension, plan.feature, False, plan.loss, None, epsilon
             )
             alike = self._examples.problem(plan.C).core
             self.run = 1 if native.neighbours_alike(alike, plan.seed) else RUN

@@ -5,18 +5,17 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from pegasos.base import clock
 from pegasos.base.bounds import Measured
-from pegasos.base.outcome import Budget
-from pegasos.base.progress import Report
+from pegasos.base.outcome import Budget, Method, Point, Solution
+from pegasos.base.progress import Progress
 from pegasos.linear.distributed.ascent import Ascent
 from pegasos.linear.distributed.messages import TURNS, Message, Order, Reply, Visited, payload
 from pegasos.linear.distributed.plan import Plan, Survey, check_same
 
-__all__ = ["Found", "Group", "Lost", "drive"]
+__all__ = ["Group", "Lost", "drive"]
 
 
 class Lost(Exception):
@@ -42,22 +41,6 @@ class Group(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Found:
-    """What a fit found for one problem."""
-
-    w: NDArray[np.float64]
-    primal: float
-    dual: float
-    epochs: float
-    seconds: float
-    reason: str
-    solver: str
-    records: list[list[float]]
-    above: float  # what rounding may add to the primal value, which allows for it,
-    below: float  # and take off the dual one
-
-
 @dataclass
 class Tally:
     """What a fit took."""
@@ -81,8 +64,8 @@ def drive(
     surveys: Sequence[Survey],
     budget: Budget,
     local_epochs: float | None = None,
-    reports: Sequence[Report] | None = None,
-) -> tuple[list[Found], Tally]:
+    listeners: Sequence[Progress] | None = None,
+) -> tuple[list[Solution[Point]], Tally]:
     """Solve the problems of the plan; what was found for each, and what it took.
 
     `local_epochs` is the number of epochs a worker makes in a round; None chooses from the sizes.
@@ -90,7 +73,7 @@ def drive(
     # The driver's products are small. Threads of a BLAS would for long wait for the next one on processors that the
     # workers may be on: two workers on two processors lost a third of their time to that.
     with threadpool_limits(1, "blas"):
-        return _Drive(group, plan, surveys, budget, local_epochs, reports).run()
+        return _Drive(group, plan, surveys, budget, local_epochs, listeners).run()
 
 
 class _Drive:
@@ -101,12 +84,12 @@ class _Drive:
         surveys: Sequence[Survey],
         budget: Budget,
         local_epochs: float | None,
-        reports: Sequence[Report] | None,
+        listeners: Sequence[Progress] | None,
     ) -> None:
         self.group, self.plan, self.budget = group, plan, budget
         self.surveys = {survey.number: survey for survey in surveys}
         self.local_epochs = local_epochs
-        self.reports = reports or [Report() for _ in plan.targets]
+        self.listeners = listeners or [Progress() for _ in plan.targets]
         self.started = clock.now() - budget.elapsed
         self.tally = Tally()
         self.stands = 0
@@ -117,7 +100,7 @@ class _Drive:
     def seconds(self) -> float:
         return clock.now() - self.started
 
-    def run(self) -> tuple[list[Found], Tally]:
+    def run(self) -> tuple[list[Solution[Point]], Tally]:
         fresh, in_a_row = True, 0
         while any(not ascent.done for ascent in self.ascents):
             try:
@@ -162,10 +145,10 @@ class _Drive:
         replies = self._call([tuple(ascent.order(k) for ascent in active) for k in range(len(self.group))])
         for number, ascent in enumerate(active):
             answers = [reply.answers[number] for reply in replies]
-            report = self.reports[self.ascents.index(ascent)]
+            progress = self.listeners[self.ascents.index(ascent)]
             if measured[number]:
                 ascent.take_measures([_measured(answer) for answer in answers], self.seconds)
-                report.checked(self.seconds, ascent.epochs, ascent.bounds.primal, ascent.bounds.dual)
+                progress.checked(self.seconds, ascent.epochs, ascent.bounds.primal, ascent.bounds.dual)
                 reason = self._out_of_budget(ascent)
                 if self.budget.tol > 0 and ascent.bounds.mostly_rounding:
                     reason = reason or "precision"
@@ -173,7 +156,7 @@ class _Drive:
                     ascent.done, ascent.reason = True, reason
             else:
                 ascent.take_visits([_visited(answer) for answer in answers])
-                report.progressed(ascent.epochs, self.seconds)
+                progress.progressed(ascent.epochs, self.seconds)
 
     def _call(self, orders: Sequence[tuple[Order, ...]], expected: bool = True) -> list[Reply]:
         left = np.inf if self.budget.max_time is None else max(self.budget.max_time - self.seconds, 0.0)
@@ -212,24 +195,21 @@ class _Drive:
                 epochs = min(max(epochs, 1), 8)
         return max(round(TURNS * min(epochs, self.budget.max_iter)), fewest)
 
-    def _found(self, ascent: Ascent) -> Found:
-        bounds = ascent.bounds
+    def _found(self, ascent: Ascent) -> Solution[Point]:
         per_round = self.tally.bytes / max(self.tally.rounds, 1)
-        solver = (
+        text = (
             f"SDCA in {self.tally.rounds} rounds of {len(self.group)} workers, {ascent.turns / TURNS:g} epochs and "
             f"{per_round:,.0f} bytes each"
         )
-        return Found(
-            w=ascent.w,
-            primal=bounds.primal,
-            dual=bounds.dual,
+        return Solution(
+            point=Point(ascent.w),
+            bounds=ascent.bounds,
             epochs=ascent.epochs,
             seconds=self.seconds,
             reason=ascent.reason,
-            solver=solver,
             records=ascent.records,
-            above=bounds.above,
-            below=bounds.below,
+            method=Method((text,)),
+            t=round(ascent.visits),
         )
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos.base.outcome import Point
+from pegasos.base.problem import Problem
 from pegasos.base.validation import class_weights
 
 __all__ = ["Plan", "Survey", "check_same", "make_plan"]
@@ -26,25 +28,22 @@ class Survey:
     weights: NDArray[np.float64]  # of the examples of each class; in regression of all
     squares: float  # sum of the squares of all entries
     entries: float
-    longest: float  # the largest norm of a row
+    largest_norm: float  # the largest norm of a row
     mark: int  # a number by which to tell whether it is the same again
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, kw_only=True)
+class Plan(Problem[Point]):
     """The problem, as each block needs it."""
 
     machine: Any  # an estimator with the parameters, which validates
     seed: int
-    C: float
     classes: NDArray[Any]
     class_weights: NDArray[np.float64]
-    n_rows: int
     n_features: int
     names: tuple[str, ...] | None
-    total_weight: float
     entries: float
-    longest: float
+    largest_norm: float  # of a row
     bias: float  # the constant feature of the problem; 0: no intercept
     step: float  # the intercept's, in the method of multipliers
     kappa: float
@@ -83,24 +82,25 @@ def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
     if not 0 < total < np.inf:
         raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
     n_rows = sum(survey.n_rows for survey in held)
-    C = float(machine.C if machine.alpha is None else 1 / (machine.alpha * total))
+    C = machine.weight_of_loss(total)
     bias = float(machine.intercept_scaling) if machine.fit_intercept else 0.0
     step, kappa = _intercept(bias, n_rows, math.fsum(s.squares for s in held), C * total)
     return Plan(
-        machine,
-        seed,
-        C,
-        classes,
-        by_class,
-        n_rows,
-        first.n_features,
-        first.names,
-        total,
-        math.fsum(s.entries for s in held),
-        max(s.longest for s in held),
-        bias,
-        step,
-        kappa,
+        n_rows=n_rows,
+        C=C,
+        total_weight=total,
+        loss=machine.loss,
+        machine=machine,
+        seed=seed,
+        classes=classes,
+        class_weights=by_class,
+        n_features=first.n_features,
+        names=first.names,
+        entries=math.fsum(s.entries for s in held),
+        largest_norm=max(s.largest_norm for s in held),
+        bias=bias,
+        step=step,
+        kappa=kappa,
     )
 
 

@@ -6,49 +6,24 @@ shuffled within and across blocks, and the disk is read in stretches.
 """
 
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.io.ahead import read_ahead
 from pegasos.io.dataset import Dataset, bytes_view
+from pegasos.solvers._blocks import Block
 
-__all__ = ["Block", "BlockReader"]
+__all__ = ["BlockReader"]
 
 #: Bytes of a run of neighbouring rows.
 RUN_BYTES = 1 << 17
 #: Runs at most; longer ones in larger data sets.
 MOST_RUNS = 1 << 20
-
-
-@dataclass(frozen=True)
-class Block:
-    """Some rows of a data set, in memory."""
-
-    rows: native.Rows
-    labels: NDArray[Any]  # as stored
-    weights: NDArray[np.float64]
-    runs: Sequence[tuple[int, int]]  # first row and the one after the last, of each run in turn
-    nnz: int
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def take(self, stored: NDArray[Any]) -> NDArray[Any]:
-        """What an array with an entry for each row of the data set has for the rows of the block."""
-        return np.concatenate([stored[first:last] for first, last in self.runs])
-
-    def put(self, stored: NDArray[Any], values: NDArray[Any]) -> None:
-        """The opposite of `take`."""
-        at = 0
-        for first, last in self.runs:
-            stored[first:last] = values[at : at + last - first]
-            at += last - first
 
 
 class BlockReader:
@@ -108,20 +83,12 @@ class BlockReader:
             first, before = last, int(ends[last - 1])
 
     def _read(self, order: NDArray[np.int64]) -> Iterator[Block]:
-        with ExitStack() as stack:
-            names = ("values", "columns") if self._dataset.storage == "csr" else ("values",)
-            files = {name: self._dataset.descriptor(name) for name in names}
-            thread = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="pegasos-read-ahead"))
-            buffers = [_Buffers() for _ in range(2)]
-            groups = self._groups(order)
-            ahead = thread.submit(self._load, next(groups), files, buffers[0])
-            turn = 1
-            for group in groups:
-                block = ahead.result()
-                ahead = thread.submit(self._load, group, files, buffers[turn % 2])
-                turn += 1
-                yield block
-            yield ahead.result()
+        names = ("values", "columns") if self._dataset.storage == "csr" else ("values",)
+        files = {name: self._dataset.descriptor(name) for name in names}
+        buffers = cycle([_Buffers(), _Buffers()])  # one to work on, and one that is being filled
+        blocks = (self._load(group, files, next(buffers)) for group in self._groups(order))
+        with read_ahead(blocks, 1) as ready:
+            yield from ready
 
     def _load(self, group: NDArray[np.int64], files: dict[str, int], buffers: "_Buffers") -> Block:
         dataset, n_rows = self._dataset, len(self._dataset)
@@ -133,11 +100,11 @@ class BlockReader:
         if not ((weights >= 0) & (weights < np.inf)).all():
             raise dataset.damaged("weights", "has numbers that are no weights")
         rows, nnz = (self._load_csr if dataset.storage == "csr" else self._load_dense)(runs, files, buffers)
-        report = native.inspect(rows, native.Run())
-        bad = max(report.bad_structure, report.not_finite)
+        facts = native.inspect(rows, native.Run())
+        bad = max(facts.bad_structure, facts.not_finite)
         if bad >= 0:
             row = np.concatenate([np.arange(a, b) for a, b in runs])[bad]
-            what = "columns" if report.bad_structure >= 0 else "values"
+            what = "columns" if facts.bad_structure >= 0 else "values"
             raise dataset.damaged(what, f"is out of bounds in row {row}")
         return Block(rows, labels, weights, runs, nnz)
 

@@ -8,16 +8,15 @@ from numpy.typing import NDArray
 from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.bounds import Bounds
-from pegasos.base.outcome import Budget, Solution
-from pegasos.base.progress import Report
+from pegasos.base.outcome import Budget, Method, Point, Solution
+from pegasos.base.progress import Progress
 from pegasos.io.dataset import Dataset, available_memory
-from pegasos.linear.out_of_core.blocks import Block, BlockReader
-from pegasos.linear.out_of_core.parts import DualPart, Part, Statement, StreamPart
-from pegasos.solvers import SDCA, SGDS, Pegasos, Solver
-from pegasos.solvers._subgradient import STREAM_OUTPUTS
-from pegasos.solvers.auto import Auto
+from pegasos.linear.out_of_core.blocks import BlockReader
+from pegasos.problems.linear import BlocksProblem
+from pegasos.solvers import Solver
+from pegasos.solvers._blocks import Block, BlockLearner
 
-__all__ = ["fits_in_memory", "make_part", "needs_no_pass", "serves", "solve_by_blocks"]
+__all__ = ["fits_in_memory", "needs_no_pass", "solve_by_blocks"]
 
 #: Bytes of a block: small enough for the caches, so that visits in random order are fast.
 BLOCK_BYTES = 1 << 25
@@ -26,10 +25,10 @@ SMALLEST_BLOCK = 1 << 20
 BASE_BYTES = 200 << 20
 #: Bytes per row that a fit in memory takes beyond the data.
 ROW_BYTES = 100
-#: Vectors as long as w that a part of a fit has at a time.
+#: Vectors as long as w that a problem of a fit has at a time.
 VECTORS = 8
 
-#: From the labels of a block, as stored, to the targets of each part and the weights of the rows' classes.
+#: From the labels of a block, as stored, to the targets of each problem and the weights of the rows' classes.
 Encoder = Callable[[Block], tuple[list[NDArray[np.float64]], NDArray[np.float64]]]
 
 
@@ -49,29 +48,11 @@ def fits_in_memory(dataset: Dataset, n_parts: int) -> bool:
     return BASE_BYTES + dataset.nbytes + ROW_BYTES * len(dataset) + vectors <= limit_of(dataset)
 
 
-def serves(solver: Solver) -> bool:
-    """Whether a solver can work by blocks as it is set up."""
-    if isinstance(solver, Pegasos):
-        same = ("batch_size", "random_stops", "start", "count_idle_steps")
-        plain = all(getattr(solver, name) == getattr(Pegasos(), name) for name in same)
-        return plain and solver.sampling in ("permute", "blocks")
-    return isinstance(solver, Auto | SDCA | SGDS)
-
-
-def make_part(solver: Solver, statement: Statement) -> Part:
-    """What solves a problem block by block."""
-    if isinstance(solver, Pegasos):
-        return StreamPart(statement, project=bool(solver.project), output=STREAM_OUTPUTS[solver.average])
-    if isinstance(solver, SGDS):
-        return StreamPart(statement)
-    return DualPart(statement)
-
-
 class Fit:
     """One problem's progress."""
 
-    def __init__(self, part: Part, report: Report, best: bool = True) -> None:
-        self.part, self.report = part, report
+    def __init__(self, learner: BlockLearner, progress: Progress, best: bool = True) -> None:
+        self.learner, self.progress = learner, progress
         self.best = best  # of what was checked is wanted, not the last
         self.bounds = Bounds(dual=0.0)
         self.w: NDArray[np.float64] = np.empty(0)
@@ -82,12 +63,12 @@ class Fit:
 
     def promising(self, tol: float) -> bool:
         """Whether a check is worth a pass."""
-        primal, dual = self.part.expected()
+        primal, dual = self.learner.expected()
         return tol > 0 and self.factor * (primal - dual) <= tol * dual
 
     def check(self, found: Bounds, w: NDArray[np.float64], seconds: float, epoch: float) -> None:
         """Take note of bounds; the best of each counts, unless the last w is wanted."""
-        expected, bound = self.part.expected()
+        expected, bound = self.learner.expected()
         if expected > bound and found.primal < np.inf:
             self.factor = float(np.clip(1.1 * (found.primal - found.dual) / (expected - bound), 0.5, 10))
         if found.primal <= self.bounds.primal or not (self.best and self.records):
@@ -96,64 +77,59 @@ class Fit:
         if not self.best:
             self.bounds = self.bounds._replace(primal=found.primal, above=found.above)
         self.records.append([seconds, epoch, self.bounds.primal, self.bounds.dual])
-        self.report.checked(seconds, epoch, self.bounds.primal, self.bounds.dual)
+        self.progress.checked(seconds, epoch, self.bounds.primal, self.bounds.dual)
 
 
 def solve_by_blocks(
     dataset: Dataset,
     solver: Solver,
-    statement: Statement,
+    problem: BlocksProblem,
     encode: Encoder,
-    reports: Sequence[Report],
+    listeners: Sequence[Progress],
     budget: Budget,
     bias: float,
     seed: int,
-) -> list[Solution]:
-    """Solve the problems of a fit, which share the blocks; there is a report for each."""
+) -> list[Solution[Point]]:
+    """Solve the problems of a fit, which share the blocks; there is a listener to each."""
     started = clock.now() - budget.elapsed
-    parts: list[Part] = []
+    learners: list[BlockLearner] = []
     try:
-        reader = _make_reader(dataset, statement, len(reports), solver, bias)
-        for _ in reports:
-            parts.append(make_part(solver, statement))
+        reader = _make_reader(dataset, problem, len(listeners), solver, bias)
+        for _ in listeners:
+            learners.append(solver.learner(problem))
         best = getattr(solver, "returns_best", True)
-        fits = [Fit(part, report, best) for part, report in zip(parts, reports, strict=True)]
-        _run(reader, fits, encode, statement, budget, started, seed, solver)
+        fits = [Fit(learner, progress, best) for learner, progress in zip(learners, listeners, strict=True)]
+        _run(reader, fits, encode, problem, budget, started, seed, solver)
     finally:
-        for part in parts:
-            part.close()
-    shown = SDCA() if isinstance(solver, Auto) else solver
-    text = f"{shown.describe()} by blocks of {reader.block_bytes / 2**20:.3g} MiB"
-    text += ", chosen by auto" if isinstance(solver, Auto) else ""
+        for learner in learners:
+            learner.close()
+    used = solver.chosen_for(BlocksProblem)
+    text = f"{used.describe()} by blocks of {reader.block_bytes / 2**20:.3g} MiB"
     return [
         Solution(
-            w=fit.w,
-            q=np.empty(0),
-            t=fit.visits,
-            primal=fit.bounds.primal,
-            dual=fit.bounds.dual,
-            above=fit.bounds.above,
-            below=fit.bounds.below,
-            epochs=fit.visits / statement.n_rows,
+            point=Point(fit.w),
+            bounds=fit.bounds,
+            epochs=fit.visits / problem.n_rows,
             seconds=clock.now() - started,
             reason=fit.reason,
             records=fit.records,
-            solver=text,
+            method=Method((text,), by_auto=used is not solver),
+            t=fit.visits,
         )
         for fit in fits
     ]
 
 
-def _make_reader(dataset: Dataset, statement: Statement, n_parts: int, solver: Solver, bias: float) -> BlockReader:
+def _make_reader(dataset: Dataset, problem: BlocksProblem, n_problems: int, solver: Solver, bias: float) -> BlockReader:
     """Blocks that keep a fit within its memory, and a short one from reading more than it needs."""
-    fixed = BASE_BYTES + 8 * VECTORS * n_parts * statement.dimension
+    fixed = BASE_BYTES + 8 * VECTORS * n_problems * problem.dimension
     left = max(limit_of(dataset) - fixed, 0) // 4
     steps = getattr(solver, "max_steps", None)
     needed = BLOCK_BYTES if steps is None else dataset.nbytes * int(steps) // (8 * len(dataset))
     reader = BlockReader(dataset, min(max(left, SMALLEST_BLOCK), BLOCK_BYTES, max(needed, SMALLEST_BLOCK)), bias)
     if reader.block_bytes > left:
         raise ValueError(
-            f"memory_limit={limit_of(dataset):,} is too small: weights of {statement.dimension:,} features and the "
+            f"memory_limit={limit_of(dataset):,} is too small: weights of {problem.dimension:,} features and the "
             f"process itself take {fixed:,} bytes, and blocks of {reader.block_bytes:,} four times that; raise it to "
             f"{fixed + 4 * reader.block_bytes:,} or more"
         )
@@ -164,7 +140,7 @@ def _run(
     reader: BlockReader,
     fits: list[Fit],
     encode: Encoder,
-    statement: Statement,
+    problem: BlocksProblem,
     budget: Budget,
     started: float,
     seed: int,
@@ -172,7 +148,7 @@ def _run(
 ) -> None:
     max_steps = getattr(solver, "max_steps", None)
     random = np.random.default_rng(seed)
-    n_rows = statement.n_rows
+    n_rows = problem.n_rows
     steps = budget.max_iter * n_rows if max_steps is None else int(max_steps)
     made, epoch, next_record = 0, 0, 16 if budget.tol > 0 else 1
     limit = np.inf if budget.max_time is None else float(budget.max_time)
@@ -180,20 +156,20 @@ def _run(
     while working:
         epoch += 1
         for fit in working:
-            fit.part.begin_epoch()
+            fit.learner.begin_epoch()
         for block in reader.epoch(random):
             order = random.permutation(len(block)).astype(np.uint32)[: steps - made]
             targets, weights = encode(block)
             for number, fit in enumerate(fits):
                 if not fit.reason:
-                    run = _make_run(fit.report, started, limit, made, n_rows)
-                    fit.part.learn(block, targets[number], weights, order, run)
+                    run = _make_run(fit.progress, started, limit, made, n_rows)
+                    fit.learner.learn(block, targets[number], weights, order, run)
                     fit.visits += len(order)
             made += len(order)
             if made >= steps or clock.now() - started >= limit:
                 break
         for fit in working:
-            fit.bounds = fit.bounds.best(fit.part.free_bound())
+            fit.bounds = fit.bounds.best(fit.learner.free_bound())
         out_of_time = clock.now() - started >= limit
         last = made >= steps or out_of_time
         due = [fit for fit in working if last or epoch == next_record or fit.promising(budget.tol)]
@@ -202,10 +178,10 @@ def _run(
         if needs_no_pass(solver):
             due = working if last else []
             for fit in due:
-                w, seconds = fit.part.begin_check().w, clock.now() - started
-                fit.check(fit.part.free_bound(), w, seconds, made / n_rows)
+                w, seconds = fit.learner.begin_check().w, clock.now() - started
+                fit.check(fit.learner.free_bound(), w, seconds, made / n_rows)
         else:
-            _check(reader, due, fits, encode, statement, started, made / n_rows)
+            _check(reader, due, fits, encode, problem, started, made / n_rows)
         for fit in due:
             if budget.tol > 0 and fit.bounds.gap <= budget.tol:
                 fit.reason = "tol"
@@ -221,28 +197,28 @@ def _check(
     due: list[Fit],
     fits: list[Fit],
     encode: Encoder,
-    statement: Statement,
+    problem: BlocksProblem,
     started: float,
     epoch: float,
 ) -> None:
     """Exact bounds, by a pass over all rows."""
     if not due:
         return
-    checks = [fit.part.begin_check() for fit in due]
+    checks = [fit.learner.begin_check() for fit in due]
     numbers = [fits.index(fit) for fit in due]
     for block in reader.in_order():
         targets, weights = encode(block)
         for fit, number, check in zip(due, numbers, checks, strict=True):
-            run = _make_run(fit.report, started, np.inf, 0, statement.n_rows)
-            fit.part.measure(check, block, statement.problem(block, targets[number], weights), run)
+            run = _make_run(fit.progress, started, np.inf, 0, problem.n_rows)
+            fit.learner.measure(check, block, problem.core(block.rows, targets[number], weights), run)
     for fit, check in zip(due, checks, strict=True):
-        found = check.primal.best(fit.part.bound(check))
+        found = check.primal.best(fit.learner.bound(check))
         fit.check(found, check.w, clock.now() - started, epoch)
 
 
-def _make_run(report: Report, started: float, limit: float, made: int, n_rows: int) -> native.Run:
+def _make_run(progress: Progress, started: float, limit: float, made: int, n_rows: int) -> native.Run:
     def progressed(_: float, seconds: float) -> None:
-        report.progressed(made / n_rows, seconds)
+        progress.progressed(made / n_rows, seconds)
 
     elapsed = clock.now() - started
     return native.Run(n_jobs=1, elapsed=elapsed, max_seconds=limit, progress=progressed, clock=clock.replaced())

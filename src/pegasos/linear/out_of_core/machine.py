@@ -9,14 +9,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pegasos.base import clock
 from pegasos.base.estimator import Machine, shortfall
-from pegasos.base.progress import make_report
+from pegasos.base.outcome import Point, Solution
+from pegasos.base.progress import make_progress
 from pegasos.base.validation import class_weights
-from pegasos.certificate import history_from_records, join_parts
 from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.blocks import Block
-from pegasos.linear.out_of_core.fit import Encoder, fits_in_memory, needs_no_pass, serves, solve_by_blocks
-from pegasos.linear.out_of_core.parts import Statement
-from pegasos.solvers import Solver
+from pegasos.linear.out_of_core.fit import Encoder, fits_in_memory, needs_no_pass, solve_by_blocks
+from pegasos.problems.linear import BlocksProblem
+from pegasos.solvers import SOLVERS, Solver
+from pegasos.solvers._blocks import Block
 
 __all__ = ["fit_dataset", "take_all"]
 
@@ -50,27 +50,24 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
     total = dataset.total_weight
     if class_weight is not None and dataset.labels is not None:
         total = float(class_weight[np.searchsorted(classes, dataset.labels.values)] @ dataset.labels.weights)
-    statement = Statement(
-        C=float(machine.C if machine.alpha is None else 1 / (machine.alpha * total)),
+    problem = BlocksProblem(
+        C=machine.weight_of_loss(total),
         total_weight=total,
         loss=machine.loss,
         epsilon=float(getattr(machine, "epsilon", 0.0)),
         dimension=dataset.shape[1] + 1,
         n_rows=len(dataset),
     )
-    report = make_report(machine.verbose)
+    progress = make_progress(machine.verbose)
     try:
-        reports = [report] if n_parts == 1 else [report.part(repr(label)) for label in classes.tolist()]
+        listeners = [progress] if n_parts == 1 else [progress.part(repr(label)) for label in classes.tolist()]
         encode = _encoder(dataset, classes, class_weight)
         budget = machine._budget(clock.now() - started)
-        solutions = solve_by_blocks(dataset, solver, statement, encode, reports, budget, machine._bias, machine._seed())
+        solutions = solve_by_blocks(dataset, solver, problem, encode, listeners, budget, machine._bias, machine._seed())
     finally:
-        report.close()
+        progress.close()
     _store(machine, dataset, classes, solutions)
-    text = shortfall(
-        machine.certificate_,
-        lambda worst: " ".join([*machine._bounds_reached(worst), machine._raise_what(worst, False)]),
-    )
+    text = shortfall(machine.certificate_, machine._plain_advice)
     if text and not needs_no_pass(solver):
         warnings.warn(text, ConvergenceWarning, stacklevel=4)
     return machine
@@ -99,16 +96,11 @@ def _check_labels(dataset: Dataset, classes: Any) -> None:
 def _refuse(machine: Any, solver: Solver, dataset: Dataset) -> None:
     """Raise a ValueError where what is asked for cannot be done by blocks."""
     advice = f"raise memory_limit, so that {dataset.path} ({dataset.nbytes:,} bytes) is trained on from memory"
-    if not serves(solver):
-        raise ValueError(
-            f"solver={solver.describe()} cannot work by blocks of a data set larger than memory; use 'auto', 'sdca', "
-            f"'sgd-s' or 'pegasos' (one example at a time, all in random order), or {advice}"
-        )
-    for name, plain in (("scale", None), ("early_stopping", False), ("warm_start", False), ("multi_class", "ovr")):
+    machine._refuse_unsupported(solver, BlocksProblem, SOLVERS, advice)
+    solver.supports[BlocksProblem].check_options(solver, BlocksProblem.label, advice)
+    for name, plain in (("scale", None), ("multi_class", "ovr")):
         if getattr(machine, name, plain) != plain:
             raise ValueError(f"{name}={getattr(machine, name)!r} needs the data in memory; leave it out, or {advice}")
-    if machine._free:
-        raise ValueError(f"intercept='free' needs the data in memory; use intercept='penalized', or {advice}")
 
 
 def _class_weight(machine: Any, dataset: Dataset, classes: Any) -> NDArray[np.float64] | None:
@@ -135,20 +127,12 @@ def _encoder(dataset: Dataset, classes: Any, class_weight: NDArray[np.float64] |
     return encode
 
 
-def _store(machine: Any, dataset: Dataset, classes: Any, solutions: Any) -> None:
+def _store(machine: Any, dataset: Dataset, classes: Any, solutions: list[Solution[Point]]) -> None:
     if classes is not None:
         machine.classes_ = classes
     machine.n_features_in_ = dataset.shape[1]
     if hasattr(machine, "feature_names_in_"):
         del machine.feature_names_in_
-    weights = np.array([solution.w for solution in solutions])
+    weights = np.array([solution.point.w for solution in solutions])
     machine._store_weights(np.ascontiguousarray(weights[:, :-1]), weights[:, -1] * machine._bias)
-    certificates = [machine._certificate(solution) for solution in solutions]
-    histories = [history_from_records(solution.records) for solution in solutions]
-    one = len(solutions) == 1
-    machine._store_result(
-        machine._state(max(solutions, key=lambda solution: solution.t), keep_dual_point=False),
-        None,
-        certificates[0] if one else join_parts(certificates, max(solution.seconds for solution in solutions)),
-        histories[0] if one else histories,
-    )
+    machine._store(solutions, max(solution.seconds for solution in solutions))

@@ -1,39 +1,50 @@
-"""The problems of a fit to a data set on disk, and how blocks of rows bring each nearer to its optimum.
+"""Solving block by block: what brings one problem nearer to its optimum as blocks of rows are handed over.
 
-A part is one problem: of two classes, or a target, the only one; of more classes each against the rest. All parts of a
-fit share the blocks as they are read. Each keeps its weights in memory, and what it keeps of single rows on disk.
+Each learner keeps its weights in memory, and what it keeps of single rows on disk.
 """
 
 import math
 import os
 import tempfile
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal
-from pegasos.linear.out_of_core.blocks import Block
+from pegasos.problems.linear import BlocksProblem
 
-__all__ = ["Check", "DualPart", "Part", "Statement", "StreamPart"]
+__all__ = ["Block", "BlockLearner", "Check", "DualAscent", "StreamDescent"]
 
 Order = NDArray[np.uint32]
 
 
-class Statement(NamedTuple):
-    """What all parts of a fit have in common."""
+@dataclass(frozen=True)
+class Block:
+    """Some rows of a data set, in memory."""
 
-    C: float
-    total_weight: float
-    loss: str
-    epsilon: float
-    dimension: int  # of w: the features and the intercept
-    n_rows: int
+    rows: native.Rows
+    labels: NDArray[Any]  # as stored
+    weights: NDArray[np.float64]
+    runs: Sequence[tuple[int, int]]  # first row and the one after the last, of each run in turn
+    nnz: int
 
-    def problem(self, block: Block, y: NDArray[np.float64], s: NDArray[np.float64]) -> native.Problem:
-        """The rows of a block as part of the problem."""
-        return native.Problem(block.rows, y, s, self.C, self.loss, False, self.epsilon)
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, stored: NDArray[Any]) -> NDArray[Any]:
+        """What an array with an entry for each row of the data set has for the rows of the block."""
+        return np.concatenate([stored[first:last] for first, last in self.runs])
+
+    def put(self, stored: NDArray[Any], values: NDArray[Any]) -> None:
+        """The opposite of `take`."""
+        at = 0
+        for first, last in self.runs:
+            stored[first:last] = values[at : at + last - first]
+            at += last - first
 
 
 class Check:
@@ -56,7 +67,7 @@ class Check:
         return bound_dual(self.sums.linear, self.sums.linear_error, self.sums.u, self.sums.error)
 
 
-class Part(Protocol):
+class BlockLearner(Protocol):
     """A problem that is solved block by block."""
 
     def learn(
@@ -74,7 +85,7 @@ class Part(Protocol):
         """A true lower bound on the optimum that takes no pass."""
 
     def begin_check(self) -> Check:
-        """Empty sums, for the vector that the part would return now."""
+        """Empty sums, for the vector that it would return now."""
 
     def measure(self, check: Check, block: Block, problem: native.Problem, run: native.Run) -> None:
         """Add the rows of a block to the sums."""
@@ -86,34 +97,34 @@ class Part(Protocol):
         """Give back what is kept of rows."""
 
 
-class DualPart:
+class DualAscent:
     """Dual coordinate ascent; the dual variables of the rows are in a file that is mapped into memory."""
 
-    def __init__(self, statement: Statement) -> None:
-        self._statement = statement
-        self._w = np.zeros(statement.dimension)
+    def __init__(self, problem: BlocksProblem) -> None:
+        self._problem = problem
+        self._w = np.zeros(problem.dimension)
         self._linear = self._gap = 0.0
         self._file = tempfile.TemporaryFile(prefix="pegasos-")  # noqa: SIM115, `close` closes it
         try:
-            os.posix_fallocate(self._file.fileno(), 0, 8 * statement.n_rows)  # a full disk must not show in the middle
+            os.posix_fallocate(self._file.fileno(), 0, 8 * problem.n_rows)  # a full disk must not show in the middle
         except OSError as error:
             self._file.close()
             raise OSError(
                 error.errno,
-                f"{error.strerror}; the dual variables of {statement.n_rows:,} examples take {8 * statement.n_rows:,} "
+                f"{error.strerror}; the dual variables of {problem.n_rows:,} examples take {8 * problem.n_rows:,} "
                 "bytes there: point TMPDIR at another folder, or use solver='sgd-s'",
                 tempfile.gettempdir(),
             ) from None
-        self._q = np.memmap(self._file, np.float64, "r+", shape=(statement.n_rows,))
+        self._q = np.memmap(self._file, np.float64, "r+", shape=(problem.n_rows,))
 
     def learn(
         self, block: Block, y: NDArray[np.float64], s: NDArray[np.float64], order: Order, run: native.Run
     ) -> None:
         q = block.take(self._q)
-        report = native.visit(self._statement.problem(block, y, s), run, q=q, w=self._w, sequence=order)
+        visited = native.visit(self._problem.core(block.rows, y, s), run, q=q, w=self._w, sequence=order)
         block.put(self._q, q)
-        self._linear += report.linear
-        self._gap += report.gap
+        self._linear += visited.linear
+        self._gap += visited.gap
 
     def begin_epoch(self) -> None:
         self._gap = 0.0
@@ -140,13 +151,12 @@ class DualPart:
         self._file.close()
 
 
-class StreamPart:
+class StreamDescent:
     """Sub-gradient steps; the bound is S3's, from sums over the visits (`cpp/linear/solvers/stream.hpp`)."""
 
-    def __init__(self, statement: Statement, **options: Any) -> None:
-        self._statement = statement
-        alpha = 1 / (statement.C * statement.total_weight)
-        self._stream = native.Stream(statement.dimension, statement.loss, statement.epsilon, alpha, **options)
+    def __init__(self, problem: BlocksProblem, **options: Any) -> None:
+        self._problem = problem
+        self._stream = native.Stream(problem.dimension, problem.loss, problem.epsilon, problem.alpha, **options)
         self._epochs = 0  # begun
         self._before = (0.0, 0.0)
 
@@ -161,10 +171,10 @@ class StreamPart:
         self._before = (progress.loss, progress.weight)
 
     def expected(self) -> tuple[float, float]:
-        statement, progress, w = self._statement, self._stream.progress, self._stream.iterate
+        problem, progress, w = self._problem, self._stream.progress, self._stream.iterate
         met = progress.weight - self._before[1]
         loss = (progress.loss - self._before[0]) / met if met else 0.0
-        return float(w @ w) / 2 + statement.C * statement.total_weight * loss, self.free_bound().dual
+        return float(w @ w) / 2 + problem.C * problem.total_weight * loss, self.free_bound().dual
 
     def begin_check(self) -> Check:
         return Check(self._stream.w)
@@ -178,11 +188,11 @@ class StreamPart:
     def free_bound(self) -> Bounds:
         """Slopes met are dual variables: with ``a = sum s q y x`` over T epochs, ``alpha = C c s q`` is feasible for
         every c up to 1/T; in an epoch that is not whole some rows have fewer visits, and no row more than T."""
-        statement, stream = self._statement, self._stream
+        problem, stream = self._problem, self._stream
         if not self._epochs:
             return Bounds(dual=0.0)
-        C, longest = statement.C, (1 - 4 * UNIT) / self._epochs
-        grown = (stream.weight + stream.idle) / statement.total_weight
+        C, longest = problem.C, (1 - 4 * UNIT) / self._epochs
+        grown = (stream.weight + stream.idle) / problem.total_weight
         u = stream.iterate * grown  # C a
         square, linear = float(u @ u), C * stream.dual_sum
         c = min(longest, max(linear, 0.0) / square) if square > 0 else longest
