@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple, Self
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pegasos._config import count_threads
+from pegasos.base import clock
 from pegasos.base.estimator import Data, copy_results
 from pegasos.base.options import Choice, Option, check_options, names
 from pegasos.base.parameters import parameter, parameters
@@ -140,7 +140,7 @@ random_state, verbose
         C = float(grid[self._choose(mean, error)])
         best = self._make_svc(C=C, n_jobs=1 if self.n_jobs == 1 else None)
         copy_results(one_thread, best)  # those of validation
-        best._fit(data, solver, seed, None, time.perf_counter())
+        best._fit(data, solver, seed, None, clock.now())
         copy_results(best, self)
         self.best_estimator_, self.C_, self.Cs_ = best, C, grid
         self.scores_, self.mean_score_, self.standard_error_ = scores, mean, error

@@ -1,12 +1,12 @@
 """A fit to a data set on disk that does not fit in memory: epochs over blocks, and checks in passes of their own."""
 
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.base import clock
 from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Budget, Method, Point, Solution
 from pegasos.base.progress import Progress
@@ -51,26 +51,28 @@ def fits_in_memory(dataset: Dataset, n_parts: int) -> bool:
 class Fit:
     """One problem's progress."""
 
-    def __init__(self, learner: BlockLearner, progress: Progress, best: bool = True) -> None:
+    def __init__(self, learner: BlockLearner, progress: Progress, tol: float, best: bool = True) -> None:
         self.learner, self.progress = learner, progress
+        # A check reads all data once more, so that the gap is expected as it was met.
+        self.checks = native.Checks(tol, usual=1.2, aged=False)
         self.best = best  # of what was checked is wanted, not the last
         self.bounds = Bounds(dual=0.0)
         self.w: NDArray[np.float64] = np.empty(0)
         self.records: list[list[float]] = []
-        self.factor = 1.2  # of the gap over the one expected, or more
         self.reason = ""
         self.visits = 0
 
-    def promising(self, tol: float) -> bool:
+    def end_epoch(self) -> bool:
         """Whether a check is worth a pass."""
+        self.bounds = self.bounds.best(self.learner.free_bound())
         primal, dual = self.learner.expected()
-        return tol > 0 and self.factor * (primal - dual) <= tol * dual
+        self.checks.met(primal - dual)
+        return self.checks.due(dual)
 
     def check(self, found: Bounds, w: NDArray[np.float64], seconds: float, epoch: float) -> None:
         """Take note of bounds; the best of each counts, unless the last w is wanted."""
-        expected, bound = self.learner.expected()
-        if expected > bound and found.primal < np.inf:
-            self.factor = float(np.clip(1.1 * (found.primal - found.dual) / (expected - bound), 0.5, 10))
+        if found.primal < np.inf:
+            self.checks.found(found.primal - found.dual)
         if found.primal <= self.bounds.primal or not (self.best and self.records):
             self.w = w
         self.bounds = self.bounds.best(found)
@@ -91,14 +93,14 @@ def solve_by_blocks(
     seed: int,
 ) -> list[Solution[Point]]:
     """Solve the problems of a fit, which share the blocks; there is a listener to each."""
-    started = time.perf_counter() - budget.elapsed
+    started = clock.now() - budget.elapsed
     learners: list[BlockLearner] = []
     try:
         reader = _make_reader(dataset, problem, len(listeners), solver, bias)
         for _ in listeners:
             learners.append(solver.learner(problem))
         best = getattr(solver, "returns_best", True)
-        fits = [Fit(learner, progress, best) for learner, progress in zip(learners, listeners, strict=True)]
+        fits = [Fit(learner, progress, budget.tol, best) for learner, progress in zip(learners, listeners, strict=True)]
         _run(reader, fits, encode, problem, budget, started, seed, solver)
     finally:
         for learner in learners:
@@ -110,7 +112,7 @@ def solve_by_blocks(
             point=Point(fit.w),
             bounds=fit.bounds,
             epochs=fit.visits / problem.n_rows,
-            seconds=time.perf_counter() - started,
+            seconds=clock.now() - started,
             reason=fit.reason,
             records=fit.records,
             method=Method((text,), by_auto=used is not solver),
@@ -150,11 +152,10 @@ def _run(
     random = np.random.default_rng(seed)
     n_rows = problem.n_rows
     steps = budget.max_iter * n_rows if max_steps is None else int(max_steps)
-    made, epoch, next_record = 0, 0, 16 if budget.tol > 0 else 1
+    made = 0
     limit = np.inf if budget.max_time is None else float(budget.max_time)
     working = list(fits)
     while working:
-        epoch += 1
         for fit in working:
             fit.learner.begin_epoch()
         for block in reader.epoch(random):
@@ -166,19 +167,15 @@ def _run(
                     fit.learner.learn(block, targets[number], weights, order, run)
                     fit.visits += len(order)
             made += len(order)
-            if made >= steps or time.perf_counter() - started >= limit:
+            if made >= steps or clock.now() - started >= limit:
                 break
-        for fit in working:
-            fit.bounds = fit.bounds.best(fit.learner.free_bound())
-        out_of_time = time.perf_counter() - started >= limit
+        out_of_time = clock.now() - started >= limit
         last = made >= steps or out_of_time
-        due = [fit for fit in working if last or epoch == next_record or fit.promising(budget.tol)]
-        while epoch >= next_record:
-            next_record *= 2
+        due = [fit for fit in working if fit.end_epoch() or last]
         if needs_no_pass(solver):
             due = working if last else []
             for fit in due:
-                w, seconds = fit.learner.begin_check().w, time.perf_counter() - started
+                w, seconds = fit.learner.begin_check().w, clock.now() - started
                 fit.check(fit.learner.free_bound(), w, seconds, made / n_rows)
         else:
             _check(reader, due, fits, encode, problem, started, made / n_rows)
@@ -213,12 +210,12 @@ def _check(
             fit.learner.measure(check, block, problem.core(block.rows, targets[number], weights), run)
     for fit, check in zip(due, checks, strict=True):
         found = check.primal.best(fit.learner.bound(check))
-        fit.check(found, check.w, time.perf_counter() - started, epoch)
+        fit.check(found, check.w, clock.now() - started, epoch)
 
 
 def _make_run(progress: Progress, started: float, limit: float, made: int, n_rows: int) -> native.Run:
     def progressed(_: float, seconds: float) -> None:
         progress.progressed(made / n_rows, seconds)
 
-    elapsed = time.perf_counter() - started
-    return native.Run(n_jobs=1, elapsed=elapsed, max_seconds=limit, progress=progressed)
+    elapsed = clock.now() - started
+    return native.Run(n_jobs=1, elapsed=elapsed, max_seconds=limit, progress=progressed, clock=clock.replaced())
