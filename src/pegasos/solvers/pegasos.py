@@ -142,7 +142,7 @@ class Pegasos(SubgradientSolver):
                 "output; pass average=False with it"
             )
 
-    def check_ways(self, loss: str) -> None:
+    def _check_free_intercept(self, loss: str) -> None:
         """Raise a ValueError where the loss or another option does not go with `free_intercept`."""
         if self.free_intercept == "batch" and loss != "hinge":
             raise ValueError(
@@ -164,7 +164,7 @@ class Pegasos(SubgradientSolver):
         self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point], progress: Progress, steps: int
     ) -> Solution[Point]:
         if problem.free_intercept:
-            self.check_ways(problem.loss)
+            self._check_free_intercept(problem.loss)
         if not (problem.free_intercept and self.free_intercept == "search"):
             return super().run(problem, budget, seed, start, progress, steps)
         # Runs at fixed intercepts, each from where the last one ended. One forgets what came before as its steps
