@@ -228,7 +228,7 @@ class TestOneAgainstRest:
         for attempt in (lambda: path(X, Y), lambda: LinearSVCCV().fit(X, Y)):
             with pytest.raises(ValueError, match=r"Only binary.*multiclass: y has 4 classes.*GridSearchCV"):
                 attempt()
-        with pytest.raises(TypeError, match="no parameter 'multi_class': there are two classes"):
+        with pytest.raises(TypeError, match="no parameter 'multi_class': there is one way"):
             path(X, Y > 1, multi_class="joint")
         with pytest.raises(TypeError, match="LinearSVCCV has no parameter 'multi_class'"):
             LinearSVCCV(multi_class="ovr")

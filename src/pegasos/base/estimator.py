@@ -1,7 +1,5 @@
 """What all machines share: parameters, validation, labels and weights, the certificate of what a solver found."""
 
-import functools
-import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
@@ -9,33 +7,30 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from pegasos._config import count_threads
 from pegasos.base.early_stopping import split
-from pegasos.base.options import Flag, Integer, Number, Option, check_options
+from pegasos.base.options import Flag, Option, check_options
 from pegasos.base.outcome import Budget, Solution
+from pegasos.base.parameters import (
+    Budgets,
+    ClassWeight,
+    HeldOut,
+    Intercept,
+    Method,
+    Penalty,
+    Seeded,
+    parameter,
+    parameters,
+)
 from pegasos.base.rows import check_rows
 from pegasos.base.solver import Solver, resolve
 from pegasos.base.validation import check_weights, class_weights, number_labels, sum_weights
 from pegasos.certificate import REASONS, Certificate, History, join_parts
 from pegasos.io.dataset import Dataset
 
-__all__ = ["Classifier", "Data", "Machine", "explains_habits", "shortfall"]
-
-#: Parameters of other packages that users pass out of habit, and what to do instead.
-HABITS = {
-    "penalty": "the penalty is always the squared Euclidean norm ('l2'); leave it out",
-    "dual": "which of primal and dual to work on is the solver's business; leave it out, or choose solver=...",
-    "multi_class": "there are not more than two classes to treat one way or the other; leave it out",
-    "n_iter": "the number of epochs is max_iter",
-    "eta0": "step sizes belong to the solver: solver=ConstantStep(eta=...)",
-    "probability": "there are no probabilities; wrap it in sklearn.calibration.CalibratedClassifierCV",
-    "shrinking": "which variables to leave out for a while is the solver's business; leave it out",
-    "nu": "errors are weighed by C, or alpha; SVC takes a slack instead with solver=SBP(nu=...)",
-    "learning_rate": "step sizes belong to the solver: solver=Pegasos(), Norma() or ConstantStep()",
-}
+__all__ = ["Classifier", "Common", "Data", "Machine", "copy_results", "shortfall"]
 
 #: What to do about input that scikit-learn's validation turns down, by a part of its message.
 REMEDIES = {
@@ -72,52 +67,21 @@ def _text_columns(X: Any) -> str:
     return f" (look at column {', '.join(names)})" if names else ""
 
 
-def explains_habits(init: Callable[..., None]) -> Callable[..., None]:
-    """Turn "unexpected keyword" into advice for the parameters of `HABITS`, and of the class's own `not_supported`."""
-    known = inspect.signature(init).parameters
+@parameters
+class Common(Seeded, Intercept, Method, Budgets, Penalty):
+    """Parameters that all have whose problem is handed to a solver."""
 
-    @functools.wraps(init)
-    def wrapper(self: Any, *args: Any, **kwargs: Any) -> None:
-        habits = HABITS | getattr(self, "not_supported", {})
-        for name in kwargs:
-            if name in habits and name not in known:
-                raise TypeError(f"{type(self).__name__} has no parameter {name!r}: {habits[name]}")
-        init(self, *args, **kwargs)
-
-    return wrapper
+    warm_start: bool = parameter(False, Flag(help="continue from the previous fit"))
 
 
-class Machine(BaseEstimator):
+class Machine(Common, BaseEstimator):
     """Base of the machines, linear or with a kernel."""
 
     certificate_: Certificate
     history_: History | list[History]
     n_iter_: int
 
-    # Parameters; the subclasses' __init__ sets them.
-    C: float
-    alpha: float | None
-    solver: str | Solver
-    tol: float
-    max_iter: int
-    max_time: float | None
-    fit_intercept: bool
-    warm_start: bool
-    n_jobs: int | None
-    random_state: int | np.random.RandomState | None
-    verbose: int
-
-    #: Those that all have.
-    options: ClassVar[Mapping[str, Option]] = {
-        "C": Number(low=0, open=True, help="weight of the loss"),
-        "alpha": Number(low=0, open=True, optional=True, help="the papers' lambda, in place of C: C = 1/(alpha n)"),
-        "tol": Number(low=0, help="stop at this relative duality gap; 0 runs the whole budget"),
-        "max_iter": Integer(low=1, help="budget in epochs"),
-        "max_time": Number(low=0, open=True, optional=True, help="budget in seconds"),
-        "fit_intercept": Flag(help="have an intercept"),
-        "warm_start": Flag(help="continue from the previous fit"),
-        "n_jobs": Integer(low=-1, optional=True, help="threads; -1 is as many as there are processors"),
-    }
+    options: ClassVar[Mapping[str, Option]]
     #: Those it can be solved by.
     solvers: ClassVar[Mapping[str, type[Solver]]]
 
@@ -231,9 +195,6 @@ class Machine(BaseEstimator):
     def _weigh_classes(self, data: Data, s: NDArray[np.float64]) -> None:
         """Multiply the weights of the examples by those of their classes, where there are any."""
 
-    def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
     def _budget(self, elapsed: float = 0.0) -> Budget:
         return Budget(self.tol, self.max_iter, self.max_time, elapsed, self._threads())
 
@@ -261,19 +222,20 @@ class Machine(BaseEstimator):
         what = "tol" if found.reason == "precision" else f"{budget} or tol"
         return f"{'Otherwise raise' if otherwise else 'Raise'} {what}."
 
+    def _plain_advice(self, found: Certificate) -> str:
+        """What to do about a fit that fell short, where nothing is known of the data."""
+        return " ".join([*self._bounds_reached(found), self._raise_what(found, False)])
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
 
-class Classifier(ClassifierMixin):
+class Classifier(HeldOut, ClassWeight, ClassifierMixin):
     """Labels and weights of classes."""
 
     classes_: NDArray[Any]
-    class_weight: Mapping[Any, float] | str | None
-    early_stopping: bool
-    validation_fraction: float
 
     #: What to use where the labels are numbers that are not classes.
     regressor: ClassVar[str]
@@ -310,6 +272,15 @@ class Classifier(ClassifierMixin):
             self._weigh_classes(held_out, weights)
             held_out = held_out._replace(sample_weight=weights)
         return data.take(train), held_out
+
+
+def copy_results(source: Any, target: Any) -> None:
+    """Give an estimator what another one's fit stored, in place of what it had."""
+    for name in [name for name in vars(target) if name.endswith("_")]:
+        delattr(target, name)
+    for name, value in list(vars(source).items()):
+        if name.endswith("_"):
+            setattr(target, name, value)
 
 
 def shortfall(found: Certificate, advice: Callable[[Certificate], str], kind: str = "classes") -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pegasos.base.bounds import Bounds
 from pegasos.certificate import Certificate, History, history_from_records
 
-__all__ = ["Budget", "Method", "Point", "Solution", "Start", "check_finite", "joined", "overflow"]
+__all__ = ["Budget", "Method", "Point", "Solution", "Start", "check_finite", "joined", "refuse_overflow", "sizes"]
 
 P = TypeVar("P")
 
@@ -184,15 +184,19 @@ class _Sizes(Protocol):
 
 def check_finite(solution: Solution[Point], problem: _Sizes) -> Solution[Point]:
     """The solution; a ValueError where its numbers are not finite."""
-    bounds = solution.bounds
-    if not (np.isfinite(solution.point.w).all() and math.isfinite(bounds.primal) and math.isfinite(bounds.dual)):
-        raise overflow(problem)
+    refuse_overflow(solution.point.w, solution.bounds.primal, solution.bounds.dual, of=sizes(problem))
     return solution
 
 
-def overflow(problem: _Sizes) -> ValueError:
-    """What is raised where numbers are not finite."""
-    return ValueError(
-        f"the numbers overflowed: C={problem.C:.3g}, weights that sum to {problem.total_weight:.3g} and an example "
-        f"of norm {problem.largest_norm:.3g} are too much together; lower C, or scale weights and features"
+def sizes(problem: _Sizes) -> str:
+    """What is large in a problem whose numbers overflow."""
+    return (
+        f"C={problem.C:.3g}, weights that sum to {problem.total_weight:.3g} and an example of norm "
+        f"{problem.largest_norm:.3g}"
     )
+
+
+def refuse_overflow(*numbers: Any, of: str, remedy: str = "lower C, or scale weights and features") -> None:
+    """Raise a ValueError where a number, or one in an array, is not finite."""
+    if not all(np.isfinite(number).all() for number in numbers):
+        raise ValueError(f"the numbers overflowed: {of} are too much together; {remedy}")

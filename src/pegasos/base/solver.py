@@ -28,7 +28,7 @@ class Solver(BaseEstimator):
     """Base of the solvers. Deriving from BaseEstimator makes `clone` and ``solver__batch_size`` in a grid work."""
 
     name: ClassVar[str]
-    options: ClassVar[Mapping[str, Option]]
+    options: ClassVar[Mapping[str, Option]] = {}
     #: By the kind of problem.
     supports: ClassVar[Mapping[type[Any], Supports]]
 

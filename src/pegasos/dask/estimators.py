@@ -1,18 +1,21 @@
 """`LinearSVC` and `LinearSVR` on Dask collections."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
 
-from pegasos.base.estimator import explains_habits
+from pegasos.base.parameters import ClassWeight, parameters
 from pegasos.dask.machine import DaskMachine
 from pegasos.linear import svc, svr
+from pegasos.linear.parameters import ClassificationLoss, RegressionLoss
 
 __all__ = ["LinearSVC", "LinearSVR"]
 
 
-class LinearSVC(DaskMachine, svc.LinearSVC):
+@parameters
+class LinearSVC(ClassWeight, ClassificationLoss, ClassifierMixin, DaskMachine):
     """`pegasos.LinearSVC` on Dask arrays, data frames and delayed partitions, certified.
 
     Each worker makes steps of dual coordinate ascent on the examples it holds; in a round a vector of the size of the
@@ -62,66 +65,33 @@ class LinearSVC(DaskMachine, svc.LinearSVC):
     """
 
     local = svc.LinearSVC
-    multi_class = "ovr"
-    cost = None
-    early_stopping = False
-
-    @explains_habits
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        alpha: float | None = None,
-        loss: str = "hinge",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        class_weight: Mapping[Any, float] | str | None = None,
-        local_epochs: float | None = None,
-        timeout: float = 60.0,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.alpha = alpha
-        self.loss = loss
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.local_epochs = local_epochs
-        self.timeout = timeout
-        self.random_state = random_state
-        self.verbose = verbose
-
-    @property
-    def _columns(self) -> int:
-        return len(self.classes_) if len(self.classes_) > 2 else 0
 
     def decision_function(self, X: Any) -> Any:
         """Scores as in `pegasos.LinearSVC`: of a Dask collection another one, lazily."""
-        self.to_local()
-        return self._predict_with("decision_function", X, self._columns, np.float64)
+        count = len(self.to_local().classes_)
+        return self._predict_with("decision_function", X, count if count > 2 else 0, np.float64)
 
     def predict(self, X: Any) -> Any:
         """The label of each example: of a Dask collection another one, lazily."""
-        self.to_local()
-        return self._predict_with("predict", X, 0, self.classes_.dtype)
-
-    def _probabilities(self, X: Any) -> Any:
-        return self._predict_with("predict_proba", X, len(self.classes_), np.float64)
-
-    def _log_probabilities(self, X: Any) -> Any:
-        return self._predict_with("predict_log_proba", X, len(self.classes_), np.float64)
+        return self._predict_with("predict", X, 0, self.to_local().classes_.dtype)
 
     @property
     def predict_proba(self) -> Callable[[Any], Any]:
         """``predict_proba(X)`` as in `pegasos.LinearSVC`, with ``loss="log_loss"``: of a Dask collection lazily."""
-        return super().predict_proba
+        return self._probabilities("predict_proba")
+
+    @property
+    def predict_log_proba(self) -> Callable[[Any], Any]:
+        """``predict_log_proba(X)``: the logarithms of `predict_proba`."""
+        return self._probabilities("predict_log_proba")
+
+    def _probabilities(self, method: str) -> Callable[[Any], Any]:
+        getattr(self._unfitted(), method)  # an AttributeError where the loss has none
+
+        def probabilities(X: Any) -> Any:
+            return self._predict_with(method, X, len(self.to_local().classes_), np.float64)
+
+        return probabilities
 
     @staticmethod
     def _score_sums(local: Any, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -136,7 +106,8 @@ class LinearSVC(DaskMachine, svc.LinearSVC):
         return float(sums[0] / sums[1])
 
 
-class LinearSVR(DaskMachine, svr.LinearSVR):
+@parameters
+class LinearSVR(RegressionLoss, RegressorMixin, DaskMachine):
     """`pegasos.LinearSVR` on Dask arrays, data frames and delayed partitions, certified.
 
     Parameters
@@ -155,38 +126,6 @@ class LinearSVR(DaskMachine, svr.LinearSVR):
     """
 
     local = svr.LinearSVR
-
-    @explains_habits
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.0,
-        C: float = 1.0,
-        alpha: float | None = None,
-        loss: str = "epsilon_insensitive",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        local_epochs: float | None = None,
-        timeout: float = 60.0,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.C = C
-        self.alpha = alpha
-        self.loss = loss
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.local_epochs = local_epochs
-        self.timeout = timeout
-        self.random_state = random_state
-        self.verbose = verbose
 
     def predict(self, X: Any) -> Any:
         """The value of each example: of a Dask collection another one, lazily."""

@@ -1,72 +1,58 @@
 """What the estimators on Dask collections share: fit, store, predict lazily."""
 
+import copy
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, ClassVar, Self
 
 import dask
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.base.estimator import shortfall
+from pegasos.base.estimator import copy_results
 from pegasos.base.options import Number, Option, check_options
-from pegasos.base.outcome import Budget, Point, Solution
+from pegasos.base.outcome import Budget
+from pegasos.base.parameters import Budgets, Penalty, Seeded, parameter, parameters
 from pegasos.base.progress import make_progress
 from pegasos.certificate import Certificate
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
 from pegasos.dask.lazy import apply
 from pegasos.dask.partitions import is_collection, split
-from pegasos.linear.distributed import Plan, Tally, drive, make_plan
+from pegasos.linear.distributed import drive, make_plan, store
 from pegasos.linear.estimator import LinearMachine
+from pegasos.linear.parameters import ScaledIntercept
 
 __all__ = ["DaskMachine"]
 
-ELSEWHERE = "Dask's workers do not support it; leave it out, or use the estimator of the same name in pegasos"
+
+@parameters
+class DaskParameters(Seeded, ScaledIntercept, Budgets, Penalty):
+    """Parameters of all estimators on Dask collections."""
+
+    options: ClassVar[Mapping[str, Option]]
+
+    local_epochs: float | None = parameter(
+        None, Number(low=0, open=True, optional=True, help="epochs of a worker between two messages")
+    )
+    timeout: float = parameter(60.0, Number(low=0, open=True, help="seconds without any worker until a fit fails"))
 
 
-class DaskMachine(LinearMachine):
-    """Base of the estimators: what differs from the local one."""
+class DaskMachine(DaskParameters, BaseEstimator):
+    """Base of the estimators. They hold the estimator of the same name in `pegasos`, which has what a fit found."""
 
-    #: The estimator on data in one piece.
+    #: That estimator.
     local: ClassVar[type[LinearMachine]]
-    #: Parameters that it has and these have not.
-    not_supported: ClassVar[Mapping[str, str]] = {
-        "solver": "the workers' dual coordinate ascent is the only solver; leave it out",
-        "intercept": "the intercept is penalized; leave it out, or use the estimator of the same name in pegasos",
-        "n_jobs": "threads are those that Dask's workers have (threads_per_worker of the cluster); leave it out",
-        **dict.fromkeys(
-            (
-                "scale",
-                "multi_class",
-                "cost",
-                "warm_start",
-                "early_stopping",
-                "validation_fraction",
-                "n_iter_no_change",
-            ),
-            ELSEWHERE,
-        ),
-    }
-    distributed_options: ClassVar[Mapping[str, Option]] = {
-        "local_epochs": Number(low=0, open=True, optional=True, help="epochs of a worker between two messages"),
-        "timeout": Number(low=0, open=True, help="seconds without any worker until a fit fails"),
-    }
 
-    # What the local estimator has as parameters.
-    solver = "sdca"
-    intercept = "penalized"
-    scale = None
-    warm_start = False
-    n_jobs = 1
-
-    local_epochs: float | None
-    timeout: float
+    certificate_: Certificate
     rounds_: int
     bytes_per_round_: float
     recoveries_: int
+    _held: Any
     _client: Any = None
 
     @property
@@ -93,9 +79,9 @@ class DaskMachine(LinearMachine):
             Labels or targets, and weights, cut at the same rows.
         """
         started = time.perf_counter()
+        check_options(self, self.options)
         machine = self._unfitted()
         machine.check_parameters()
-        check_options(self, self.distributed_options)
         seed = self._seed()
         with find_client(self._client) as client:
             group = DaskGroup(client, split(X, y, sample_weight), float(self.timeout))
@@ -113,49 +99,34 @@ class DaskMachine(LinearMachine):
                     progress.close()
             finally:
                 group.close()
-        self._keep(plan, found, tally)
-        text = shortfall(self.certificate_, self._say_why)
+        text = store(machine, plan, found)
+        copy_results(machine, self)
+        self._held = machine
+        self.rounds_, self.recoveries_ = tally.rounds, tally.losses
+        self.bytes_per_round_ = tally.bytes / tally.rounds
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
         return self
 
-    def _say_why(self, worst: Certificate) -> str:
-        return " ".join([*self._bounds_reached(worst), self._raise_what(worst, False)])
-
     def _unfitted(self) -> Any:
         """The local estimator with the same parameters."""
-        known = self.local().get_params(deep=False)
-        return self.local(**{name: value for name, value in self.get_params(deep=False).items() if name in known})
-
-    def _keep(self, plan: Plan, found: Sequence[Solution[Point]], tally: Tally) -> None:
-        """Store what was found."""
-        coef = np.array([one.point.w[:-1] for one in found])
-        self._store_weights(coef, np.array([float(one.point.w[-1]) * plan.bias for one in found]))
-        self._store(found, found[0].seconds)
-        self.rounds_, self.recoveries_ = tally.rounds, tally.losses
-        self.bytes_per_round_ = tally.bytes / tally.rounds
-        self.n_features_in_ = plan.n_features
-        if plan.names is not None:
-            self.feature_names_in_ = np.array(plan.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        if len(plan.classes):
-            self.classes_ = plan.classes
+        shared = {one.name for one in fields(self)} & {one.name for one in fields(self.local)}
+        return self.local(**{name: getattr(self, name) for name in shared})
 
     def to_local(self) -> Any:
         """The estimator of the same name in `pegasos`, fitted: it needs no Dask."""
         check_is_fitted(self)
-        local = self._unfitted()
-        names = ("coef_", "intercept_", "classes_", "certificate_", "history_", "n_iter_", "scale_", "n_features_in_")
-        for name in (*names, "feature_names_in_", "_last"):
-            if name in vars(self):
-                setattr(local, name, getattr(self, name))
-        return local
+        return copy.copy(self._held)
 
     def _predict_with(self, method: str, X: Any, n_columns: int, dtype: Any) -> Any:
         """What the local estimator's method says of X: lazily of a collection, at once of anything else."""
         local = self.to_local()
         return apply(local, method, X, n_columns, dtype) if is_collection(X) else getattr(local, method)(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The accuracy, or of regression R^2, computed where the examples are."""

@@ -4,7 +4,7 @@ import functools
 import math
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -17,8 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos._config import usable_threads
 from pegasos.base.early_stopping import split
 from pegasos.base.estimator import Data, Machine, shortfall
-from pegasos.base.options import Choice, ChoiceOrFunction, Integer, Number, NumberOrName, Option, names
+from pegasos.base.options import ChoiceOrFunction, Integer, Number, NumberOrName, names
 from pegasos.base.outcome import Solution
+from pegasos.base.parameters import Budgets, Scaled, parameter, parameters
 from pegasos.base.progress import Progress, make_progress
 from pegasos.base.rows import check_rows, explain_not_finite
 from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns
@@ -51,7 +52,21 @@ VALUES_FOR_THREADS = 1_000_000
 Floats = NDArray[np.float64]
 
 
-class KernelMachine(Machine):
+@parameters
+class KernelParameters(Scaled, Budgets):
+    """Parameters of all machines with a kernel."""
+
+    max_iter: int = 10_000
+    kernel: Any = parameter("rbf", ChoiceOrFunction(values=names(*KERNELS, "precomputed"), help="the kernel"))
+    degree: int = parameter(3, Integer(low=0, high=2**31 - 1, help="exponent of the polynomial kernel"))
+    gamma: float | str = parameter(
+        "scale", NumberOrName(values=("scale", "auto"), low=0, open=True, help="factor of the kernel's argument")
+    )
+    coef0: float = parameter(0.0, Number(help="term of the polynomial and the sigmoid kernel"))
+    cache_size: float = parameter(2000, Number(low=0, open=True, help="megabytes of the kernel matrix that are kept"))
+
+
+class KernelMachine(KernelParameters, Machine):
     """Base of the machines with a kernel."""
 
     support_: NDArray[np.int32]
@@ -65,25 +80,8 @@ class KernelMachine(Machine):
     scale_: Floats | None
     _fitted_kernel: Kernel
 
-    # Parameters; the subclasses' __init__ sets them.
-    kernel: Any
-    degree: int
-    gamma: float | str
-    coef0: float
-    cache_size: float
-    scale: str | None
-
     loss: ClassVar[str]
     solvers = KERNEL_SOLVERS
-    options: ClassVar[Mapping[str, Option]] = {
-        **Machine.options,
-        "kernel": ChoiceOrFunction(values=names(*KERNELS, "precomputed"), help="the kernel"),
-        "degree": Integer(low=0, high=2**31 - 1, help="exponent of the polynomial kernel"),
-        "gamma": NumberOrName(values=("scale", "auto"), low=0, open=True, help="factor of the kernel's argument"),
-        "coef0": Number(help="term of the polynomial and the sigmoid kernel"),
-        "scale": Choice(values={"no": None, "auto": "auto"}, help="divide each feature by its size before the fit"),
-        "cache_size": Number(low=0, open=True, help="megabytes of the kernel matrix that are kept"),
-    }
 
     @property
     def coef_(self) -> Floats:
@@ -145,7 +143,7 @@ class KernelMachine(Machine):
 
     def _fit(self, data: Data, solver: Solver, seed: int, last: Floats | None, started: float) -> Self:
         s = self._weights(data)
-        C = float(self.C if self.alpha is None else 1 / (self.alpha * s.sum()))
+        C = self.weight_of_loss(s.sum())
         X, scale = data.X, None
         if self.scale is not None:
             X, scale = scale_columns(check_points(X, self._threads() or 1)[0], s)

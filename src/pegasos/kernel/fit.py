@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pegasos._config import usable_threads
 from pegasos._core import native
-from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.outcome import Budget, Solution, Start, refuse_overflow
 from pegasos.base.progress import Progress
 from pegasos.base.supports import Supports
 from pegasos.kernel.certify import allow_for, certify
@@ -24,11 +24,6 @@ __all__ = ["Part", "PartFit"]
 FEWEST_ROWS = 64
 #: The share of `tol` that solvers, which leave rounding to the certificate, are asked for.
 SHARE = 0.98
-#: What is said where numbers overflow.
-OVERFLOW = (
-    "the numbers overflowed: the values of the kernel and C={C:.3g} are too much together; scale the features, or "
-    "lower C, gamma, degree or coef0"
-)
 #: What rounding may add to the gap, as a share of `tol`, for another try with the same kernel matrix to be worth it.
 LITTLE = 0.3
 
@@ -192,8 +187,7 @@ class PartFit:
     def _recorded(self, found: Solution[KernelPoint]) -> Solution[KernelPoint]:
         """The solution with its bounds as the last record; those before are not better."""
         primal, dual = found.bounds.primal, found.bounds.dual
-        if not np.isfinite(primal):
-            raise ValueError(OVERFLOW.format(C=self.C))
+        _refuse_overflow(self.C, primal)
         seconds, records = time.perf_counter() - self.started, found.records
         if self._able.exact:
             records = [[*row[:2], max(row[2], primal), min(row[3], dual)] for row in records]
@@ -207,6 +201,10 @@ class PartFit:
 def _check_finite(solution: Solution[KernelPoint], C: float) -> Solution[KernelPoint]:
     """The solution; a ValueError where its numbers are not finite. Bounds may be infinite by an error of the matrix."""
     point = solution.point
-    if not (np.isfinite(point.beta).all() and np.isfinite([point.b, point.squared_norm]).all()):
-        raise ValueError(OVERFLOW.format(C=C))
+    _refuse_overflow(C, point.beta, point.b, point.squared_norm)
     return solution
+
+
+def _refuse_overflow(C: float, *numbers: Any) -> None:
+    remedy = "scale the features, or lower C, gamma, degree or coef0"
+    refuse_overflow(*numbers, of=f"the values of the kernel and C={C:.3g}", remedy=remedy)

@@ -1,8 +1,8 @@
 """Support vector machines with a kernel: classification and regression."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.base.estimator import Classifier, Data, explains_habits
-from pegasos.base.options import Choice, Flag, Integer, Number, Option, names
+from pegasos.base.estimator import Classifier, Data
+from pegasos.base.options import Choice, Flag, Number, names
+from pegasos.base.parameters import parameter, parameters
 from pegasos.base.targets import near_middle
 from pegasos.kernel.estimator import KernelMachine
 from pegasos.kernel.fit import Part
@@ -22,6 +23,7 @@ __all__ = ["SVC", "SVR"]
 Floats = NDArray[np.float64]
 
 
+@parameters
 class SVC(Classifier, KernelMachine):
     """Support vector classifier with a kernel, whose every fit carries a certificate of how close to the optimum it is.
 
@@ -136,69 +138,13 @@ class SVC(Classifier, KernelMachine):
     regressor = "SVR"
     loss = "hinge"
 
-    options: ClassVar[Mapping[str, Option]] = {
-        **KernelMachine.options,
-        "decision_function_shape": Choice(values=names("ovr", "ovo"), help="a decision for each class, or each pair"),
-        "multi_class": Choice(values=names("ovo", "ovr"), help="pairs of classes, or each against the rest"),
-        "break_ties": Flag(help="tell classes with as many votes apart by their decisions"),
-        "early_stopping": Flag(help="stop also when the accuracy on examples held out no longer improves"),
-        "validation_fraction": Number(low=0, high=1, open=True, help="share of the examples held out"),
-        "n_iter_no_change": Integer(low=1, help="epochs without a better accuracy after which to stop"),
-    }
-
-    @explains_habits
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        alpha: float | None = None,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        solver: str | Solver = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 10_000,
-        max_time: float | None = None,
-        fit_intercept: bool = True,
-        class_weight: Mapping[Any, float] | str | None = None,
-        decision_function_shape: str = "ovr",
-        multi_class: str = "ovo",
-        break_ties: bool = False,
-        scale: str | None = None,
-        cache_size: float = 2000,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.alpha = alpha
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.decision_function_shape = decision_function_shape
-        self.multi_class = multi_class
-        self.break_ties = break_ties
-        self.scale = scale
-        self.cache_size = cache_size
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    decision_function_shape: str = parameter(
+        "ovr", Choice(values=names("ovr", "ovo"), help="a decision for each class, or each pair")
+    )
+    multi_class: str = parameter(
+        "ovo", Choice(values=names("ovo", "ovr"), help="pairs of classes, or each against the rest")
+    )
+    break_ties: bool = parameter(False, Flag(help="tell classes with as many votes apart by their decisions"))
 
     def _refuse_combinations(self, solver: Solver) -> None:
         super()._refuse_combinations(solver)
@@ -325,6 +271,7 @@ class SVC(Classifier, KernelMachine):
         return weights
 
 
+@parameters
 class SVR(RegressorMixin, KernelMachine):
     """Support vector regression with a kernel, whose every fit carries a certificate of how close to the optimum it is.
 
@@ -365,52 +312,7 @@ scale_, n_features_in_, feature_names_in_
 
     loss = "epsilon_insensitive"
 
-    options: ClassVar[Mapping[str, Option]] = {
-        **KernelMachine.options,
-        "epsilon": Number(low=0, help="errors up to this size cost nothing"),
-    }
-
-    @explains_habits
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.1,
-        C: float = 1.0,
-        alpha: float | None = None,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        solver: str | Solver = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 10_000,
-        max_time: float | None = None,
-        fit_intercept: bool = True,
-        scale: str | None = None,
-        cache_size: float = 2000,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.C = C
-        self.alpha = alpha
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.fit_intercept = fit_intercept
-        self.scale = scale
-        self.cache_size = cache_size
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    epsilon: float = parameter(0.1, Number(low=0, help="errors up to this size cost nothing"))
 
     def predict(self, X: Any) -> Floats:
         """The value of each example."""

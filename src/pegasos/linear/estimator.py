@@ -4,7 +4,7 @@ import functools
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, shortfall
-from pegasos.base.options import Choice, Number, Option, names
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
+from pegasos.base.parameters import Scaled
 from pegasos.base.progress import Progress, make_progress
 from pegasos.base.rows import check_rows, explain_not_finite, make_rows
 from pegasos.base.scaling import describe_sizes, scale_columns
@@ -24,6 +24,7 @@ from pegasos.base.supports import EARLY_STOPPING, FREE, WARM_START, Wish, refuse
 from pegasos.certificate import Certificate
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.machine import fit_dataset
+from pegasos.linear.parameters import KindOfIntercept
 from pegasos.problems.joint import JointProblem
 from pegasos.problems.linear import Examples, LinearProblem
 from pegasos.solvers import SOLVERS, Solver
@@ -72,7 +73,7 @@ class Task(NamedTuple):
         return stop_early(solve, functools.partial(score, self.held_out), budget, start, progress, self.patience)
 
 
-class LinearMachine(Machine):
+class LinearMachine(KindOfIntercept, Scaled, Machine):
     """Base of the linear machines."""
 
     coef_: NDArray[np.float64]
@@ -80,20 +81,9 @@ class LinearMachine(Machine):
     scale_: NDArray[np.float64] | None
     _last: LastFit
 
-    # Parameters; the subclasses' __init__ sets them.
-    loss: str
-    intercept: str
-    intercept_scaling: float
-    scale: str | None
+    loss: str  # a parameter of all
 
     solvers = SOLVERS
-    #: Those that all have but the loss.
-    options: ClassVar[Mapping[str, Option]] = {
-        **Machine.options,
-        "intercept": Choice(values=names("penalized", "free"), help="kind of intercept: in the norm or not"),
-        "intercept_scaling": Number(low=0, open=True, help="value of the constant feature behind the intercept"),
-        "scale": Choice(values={"no": None, "auto": "auto"}, help="divide each feature by its size before the fit"),
-    }
 
     def _fit_dataset(self, dataset: Dataset, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         fitted: Self = fit_dataset(self, dataset, y, sample_weight)
@@ -131,7 +121,7 @@ class LinearMachine(Machine):
     def _fit(self, data: Data, solver: Solver, seed: int, last: LastFit | None, started: float) -> Self:
         data, held_out = self._hold_out(data, seed)
         examples = self._hand_over(data)
-        C = float(self.C if self.alpha is None else 1 / (self.alpha * examples.total_weight))
+        C = self.weight_of_loss(examples.total_weight)
         patience = int(getattr(self, "n_iter_no_change", 0))
         progress = make_progress(self.verbose)
         try:

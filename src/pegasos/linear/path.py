@@ -5,24 +5,28 @@ import inspect
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import type_of_target
 
-from pegasos.base.estimator import Data, explains_habits
-from pegasos.base.options import Choice, Option, names
+from pegasos._config import count_threads
+from pegasos.base.estimator import Data, copy_results
+from pegasos.base.options import Choice, Option, check_options, names
 from pegasos.base.outcome import check_finite
+from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameter, parameters, refuse_unknown
 from pegasos.base.progress import Progress, make_progress
 from pegasos.base.threads import run_all
 from pegasos.certificate import Certificate
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.machine import take_all
+from pegasos.linear.parameters import ClassificationLoss, KindOfIntercept
 from pegasos.linear.svc import LinearSVC
 from pegasos.problems.linear import Examples
 from pegasos.solvers import Solver
@@ -34,14 +38,10 @@ __all__ = ["LinearSVCCV", "Path", "path"]
 #: changes little but the time it takes.
 LOWEST_C, HIGHEST_C = 1e-4, 10.0
 
-#: Parameters of LinearSVC that have no meaning along a path, and why.
-NOT_HERE = {
-    **dict.fromkeys(("C", "alpha", "warm_start"), "C takes the values Cs, and each fit starts from the last"),
-    **dict.fromkeys(("multi_class", "cost"), "there are two classes; wrap LinearSVC in GridSearchCV for more"),
-    **dict.fromkeys(
-        ("early_stopping", "validation_fraction", "n_iter_no_change"), "every fit goes on to its certificate"
-    ),
-}
+
+@parameters
+class PathParameters(Seeded, ClassWeight, Scaled, KindOfIntercept, Method, Budgets, ClassificationLoss):
+    """Parameters of `LinearSVC` that mean something along a path."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +116,8 @@ def path(
     >>> found.coefs.shape, found.converged
     ((3, 20), True)
     """
-    for name in parameters:
-        if name in NOT_HERE:
-            raise TypeError(f"path has no parameter {name!r}: {NOT_HERE[name]}")
+    known = [one.name for one in fields(PathParameters)]
+    refuse_unknown("path", parameters, ["Cs", *known])
     svc = LinearSVC(**parameters)
     grid, solver = make_grid(Cs), svc.check_parameters()
     data = _two_classes(svc._accept(X, y, sample_weight))
@@ -217,7 +216,19 @@ class _Scored(LinearSVC):
         return self._decisions if X is self._held_out else super().decision_function(X)
 
 
-class LinearSVCCV(LinearSVC):
+@parameters
+class CVParameters(PathParameters):
+    """Parameters of `LinearSVCCV`."""
+
+    options: ClassVar[Mapping[str, Option]]
+
+    Cs: int | ArrayLike = 20
+    cv: Any = 5
+    scoring: str | Callable[..., float] | None = None
+    rule: str = parameter("best", Choice(values=names("best", "one_standard_error"), help="which C to choose"))
+
+
+class LinearSVCCV(CVParameters, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier whose C is chosen by cross-validation, along a path in each fold.
 
     Each fold follows the path of `pegasos.path` over all values of C, and the examples held out score them all at once.
@@ -272,52 +283,7 @@ random_state, verbose
     """
 
     best_estimator_: LinearSVC
-    multi_class: str = "ovr"  # no parameter here
-
-    options: ClassVar[Mapping[str, Option]] = {
-        **{name: kind for name, kind in LinearSVC.options.items() if name not in NOT_HERE},
-        "rule": Choice(values=names("best", "one_standard_error"), help="which C to choose"),
-    }
-
-    @explains_habits
-    def __init__(
-        self,
-        *,
-        Cs: int | ArrayLike = 20,
-        cv: Any = 5,
-        scoring: str | Callable[..., float] | None = None,
-        rule: str = "best",
-        loss: str = "hinge",
-        solver: str | Solver = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        fit_intercept: bool = True,
-        intercept: str = "penalized",
-        intercept_scaling: float = 1.0,
-        scale: str | None = None,
-        class_weight: Mapping[Any, float] | str | None = None,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.loss = loss
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.fit_intercept = fit_intercept
-        self.intercept = intercept
-        self.intercept_scaling = intercept_scaling
-        self.scale = scale
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    classes_: NDArray[Any]
 
     def fit(
         self,
@@ -334,47 +300,65 @@ random_state, verbose
         if isinstance(X, Dataset):
             X, y, sample_weight = take_all(X, y, sample_weight)
         solver, grid = self.check_parameters(), make_grid(self.Cs)
-        data = _two_classes(self._accept(X, y, sample_weight))
-        seed = self._seed()
-        work = functools.partial(_fit_fold, self._make_svc(n_jobs=1), solver, self._scorer(), data, grid, seed)
+        one_thread = self._make_svc(n_jobs=1)
+        data = _two_classes(one_thread._accept(X, y, sample_weight))
+        seed = one_thread._seed()
+        work = functools.partial(_fit_fold, one_thread, solver, self._scorer(), data, grid, seed)
         works = [(functools.partial(work, *split), Progress()) for split in self._splits(data, groups)]
-        folds = run_all(works, self._threads() or 1)
-        _warn_of_shortfall(type(self).__name__, self, [point for fold in folds for point in fold.points], data.X)
-        self.Cs_ = grid
-        self.scores_ = np.array([fold.scores for fold in folds])
+        folds = run_all(works, count_threads(self.n_jobs) or 1)
+        _warn_of_shortfall(type(self).__name__, one_thread, [point for fold in folds for point in fold.points], data.X)
+        scores = np.array([fold.scores for fold in folds])
+        spread = scores.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(grid))
+        mean, error = scores.mean(axis=0), spread / np.sqrt(len(folds))
+        C = float(grid[self._choose(mean, error)])
+        best = self._make_svc(C=C, n_jobs=1 if self.n_jobs == 1 else None)
+        copy_results(one_thread, best)  # those of validation
+        best._fit(data, solver, seed, None, time.perf_counter())
+        copy_results(best, self)
+        self.best_estimator_, self.C_, self.Cs_ = best, C, grid
+        self.scores_, self.mean_score_, self.standard_error_ = scores, mean, error
         self.certificates_ = tuple(tuple(point.certificate for point in fold.points) for fold in folds)
-        self.mean_score_ = self.scores_.mean(axis=0)
-        spread = self.scores_.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(grid))
-        self.standard_error_ = spread / np.sqrt(len(folds))
-        self.C_ = float(grid[self._choose()])
-
-        best = self._make_svc(C=self.C_, n_jobs=1 if self.n_jobs == 1 else None)
-        best.n_features_in_ = self.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            best.feature_names_in_ = self.feature_names_in_
-        self.best_estimator_ = best._fit(data, solver, seed, None, time.perf_counter())
-        for name in ("coef_", "intercept_", "classes_", "certificate_", "history_", "n_iter_", "scale_"):
-            setattr(self, name, getattr(self.best_estimator_, name))
         return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Decisions as in `LinearSVC`."""
+        return self._held().decision_function(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each example."""
+        return self._held().predict(X)
+
+    @property
+    def predict_proba(self) -> Callable[[Any], NDArray[np.float64]]:
+        """``predict_proba(X)`` as in `LinearSVC`, with ``loss="log_loss"`` only."""
+        return self._held().predict_proba
+
+    @property
+    def predict_log_proba(self) -> Callable[[Any], NDArray[np.float64]]:
+        """``predict_log_proba(X)``: the logarithms of `predict_proba`."""
+        return self._held().predict_log_proba
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """What `scoring` says of the predictions; the accuracy where it is None."""
         if self.scoring is None:
-            return super().score(X, y, sample_weight)
-        return _call_scorer(self._scorer(), self.best_estimator_, X, y, sample_weight)
+            return self._held().score(X, y, sample_weight)
+        return _call_scorer(self._scorer(), self._held(), X, y, sample_weight)
 
     def check_parameters(self) -> Solver:
         """Raise a ValueError where a parameter has a value it cannot have; return the solver. `fit` does this first."""
         make_grid(self.Cs)
         if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
             raise ValueError(f"scoring={self.scoring!r}: must be one score to choose by, a name or a callable, or None")
-        return super().check_parameters()
+        check_options(self, self.options)
+        return self._make_svc().check_parameters()
+
+    def _held(self) -> LinearSVC:
+        """The last fit; before there is one, an estimator that says so."""
+        return getattr(self, "best_estimator_", None) or self._make_svc()
 
     def _make_svc(self, **parameters: Any) -> LinearSVC:
         """A LinearSVC with the parameters they share."""
-        theirs = LinearSVC().get_params(deep=False)
-        shared = {name: value for name, value in self.get_params(deep=False).items() if name in theirs}
-        return LinearSVC(**(shared | parameters))
+        return LinearSVC(**{one.name: getattr(self, one.name) for one in fields(PathParameters)} | parameters)
 
     def _scorer(self) -> Callable[..., float]:
         from sklearn.metrics import check_scoring  # slow to import
@@ -392,18 +376,18 @@ random_state, verbose
                 )
         return splits
 
-    def _choose(self) -> int:
+    def _choose(self, mean: NDArray[np.float64], error: NDArray[np.float64]) -> int:
         """The number of the C chosen. Of equals it is the smallest."""
-        if np.isnan(self.mean_score_).all():
+        if np.isnan(mean).all():
             raise ValueError(f"scoring={self.scoring!r} gave NaN for every C; use another, or other folds")
-        best = int(np.nanargmax(self.mean_score_))
+        best = int(np.nanargmax(mean))
         if self.rule == "best":
             return best
-        enough = self.mean_score_[best] - self.standard_error_[best]
-        return int(np.flatnonzero(self.mean_score_ >= enough)[0])
+        return int(np.flatnonzero(mean >= mean[best] - error[best])[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
 

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from pegasos._core import native
 from pegasos.base.estimator import Data
 from pegasos.base.options import check_options
+from pegasos.base.outcome import refuse_overflow
 from pegasos.base.rows import make_rows
 from pegasos.base.solver import continued_seed, resolve
 from pegasos.base.validation import check_weights, class_weights
@@ -171,8 +172,7 @@ class StreamMachine(LinearMachine):
     def _store_streams(self) -> None:
         """What the learners found, as attributes."""
         w = np.array([learner.core.w for learner in self._streams])
-        if not np.isfinite(w).all():
-            raise ValueError("the numbers overflowed: scale weights and features, or raise alpha")
+        refuse_overflow(w, of="weights and features", remedy="scale them, or raise alpha")
         self._store_weights(w[:, :-1].copy(), w[:, -1] * self._bias)
         told = [learner.core.progress for learner in self._streams]
         weight = told[0].weight or 1.0

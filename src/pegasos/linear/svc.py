@@ -2,9 +2,9 @@
 
 import functools
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,13 +12,15 @@ from scipy.special import logsumexp
 from sklearn.utils.extmath import safe_sparse_dot
 
 from pegasos._config import usable_threads
-from pegasos.base.estimator import Classifier, Data, explains_habits
-from pegasos.base.options import Choice, Flag, Integer, Number, Option, names
+from pegasos.base.estimator import Classifier, Data
+from pegasos.base.options import Choice, names
 from pegasos.base.outcome import Budget, Point, Solution
+from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import Progress
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.linear.estimator import Task, accuracy
 from pegasos.linear.one_vs_rest import group_classes, is_worth_sharing, solve_together
+from pegasos.linear.parameters import ClassificationLoss
 from pegasos.linear.stream import StreamMachine, known_classes, number_known_labels
 from pegasos.problems.joint import check_cost
 from pegasos.solvers import Solver
@@ -30,7 +32,8 @@ __all__ = ["LinearSVC"]
 ENTRIES_FOR_THREADS = 100_000
 
 
-class LinearSVC(Classifier, StreamMachine):
+@parameters
+class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
     """Linear support vector classifier whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(y_i (<w, x_i> + b))``, where a penalised
@@ -139,66 +142,15 @@ class LinearSVC(Classifier, StreamMachine):
 
     regressor = "LinearSVR, on the command line --task regression"
 
-    options: ClassVar[Mapping[str, Option]] = {
-        "loss": Choice(values=names("hinge", "squared_hinge", "log_loss"), help="the loss"),
-        "multi_class": Choice(
+    multi_class: str = parameter(
+        "ovr",
+        Choice(
             values=names("ovr", "joint"),
             help="each of more than two classes against the rest, or all together",
             habits={"crammer_singer": "Crammer and Singer's machine is multi_class='joint' with loss='hinge'"},
         ),
-        **StreamMachine.options,
-        "early_stopping": Flag(help="stop also when the accuracy on examples held out no longer improves"),
-        "validation_fraction": Number(low=0, high=1, open=True, help="share of the examples held out"),
-        "n_iter_no_change": Integer(low=1, help="epochs without a better accuracy after which to stop"),
-    }
-
-    @explains_habits
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        alpha: float | None = None,
-        loss: str = "hinge",
-        multi_class: str = "ovr",
-        cost: ArrayLike | None = None,
-        solver: str | Solver = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        fit_intercept: bool = True,
-        intercept: str = "penalized",
-        intercept_scaling: float = 1.0,
-        scale: str | None = None,
-        class_weight: Mapping[Any, float] | str | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.alpha = alpha
-        self.loss = loss
-        self.multi_class = multi_class
-        self.cost = cost
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.fit_intercept = fit_intercept
-        self.intercept = intercept
-        self.intercept_scaling = intercept_scaling
-        self.scale = scale
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    )
+    cost: ArrayLike | None = None
 
     def _refuse_combinations(self, solver: Solver) -> None:
         super()._refuse_combinations(solver)

@@ -3,25 +3,25 @@
 import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from pegasos._core import native
-from pegasos.base.estimator import Data, explains_habits
-from pegasos.base.options import Choice, Number, Option, names
+from pegasos.base.estimator import Data
 from pegasos.base.outcome import Point, Solution
+from pegasos.base.parameters import parameters
 from pegasos.base.progress import make_run
 from pegasos.base.targets import middle_and_spread, near_middle
 from pegasos.certificate import Certificate
+from pegasos.linear.parameters import RegressionLoss
 from pegasos.linear.stream import StreamMachine
 from pegasos.problems.linear import Examples, LinearProblem
-from pegasos.solvers import Solver
 
 __all__ = ["LinearSVR"]
 
@@ -29,7 +29,8 @@ __all__ = ["LinearSVR"]
 VERY_FAR = 1e3
 
 
-class LinearSVR(RegressorMixin, StreamMachine):
+@parameters
+class LinearSVR(RegressionLoss, RegressorMixin, StreamMachine):
     """Linear support vector regression whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, x_i> + b - y_i)``, where a penalised intercept b is part of w, and
@@ -63,50 +64,6 @@ random_state, verbose
     >>> reg.certificate_.converged, round(reg.score(X, y), 2)
     (True, 1.0)
     """
-
-    options: ClassVar[Mapping[str, Option]] = {
-        "epsilon": Number(low=0, help="errors up to this size cost nothing"),
-        "loss": Choice(values=names("epsilon_insensitive", "squared_epsilon_insensitive"), help="the loss"),
-        **StreamMachine.options,
-    }
-
-    @explains_habits
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.0,
-        C: float = 1.0,
-        alpha: float | None = None,
-        loss: str = "epsilon_insensitive",
-        solver: str | Solver = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        fit_intercept: bool = True,
-        intercept: str = "penalized",
-        intercept_scaling: float = 1.0,
-        scale: str | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.C = C
-        self.alpha = alpha
-        self.loss = loss
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.fit_intercept = fit_intercept
-        self.intercept = intercept
-        self.intercept_scaling = intercept_scaling
-        self.scale = scale
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The value of each example."""

@@ -17,6 +17,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,9 +30,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
-from pegasos.base.estimator import Machine
 from pegasos.base.options import Option, check_options
 from pegasos.base.outcome import Budget, Method, Point, Solution, check_finite
+from pegasos.base.parameters import Budgets, Penalty, Seeded, parameters
 from pegasos.base.progress import Progress, make_progress
 from pegasos.base.validation import check_weights, sum_weights
 from pegasos.certificate import REASONS, Certificate, History
@@ -49,7 +50,19 @@ LARGEST = 10**9
 PASSES = 5
 
 
-class FeatureMapSVC(ClassifierMixin, BaseEstimator):
+@parameters(kw_only=False)
+class FeatureMapParameters(Seeded, Budgets, Penalty):
+    """Parameters; the first may be given by its place."""
+
+    options: ClassVar[Mapping[str, Option]]
+
+    feature_map: FeatureMap
+    _: KW_ONLY
+    labels: Sequence[Any] | NDArray[Any] | None = None
+    cost: ArrayLike | Callable[[Any, Any], float] | None = None
+
+
+class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, BaseEstimator):
     """Support vector classifier with features of example and label together, certified, for small problems.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i max_k [cost(y_i, k) + <w, phi(x_i, k)> - <w, phi(x_i, y_i)>]``, where phi
@@ -101,35 +114,6 @@ class FeatureMapSVC(ClassifierMixin, BaseEstimator):
     history_: History
     n_iter_: int
 
-    options: ClassVar[Mapping[str, Option]] = {
-        name: Machine.options[name] for name in ("C", "alpha", "tol", "max_iter", "max_time")
-    }
-
-    def __init__(
-        self,
-        feature_map: FeatureMap,
-        *,
-        labels: Sequence[Any] | NDArray[Any] | None = None,
-        cost: ArrayLike | Callable[[Any, Any], float] | None = None,
-        C: float = 1.0,
-        alpha: float | None = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.feature_map = feature_map
-        self.labels = labels
-        self.cost = cost
-        self.C = C
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
-
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to the examples X, a sequence or array of whatever `feature_map` takes, with labels y."""
         started = time.perf_counter()
@@ -145,7 +129,7 @@ class FeatureMapSVC(ClassifierMixin, BaseEstimator):
         cost = self._check_cost(classes)
         s = np.ones(len(own)) if sample_weight is None else check_weights(sample_weight, own)
         total = sum_weights(s)
-        C = float(self.C if self.alpha is None else 1 / (self.alpha * total))
+        C = self.weight_of_loss(total)
         random = check_random_state(self.random_state)
         problem = _Problem(_all_features(self.feature_map, items, classes), own, s, C, cost)
         budget = Budget(self.tol, self.max_iter, self.max_time)

@@ -1,10 +1,10 @@
 """Sequence labelling: a chain of labels, trained by the structured hinge loss."""
 
-import math
 import time
 import warnings
-from collections.abc import Collection, Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Collection
+from dataclasses import KW_ONLY
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos._config import usable_threads
 from pegasos._core import native
-from pegasos.base.estimator import Machine, explains_habits, shortfall
-from pegasos.base.options import Flag, Integer, Option
-from pegasos.base.outcome import Solution, Start
+from pegasos.base.estimator import Common, Machine, shortfall
+from pegasos.base.options import Flag, Integer
+from pegasos.base.outcome import Solution, Start, refuse_overflow
+from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import make_progress
 from pegasos.base.rows import check_rows
 from pegasos.base.supports import WARM_START, refuse_unsupported
@@ -32,7 +33,24 @@ Floats = NDArray[np.float64]
 Constraints = str | Collection[tuple[Any, Any]]
 
 
-class SequenceSVC(Machine):
+@parameters(kw_only=False)
+class SequenceParameters(Common):
+    """Parameters of machines for sequences; the first two may be given by their place."""
+
+    C: float = 1.0
+    alpha: float | None = None
+    _: KW_ONLY
+    max_iter: int = 10_000
+    cost: ArrayLike | None = None
+    constraints: Constraints | None = None
+    boundaries: bool = parameter(True, Flag(help="have weights for the first and the last label"))
+    min_count: int = parameter(1, Integer(low=1, help="leave out features that occur less often"))
+    hash_bits: int | None = parameter(
+        None, Integer(low=1, high=28, optional=True, help="features by so many bits of their hash")
+    )
+
+
+class SequenceSVC(SequenceParameters, Machine):
     """Support vector machine for sequences of labels: structured hinge loss on a chain of first order.
 
     Minimises ``1/2 ||w||^2 + C sum_i s_i max_y (cost(y_i, y) + <w, phi(x_i, y)> - <w, phi(x_i, y_i)>)`` over all
@@ -126,50 +144,6 @@ class SequenceSVC(Machine):
     _last: Labellings | None
 
     solvers = SEQUENCE_SOLVERS
-    options: ClassVar[Mapping[str, Option]] = {
-        **Machine.options,
-        "boundaries": Flag(help="have weights for the first and the last label"),
-        "min_count": Integer(low=1, help="leave out features that occur less often"),
-        "hash_bits": Integer(low=1, high=28, optional=True, help="features by so many bits of their hash"),
-    }
-
-    @explains_habits
-    def __init__(
-        self,
-        C: float = 1.0,
-        alpha: float | None = None,
-        *,
-        cost: ArrayLike | None = None,
-        constraints: Constraints | None = None,
-        boundaries: bool = True,
-        fit_intercept: bool = True,
-        min_count: int = 1,
-        hash_bits: int | None = None,
-        solver: str | Solver = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 10_000,
-        max_time: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.alpha = alpha
-        self.cost = cost
-        self.constraints = constraints
-        self.boundaries = boundaries
-        self.fit_intercept = fit_intercept
-        self.min_count = min_count
-        self.hash_bits = hash_bits
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     # The lengths come before the weights, unlike in other machines, as they say what X is.
     def fit(  # type: ignore[override]
@@ -201,7 +175,7 @@ class SequenceSVC(Machine):
         if last is not None:
             last = _drop_forbidden(last, sequences, barriers)
         weights = _check_weights(sample_weight, len(sequences))
-        C = float(self.C if self.alpha is None else 1 / (self.alpha * sum_weights(weights)))
+        C = self.weight_of_loss(sum_weights(weights))
         cost = check_cost(self.cost, len(labels.classes))
         rows, _ = check_rows(sequences.X, float(bool(self.fit_intercept)), self._threads() or 1)
         core = native.ChainProblem(
@@ -338,8 +312,7 @@ class SequenceSVC(Machine):
         n_labels, point = len(self.classes_), found.point
         table = point.weights.reshape(-1, n_labels)
         links = point.links.reshape(n_labels + 2, n_labels)
-        if not (np.isfinite(table).all() and math.isfinite(found.bounds.primal)):
-            raise ValueError("the numbers overflowed; lower C, or scale weights and features")
+        refuse_overflow(table, found.bounds.primal, of="C, weights and features")
         self.coef_, self.intercept_ = table[:-1].T, table[-1].copy()  # a view: the table may be large
         self.transitions_, self.start_, self.end_ = links[:-2].copy(), links[-2].copy(), links[-1].copy()
         self.n_features_in_ = self.coef_.shape[1]

@@ -1,21 +1,22 @@
 """What the stochastic sub-gradient solvers share: everything but the step sizes."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.options import Choice, Integer, Option, names
+from pegasos.base.options import Choice, Integer, names
 from pegasos.base.outcome import Budget, Point, Solution, Start
+from pegasos.base.parameters import MaxSteps, parameter, parameters
 from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import Solver, continued_seed
 from pegasos.base.supports import Supports
 from pegasos.problems.linear import LinearProblem
 
-__all__ = ["AVERAGE", "OUTPUTS", "SHARED_OPTIONS", "STREAM_OUTPUTS", "SubgradientSolver"]
+__all__ = ["AVERAGE", "OUTPUTS", "STREAM_OUTPUTS", "Batches", "SubgradientSolver"]
 
 AVERAGE = Choice(
     values={"no": False, "last": "last", "yes": True, "suffix": "suffix"},
@@ -23,33 +24,40 @@ AVERAGE = Choice(
     "means of the last half to three quarters",
 )
 
-SHARED_OPTIONS: Mapping[str, Option] = {
-    "batch_size": Integer(low=1, help="examples per step, k in S0 Fig. 2"),
-    "sampling": Choice(
-        values=names("permute", "blocks", "fixed", "replace", "subset"),
-        help="order of visits: a new permutation each epoch, runs of neighbours in random order (faster, for data in "
-        "random order), one permutation kept, independent draws, or for each batch a subset without repetition",
-    ),
-    "average": AVERAGE,
-    "max_steps": Integer(low=1, optional=True, help="budget in steps, in place of max_iter epochs"),
-}
-
 #: The core's names for the values of `average`.
 OUTPUTS = {False: "best", "last": "last", True: "average", "suffix": "best_suffix"}
 #: The same where nothing is checked, so that there is no best one, or where others see to that.
 STREAM_OUTPUTS = {False: "last", "last": "last", True: "average", "suffix": "suffix"}
 
 
-class SubgradientSolver(Solver):
+@parameters
+class Batches:
+    """Steps on several examples at a time."""
+
+    batch_size: int = parameter(1, Integer(low=1, help="examples per step, k in S0 Fig. 2"))
+
+
+@parameters
+class Descent(MaxSteps):
+    """In which order examples are visited, and which iterate is returned."""
+
+    sampling: str = parameter(
+        "permute",
+        Choice(
+            values=names("permute", "blocks", "fixed", "replace", "subset"),
+            help="order of visits: a new permutation each epoch, runs of neighbours in random order (faster, for data "
+            "in random order), one permutation kept, independent draws, or for each batch a subset without repetition",
+        ),
+    )
+    average: bool | str = parameter("suffix", AVERAGE)
+
+
+class SubgradientSolver(Descent, Solver):
     """Stochastic sub-gradient descent; see `cpp/linear/solvers/subgradient.hpp` for the mathematics."""
 
     schedule: ClassVar[str]
 
-    # Options of all; the subclasses' __init__ sets them.
-    batch_size: int
-    sampling: str
-    average: bool | str
-    max_steps: int | None
+    batch_size: int  # an option of most
     # Options of Pegasos alone.
     project: bool = False
     count_idle_steps: bool = True

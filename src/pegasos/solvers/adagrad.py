@@ -1,10 +1,10 @@
 """AdaGrad, for streams."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
-from pegasos.base.options import Number, Option
+from pegasos.base.options import Number
+from pegasos.base.parameters import parameter, parameters
 from pegasos.base.solver import LOSSES, Solver
 from pegasos.base.supports import Supports
 from pegasos.problems.linear import StreamProblem
@@ -12,6 +12,7 @@ from pegasos.problems.linear import StreamProblem
 __all__ = ["AdaGrad"]
 
 
+@parameters
 class AdaGrad(Solver):
     """AdaGrad (Duchi, Hazan and Singer 2011): each weight has a step size of its own, which falls as it is used.
 
@@ -35,12 +36,8 @@ class AdaGrad(Solver):
     """
 
     name = "adagrad"
-    options: ClassVar[Mapping[str, Option]] = {
-        "eta": Number(low=0, open=True, help="step size"),
-    }
 
-    def __init__(self, *, eta: float = 0.5) -> None:
-        self.eta = eta
+    eta: float = parameter(0.5, Number(low=0, open=True, help="step size"))
 
     def _stream(self, problem: StreamProblem) -> native.Stream:
         if problem.alpha is not None:

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, TypeVar
 
 from pegasos._config import usable_threads
 from pegasos._core import native
-from pegasos.base.options import Option
 from pegasos.base.outcome import Budget, Point, Solution, Start, joined
 from pegasos.base.progress import Progress, Shifted, make_run
 from pegasos.base.solver import LOSSES, Solver
@@ -63,7 +62,6 @@ class Auto(Solver):
     """
 
     name = "auto"
-    options: ClassVar[Mapping[str, Option]] = {}
     #: What it takes where the kind of problem alone decides.
     choices: ClassVar[Mapping[type[Any], type[Solver]]] = {
         JointProblem: SDCA,

@@ -1,16 +1,15 @@
 """Stochastic gradient descent with a constant step, the other method S0 compares Pegasos with."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-
-from pegasos.base.options import Number, Option
+from pegasos.base.options import Number
+from pegasos.base.parameters import parameter, parameters
 from pegasos.problems.linear import LinearProblem
-from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
+from pegasos.solvers._subgradient import Batches, SubgradientSolver
 
 __all__ = ["ConstantStep"]
 
 
-class ConstantStep(SubgradientSolver):
+@parameters
+class ConstantStep(Batches, SubgradientSolver):
     """Stochastic gradient descent with step size `eta` throughout (Zhang; S0 section 7.6).
 
     Parameters
@@ -33,25 +32,8 @@ class ConstantStep(SubgradientSolver):
 
     name = "constant-step"
     schedule = "constant"
-    options: ClassVar[Mapping[str, Option]] = {
-        **SHARED_OPTIONS,
-        "eta": Number(low=0, open=True, help="the step size, below 1/alpha"),
-    }
 
-    def __init__(
-        self,
-        *,
-        eta: float = 0.01,
-        batch_size: int = 1,
-        sampling: str = "permute",
-        average: bool | str = "suffix",
-        max_steps: int | None = None,
-    ) -> None:
-        self.eta = eta
-        self.batch_size = batch_size
-        self.sampling = sampling
-        self.average = average
-        self.max_steps = max_steps
+    eta: float = parameter(0.01, Number(low=0, open=True, help="the step size, below 1/alpha"))
 
     def step_parameter(self, problem: LinearProblem, steps: int) -> float:
         if self.eta * problem.alpha >= 1:

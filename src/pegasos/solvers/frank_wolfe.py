@@ -1,11 +1,11 @@
 """Block-coordinate Frank-Wolfe, for sequences of labels."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
-from pegasos.base.options import Integer, Option
+from pegasos.base.options import Integer
 from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import Solver
 from pegasos.base.supports import Supports
@@ -14,6 +14,7 @@ from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 __all__ = ["FrankWolfe"]
 
 
+@parameters
 class FrankWolfe(Solver):
     """Block-coordinate Frank-Wolfe in pairs (Lacoste-Julien and others 2013): dual ascent, one sequence at a time.
 
@@ -38,12 +39,8 @@ class FrankWolfe(Solver):
     """
 
     name = "frank-wolfe"
-    options: ClassVar[Mapping[str, Option]] = {
-        "decodings": Integer(low=1, high=1000, help="times that a sequence is decoded at a visit"),
-    }
 
-    def __init__(self, *, decodings: int = 1) -> None:
-        self.decodings = decodings
+    decodings: int = parameter(1, Integer(low=1, high=1000, help="times that a sequence is decoded at a visit"))
 
     def _sequences(
         self,

@@ -1,10 +1,8 @@
 """Mehrotra's interior-point method."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
-from pegasos.base.options import Option
 from pegasos.base.outcome import Budget, Point, Solution, Start
 from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import LOSSES, Solver
@@ -39,7 +37,6 @@ class InteriorPoint(Solver):
     """
 
     name = "interior-point"
-    options: ClassVar[Mapping[str, Option]] = {}
 
     def _linear(
         self,

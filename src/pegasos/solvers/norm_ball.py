@@ -1,16 +1,15 @@
 """SGD on the average loss in a ball, which S4 compares with."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-
-from pegasos.base.options import Number, Option
+from pegasos.base.options import Number
+from pegasos.base.parameters import parameter, parameters
 from pegasos.problems.linear import LinearProblem
-from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
+from pegasos.solvers._subgradient import Batches, SubgradientSolver
 
 __all__ = ["NormBall"]
 
 
-class NormBall(SubgradientSolver):
+@parameters
+class NormBall(Batches, SubgradientSolver):
     """Stochastic gradient descent on the average loss under ``||w|| <= radius`` (S4 section 4.2).
 
     No regulariser: the ball takes its place. Step size ``radius / (R sqrt(t))``, R the largest norm of an example. The
@@ -36,26 +35,11 @@ class NormBall(SubgradientSolver):
 
     name = "norm-ball"
     schedule = "norm_ball"
-    options: ClassVar[Mapping[str, Option]] = {
-        **SHARED_OPTIONS,
-        "radius": Number(low=0, open=True, optional=True, help="of the ball the weights are kept in"),
-    }
-    project = True
 
-    def __init__(
-        self,
-        *,
-        radius: float | None = None,
-        batch_size: int = 1,
-        sampling: str = "permute",
-        average: bool | str = "suffix",
-        max_steps: int | None = None,
-    ) -> None:
-        self.radius = radius
-        self.batch_size = batch_size
-        self.sampling = sampling
-        self.average = average
-        self.max_steps = max_steps
+    project = True
+    radius: float | None = parameter(
+        None, Number(low=0, open=True, optional=True, help="of the ball the weights are kept in")
+    )
 
     def ball_radius(self, problem: LinearProblem) -> float:
         return float(problem.alpha**-0.5 if self.radius is None else self.radius)

@@ -1,16 +1,15 @@
 """NORMA, with the step sizes S0 compares Pegasos with."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-
-from pegasos.base.options import Number, Option
+from pegasos.base.options import Number
+from pegasos.base.parameters import parameter, parameters
 from pegasos.problems.linear import LinearProblem
-from pegasos.solvers._subgradient import SHARED_OPTIONS, SubgradientSolver
+from pegasos.solvers._subgradient import Batches, SubgradientSolver
 
 __all__ = ["Norma"]
 
 
-class Norma(SubgradientSolver):
+@parameters
+class Norma(Batches, SubgradientSolver):
     """Stochastic gradient descent with step size ``p / (alpha sqrt(t))`` (Kivinen and others; S0 section 7.6).
 
     Parameters
@@ -33,25 +32,11 @@ class Norma(SubgradientSolver):
 
     name = "norma"
     schedule = "norma"
-    options: ClassVar[Mapping[str, Option]] = {
-        **SHARED_OPTIONS,
-        "p": Number(low=0, high=1, open=True, optional=True, help="step size p / (alpha sqrt(t)), between 0 and 1"),
-    }
 
-    def __init__(
-        self,
-        *,
-        p: float | None = None,
-        batch_size: int = 1,
-        sampling: str = "permute",
-        average: bool | str = "suffix",
-        max_steps: int | None = None,
-    ) -> None:
-        self.p = p
-        self.batch_size = batch_size
-        self.sampling = sampling
-        self.average = average
-        self.max_steps = max_steps
+    p: float | None = parameter(
+        None,
+        Number(low=0, high=1, open=True, optional=True, help="step size p / (alpha sqrt(t)), between 0 and 1"),
+    )
 
     def step_parameter(self, problem: LinearProblem, steps: int) -> float:
         return float(0.5 * (2 + 0.5 * steps**-0.5) ** 0.5) if self.p is None else self.p

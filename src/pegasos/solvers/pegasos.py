@@ -1,7 +1,6 @@
 """Pegasos, in all the variants of S0 and S2."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -9,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.options import Choice, Flag, Integer, Option, names
+from pegasos.base.options import Choice, Flag, Integer, names
 from pegasos.base.outcome import Budget, Point, Solution, Start, joined
+from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import Progress, Shifted, make_run
 from pegasos.base.solver import LOSSES, continued_seed
 from pegasos.base.supports import Supports
@@ -21,7 +21,7 @@ from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.solvers._blocks import StreamDescent
 from pegasos.solvers._intercept_search import RootSearch
 from pegasos.solvers._kernel_walk import walk
-from pegasos.solvers._subgradient import OUTPUTS, SHARED_OPTIONS, STREAM_OUTPUTS, SubgradientSolver
+from pegasos.solvers._subgradient import OUTPUTS, STREAM_OUTPUTS, Batches, SubgradientSolver
 
 __all__ = ["Pegasos"]
 
@@ -29,7 +29,8 @@ __all__ = ["Pegasos"]
 GROWTH = 0.5
 
 
-class Pegasos(SubgradientSolver):
+@parameters
+class Pegasos(Batches, SubgradientSolver):
     """Primal estimated sub-gradient solver (S0): step size ``1 / (alpha t)``.
 
     Parameters
@@ -88,51 +89,31 @@ class Pegasos(SubgradientSolver):
 
     name = "pegasos"
     schedule = "pegasos"
-    options: ClassVar[Mapping[str, Option]] = {
-        **SHARED_OPTIONS,
-        "project": Flag(help="project onto the ball of radius 1/sqrt(alpha) after each step"),
-        "random_stops": Integer(
-            low=0, high=1_000_000, help="random stopping times, the best of which wins (S0 Lemma 3)"
-        ),
-        "stop_evaluation": Choice(
-            values=names("exact", "sample"), help="compare random stops on all examples or a sample"
-        ),
-        "start": Choice(values=names("zero", "random"), help="first weights: zero, or random in the ball (S2)"),
-        "count_idle_steps": Flag(help="advance t on steps without a violation too (S2 section 4.5 says no)"),
-        "free_intercept": Choice(
+
+    project: bool = parameter(False, Flag(help="project onto the ball of radius 1/sqrt(alpha) after each step"))
+    random_stops: int = parameter(
+        0, Integer(low=0, high=1_000_000, help="random stopping times, the best of which wins (S0 Lemma 3)")
+    )
+    stop_evaluation: str = parameter(
+        "exact", Choice(values=names("exact", "sample"), help="compare random stops on all examples or a sample")
+    )
+    start: str = parameter(
+        "zero", Choice(values=names("zero", "random"), help="first weights: zero, or random in the ball (S2)")
+    )
+    count_idle_steps: bool = parameter(
+        True, Flag(help="advance t on steps without a violation too (S2 section 4.5 says no)")
+    )
+    free_intercept: str = parameter(
+        "subgradient",
+        Choice(
             values=names("subgradient", "batch", "search"),
             help="how to find a free intercept (S0 section 6): by its sub-gradient, as the best one of each batch, or "
             "in a search around the descent",
         ),
-        "certify": Flag(help="for data sets on disk: end with a pass over all examples for the objective"),
-    }
-
-    def __init__(
-        self,
-        *,
-        batch_size: int = 1,
-        sampling: str = "permute",
-        project: bool = False,
-        average: bool | str = "suffix",
-        random_stops: int = 0,
-        stop_evaluation: str = "exact",
-        start: str = "zero",
-        count_idle_steps: bool = True,
-        free_intercept: str = "subgradient",
-        max_steps: int | None = None,
-        certify: bool = True,
-    ) -> None:
-        self.batch_size = batch_size
-        self.sampling = sampling
-        self.project = project
-        self.average = average
-        self.random_stops = random_stops
-        self.stop_evaluation = stop_evaluation
-        self.start = start
-        self.count_idle_steps = count_idle_steps
-        self.free_intercept = free_intercept
-        self.max_steps = max_steps
-        self.certify = certify
+    )
+    certify: bool = parameter(
+        True, Flag(help="for data sets on disk: end with a pass over all examples for the objective")
+    )
 
     def check(self) -> None:
         super().check()

@@ -1,20 +1,21 @@
 """The Perceptron, the baseline S4 compares with."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
-from pegasos.base.options import Choice, Option
+from pegasos.base.options import Choice
 from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import Progress
 from pegasos.base.supports import Supports
 from pegasos.problems.kernel import KernelPoint, KernelProblem
 from pegasos.problems.linear import LinearProblem
 from pegasos.solvers._kernel_walk import walk
-from pegasos.solvers._subgradient import AVERAGE, SHARED_OPTIONS, SubgradientSolver
+from pegasos.solvers._subgradient import AVERAGE, SubgradientSolver
 
 __all__ = ["Perceptron"]
 
 
+@parameters
 class Perceptron(SubgradientSolver):
     """The Perceptron (S4 section 4.5): an example on which the weights err is added to them.
 
@@ -43,17 +44,11 @@ class Perceptron(SubgradientSolver):
 
     name = "perceptron"
     schedule = "perceptron"
-    options: ClassVar[Mapping[str, Option]] = {
-        "sampling": SHARED_OPTIONS["sampling"],
-        "average": Choice(values={**AVERAGE.values, "random": "random"}, help=f"{AVERAGE.help}, or a random one"),
-        "max_steps": SHARED_OPTIONS["max_steps"],
-    }
     batch_size = 1
 
-    def __init__(self, *, sampling: str = "permute", average: bool | str = False, max_steps: int | None = None) -> None:
-        self.sampling = sampling
-        self.average = average
-        self.max_steps = max_steps
+    average: bool | str = parameter(
+        False, Choice(values={**AVERAGE.values, "random": "random"}, help=f"{AVERAGE.help}, or a random one")
+    )
 
     def step_parameter(self, problem: LinearProblem, steps: int) -> float:
         return problem.total_weight / problem.n_rows

@@ -1,12 +1,12 @@
 """The Stochastic Batch Perceptron, for kernel machines."""
 
 import math
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
-from pegasos.base.options import Integer, Number, Option
+from pegasos.base.options import Number
 from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.parameters import MaxSteps, parameter, parameters
 from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import Solver
 from pegasos.base.supports import Supports
@@ -15,7 +15,8 @@ from pegasos.problems.kernel import KernelPoint, KernelProblem
 __all__ = ["SBP"]
 
 
-class SBP(Solver):
+@parameters
+class SBP(MaxSteps, Solver):
     """The Stochastic Batch Perceptron (S4): stochastic gradient steps on the margin, given the slack that is allowed.
 
     It maximises the margin gamma of a w of norm 1, where errors of `nu` on average are forgiven. Each step adds an
@@ -42,14 +43,8 @@ class SBP(Solver):
     """
 
     name = "sbp"
-    options: ClassVar[Mapping[str, Option]] = {
-        "nu": Number(low=0, optional=True, help="slack that is allowed, in place of C"),
-        "max_steps": Integer(low=1, optional=True, help="budget in steps, in place of max_iter epochs"),
-    }
 
-    def __init__(self, *, nu: float | None = None, max_steps: int | None = None) -> None:
-        self.nu = nu
-        self.max_steps = max_steps
+    nu: float | None = parameter(None, Number(low=0, optional=True, help="slack that is allowed, in place of C"))
 
     @property
     def maximises_margin(self) -> bool:

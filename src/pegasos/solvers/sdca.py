@@ -1,11 +1,11 @@
 """Stochastic dual coordinate ascent."""
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pegasos._core import native
-from pegasos.base.options import Choice, Flag, Option, names
+from pegasos.base.options import Choice, Flag, names
 from pegasos.base.outcome import Budget, Point, Solution, Start
+from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import LOSSES, Solver, continued_seed
 from pegasos.base.supports import Supports
@@ -20,6 +20,7 @@ __all__ = ["SDCA"]
 LARGE = 50e6
 
 
+@parameters
 class SDCA(Solver):
     """Stochastic dual coordinate ascent (S0's "stochastic DCA", S3's "DCD"), with threads.
 
@@ -51,14 +52,11 @@ class SDCA(Solver):
     """
 
     name = "sdca"
-    options: ClassVar[Mapping[str, Option]] = {
-        "shrink": Flag(help="leave out examples whose dual variable stays at a bound"),
-        "order": Choice(values=names("auto", "permute", "blocks"), help="order of visits in an epoch"),
-    }
 
-    def __init__(self, *, shrink: bool = True, order: str = "auto") -> None:
-        self.shrink = shrink
-        self.order = order
+    shrink: bool = parameter(True, Flag(help="leave out examples whose dual variable stays at a bound"))
+    order: str = parameter(
+        "auto", Choice(values=names("auto", "permute", "blocks"), help="order of visits in an epoch")
+    )
 
     def _linear(
         self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress

@@ -1,11 +1,11 @@
 """SGD-r, SGD-s and SGD-m: stochastic gradient descent with a stopping rule (S3)."""
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pegasos._core import native
-from pegasos.base.options import Integer, Number, Option
+from pegasos.base.options import Integer, Number
 from pegasos.base.outcome import Budget, Point, Solution, Start
+from pegasos.base.parameters import MaxSteps, parameter, parameters
 from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import LOSSES, Solver, continued_seed
 from pegasos.base.supports import Supports
@@ -64,7 +64,8 @@ class _SGD(Solver):
     supports: ClassVar = {LinearProblem: Supports(_linear, losses=LOSSES, early_stopping=True)}
 
 
-class SGDR(_SGD):
+@parameters
+class SGDR(MaxSteps, _SGD):
     """SGD-r (S3): examples drawn at random, in the variable ``a = alpha t w``, in which shrinking costs nothing.
 
     Its dual variables obey their bounds only asymptotically (S3 footnote 4), so the certificate uses the share of
@@ -87,14 +88,9 @@ class SGDR(_SGD):
 
     name = "sgd-r"
     complete_epochs = False
-    options: ClassVar[Mapping[str, Option]] = {
-        "max_steps": Integer(low=1, optional=True, help="budget in steps, in place of max_iter epochs"),
-    }
-
-    def __init__(self, *, max_steps: int | None = None) -> None:
-        self.max_steps = max_steps
 
 
+@parameters
 class SGDS(_SGD):
     """SGD-s (S3): complete epochs in random order, each example once, with S3's lower bound as stopping rule.
 
@@ -114,10 +110,8 @@ class SGDS(_SGD):
     """
 
     name = "sgd-s"
-    options: ClassVar[Mapping[str, Option]] = {"f": PATIENCE}
 
-    def __init__(self, *, f: float = 1.2) -> None:
-        self.f = f
+    f: float = parameter(1.2, PATIENCE)
 
     def _joint(
         self, problem: JointProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
@@ -138,6 +132,7 @@ class SGDS(_SGD):
     }
 
 
+@parameters
 class SGDM(_SGD):
     """SGD-m (S3): as `SGDS`, but in some epochs each example is presented several times at the cost of one.
 
@@ -162,15 +157,8 @@ class SGDM(_SGD):
 
     name = "sgd-m"
     supports: ClassVar = {LinearProblem: Supports(_SGD._linear, early_stopping=True)}
-    options: ClassVar[Mapping[str, Option]] = {
-        "multiplicity": Integer(low=1, help="presentations of an example at a time, in some epochs"),
-        "period": Integer(low=1, help="multiplicity in the epochs T with 0 < T mod period < burst"),
-        "burst": Integer(low=0, help="multiplicity in the epochs T with 0 < T mod period < burst"),
-        "f": PATIENCE,
-    }
 
-    def __init__(self, *, multiplicity: int = 5, period: int = 9, burst: int = 5, f: float = 1.2) -> None:
-        self.multiplicity = multiplicity
-        self.period = period
-        self.burst = burst
-        self.f = f
+    multiplicity: int = parameter(5, Integer(low=1, help="presentations of an example at a time, in some epochs"))
+    period: int = parameter(9, Integer(low=1, help="multiplicity in the epochs T with 0 < T mod period < burst"))
+    burst: int = parameter(5, Integer(low=0, help="multiplicity in the epochs T with 0 < T mod period < burst"))
+    f: float = parameter(1.2, PATIENCE)

@@ -1,11 +1,11 @@
 """Sequential minimal optimisation, for kernel machines."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
-from pegasos.base.options import Integer, Option
+from pegasos.base.options import Integer
 from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import Solver
 from pegasos.base.supports import Supports
@@ -19,6 +19,7 @@ PART_FROM = 40_000
 SMALL = 512
 
 
+@parameters
 class SMO(Solver):
     """Sequential minimal optimisation with second-order choice of pairs, in nested working sets (Fan, Chen, Lin 2005).
 
@@ -46,14 +47,9 @@ class SMO(Solver):
     """
 
     name = "smo"
-    options: ClassVar[Mapping[str, Option]] = {
-        "working_set": Integer(low=2, high=2**20, help="variables chosen at a time"),
-        "block": Integer(low=2, high=2**20, help="variables of these solved at a time"),
-    }
 
-    def __init__(self, *, working_set: int = 8192, block: int = 512) -> None:
-        self.working_set = working_set
-        self.block = block
+    working_set: int = parameter(8192, Integer(low=2, high=2**20, help="variables chosen at a time"))
+    block: int = parameter(512, Integer(low=2, high=2**20, help="variables of these solved at a time"))
 
     def _kernel(
         self,

@@ -10,6 +10,7 @@ from pegasos.linear.distributed.drive import Group, Lost, Tally, drive
 from pegasos.linear.distributed.local import LocalGroup
 from pegasos.linear.distributed.messages import Measured, Message, Order, Reply, Visited
 from pegasos.linear.distributed.plan import Plan, Survey, make_plan
+from pegasos.linear.distributed.result import store
 
 __all__ = [
     "Block",
@@ -27,5 +28,6 @@ __all__ = [
     "drive",
     "make_plan",
     "serve",
+    "store",
     "survey",
 ]

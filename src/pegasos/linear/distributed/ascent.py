@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal
-from pegasos.base.outcome import overflow
+from pegasos.base.outcome import refuse_overflow, sizes
 from pegasos.linear.distributed.messages import Order, Visited
 from pegasos.linear.distributed.plan import Plan
 
@@ -125,8 +125,7 @@ class Ascent:
         u, grown = self._penalised(), max(self.plan.bias / self.plan.feature, 1.0) if self.plan.bias else 1.0
         error = grown * sums.error + 4 * UNIT * math.sqrt(float(u @ u))
         found = bound_primal(w, sums.losses, sums.above).best(bound_dual(sums.linear, sums.linear_error, u, error))
-        if not (math.isfinite(found.primal) and math.isfinite(found.dual)):
-            raise overflow(self.plan)
+        refuse_overflow(found.primal, found.dual, of=sizes(self.plan))
         if self._expected > 0:
             self._factor = min(max(1.1 * (found.primal - found.dual) / self._expected, 0.5), 10.0)
         if found.primal < self.bounds.primal:

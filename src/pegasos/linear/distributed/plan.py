@@ -28,7 +28,7 @@ class Survey:
     weights: NDArray[np.float64]  # of the examples of each class; in regression of all
     squares: float  # sum of the squares of all entries
     entries: float
-    longest: float  # the largest norm of a row
+    largest_norm: float  # the largest norm of a row
     mark: int  # a number by which to tell whether it is the same again
 
 
@@ -82,7 +82,7 @@ def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
     if not 0 < total < np.inf:
         raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
     n_rows = sum(survey.n_rows for survey in held)
-    C = float(machine.C if machine.alpha is None else 1 / (machine.alpha * total))
+    C = machine.weight_of_loss(total)
     bias = float(machine.intercept_scaling) if machine.fit_intercept else 0.0
     step, kappa = _intercept(bias, n_rows, math.fsum(s.squares for s in held), C * total)
     return Plan(
@@ -97,7 +97,7 @@ def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
         n_features=first.n_features,
         names=first.names,
         entries=math.fsum(s.entries for s in held),
-        largest_norm=max(s.longest for s in held),
+        largest_norm=max(s.largest_norm for s in held),
         bias=bias,
         step=step,
         kappa=kappa,

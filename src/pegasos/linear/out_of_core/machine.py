@@ -51,7 +51,7 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
     if class_weight is not None and dataset.labels is not None:
         total = float(class_weight[np.searchsorted(classes, dataset.labels.values)] @ dataset.labels.weights)
     problem = BlocksProblem(
-        C=float(machine.C if machine.alpha is None else 1 / (machine.alpha * total)),
+        C=machine.weight_of_loss(total),
         total_weight=total,
         loss=machine.loss,
         epsilon=float(getattr(machine, "epsilon", 0.0)),
@@ -67,10 +67,7 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
     finally:
         progress.close()
     _store(machine, dataset, classes, solutions)
-    text = shortfall(
-        machine.certificate_,
-        lambda worst: " ".join([*machine._bounds_reached(worst), machine._raise_what(worst, False)]),
-    )
+    text = shortfall(machine.certificate_, machine._plain_advice)
     if text and not needs_no_pass(solver):
         warnings.warn(text, ConvergenceWarning, stacklevel=4)
     return machine

@@ -1,0 +1,175 @@
+"""Parameters of estimators and solvers, each stated once: its name, type, default, and what values it may have.
+
+A class decorated with `parameters` is a dataclass whose fields are keywords of its constructor, which is all that
+scikit-learn asks of an estimator. Its `options` are those of its own fields and of the classes it derives from. What a
+fit stores is declared in classes that are not decorated, as annotations there are no fields.
+"""
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar, dataclass_transform, overload
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from pegasos.base.options import Choice, Flag, Integer, Number, Option
+from pegasos.base.solver import Solver
+
+__all__ = [
+    "Budgets",
+    "ClassWeight",
+    "HeldOut",
+    "Intercept",
+    "MaxSteps",
+    "Method",
+    "Penalty",
+    "Scaled",
+    "Seeded",
+    "parameter",
+    "parameters",
+    "refuse_unknown",
+]
+
+Value = TypeVar("Value")
+Class = TypeVar("Class", bound=type[Any])
+
+#: Parameters of other packages that users pass out of habit, and what to do instead.
+HABITS = {
+    "penalty": "the penalty is always the squared Euclidean norm ('l2'); leave it out",
+    "dual": "which of primal and dual to work on is the solver's business; leave it out, or choose solver=...",
+    "multi_class": "there is one way to treat classes here; leave it out",
+    "n_iter": "the number of epochs is max_iter",
+    "eta0": "step sizes belong to the solver: solver=ConstantStep(eta=...)",
+    "probability": "there are no probabilities; wrap it in sklearn.calibration.CalibratedClassifierCV",
+    "shrinking": "which variables to leave out for a while is the solver's business; leave it out",
+    "nu": "errors are weighed by C, or alpha; SVC takes a slack instead with solver=SBP(nu=...)",
+    "learning_rate": "step sizes belong to the solver: solver=Pegasos(), Norma() or ConstantStep()",
+}
+
+
+def parameter(default: Value, option: Option) -> Value:
+    """A parameter with its default and what values it may have. Where these are the base's, give the default alone."""
+    made: Value = field(default=default, metadata={"option": option})
+    return made
+
+
+@overload
+def parameters(cls: Class, /) -> Class: ...
+@overload
+def parameters(*, kw_only: bool) -> Callable[[Class], Class]: ...
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def parameters(cls: Any = None, /, *, kw_only: bool = True) -> Any:
+    """Decorate a class whose annotations are its parameters; ``kw_only=False`` where its own may be given by place."""
+    if cls is None:
+        return functools.partial(parameters, kw_only=kw_only)
+    options: dict[str, Option] = {}
+    for base in reversed(cls.__mro__):
+        options |= vars(base).get("options", {})
+    made: Any = dataclass(kw_only=kw_only, eq=False, repr=False)(cls)
+    own = {one.name: one.metadata["option"] for one in fields(made) if "option" in one.metadata}
+    made.options = {one.name: (options | own)[one.name] for one in fields(made) if one.name in options | own}
+    init = made.__init__
+
+    @functools.wraps(init)
+    def explained(self: Any, *args: Any, **kwargs: Any) -> None:
+        refuse_unknown(type(self).__name__, kwargs, [one.name for one in fields(made)])
+        init(self, *args, **kwargs)
+
+    made.__init__ = explained
+    return made
+
+
+def refuse_unknown(who: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise a TypeError where a parameter is not known, with advice."""
+    for name in given:
+        if name not in known:
+            advice = HABITS.get(name, f"it has {', '.join(known) or 'none'}")
+            raise TypeError(f"{who} has no parameter {name!r}: {advice}")
+
+
+@parameters
+class Penalty:
+    """What the loss weighs against the norm."""
+
+    C: float = parameter(1.0, Number(low=0, open=True, help="weight of the loss"))
+    alpha: float | None = parameter(
+        None, Number(low=0, open=True, optional=True, help="the papers' lambda, in place of C: C = 1/(alpha n)")
+    )
+
+    def weight_of_loss(self, total: float) -> float:
+        """C of the problem of examples that weigh so much in total."""
+        return float(self.C if self.alpha is None else 1 / (self.alpha * total))
+
+
+@parameters
+class Budgets:
+    """When a fit ends."""
+
+    tol: float = parameter(1e-3, Number(low=0, help="stop at this relative duality gap; 0 runs the whole budget"))
+    max_iter: int = parameter(1000, Integer(low=1, help="budget in epochs"))
+    max_time: float | None = parameter(None, Number(low=0, open=True, optional=True, help="budget in seconds"))
+
+
+@parameters
+class Method:
+    """How a problem is solved."""
+
+    solver: str | Solver = "auto"
+    n_jobs: int | None = parameter(
+        None, Integer(low=-1, optional=True, help="threads; -1 is as many as there are processors")
+    )
+
+
+@parameters
+class Intercept:
+    """Whether there is an intercept."""
+
+    fit_intercept: bool = parameter(True, Flag(help="have an intercept"))
+
+
+@parameters
+class Scaled:
+    """Columns of one size."""
+
+    scale: str | None = parameter(
+        None, Choice(values={"no": None, "auto": "auto"}, help="divide each feature by its size before the fit")
+    )
+
+
+@parameters
+class ClassWeight:
+    """What the examples of each class weigh."""
+
+    class_weight: Mapping[Any, float] | str | None = None
+
+
+@parameters
+class HeldOut:
+    """Stopping by the score on examples held out."""
+
+    early_stopping: bool = parameter(
+        False, Flag(help="stop also when the accuracy on examples held out no longer improves")
+    )
+    validation_fraction: float = parameter(0.1, Number(low=0, high=1, open=True, help="share of the examples held out"))
+    n_iter_no_change: int = parameter(5, Integer(low=1, help="epochs without a better accuracy after which to stop"))
+
+
+@parameters
+class Seeded:
+    """Where chance comes from, and what is told of the fit."""
+
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+
+@parameters
+class MaxSteps:
+    """A budget of a solver that counts steps."""
+
+    max_steps: int | None = parameter(
+        None, Integer(low=1, optional=True, help="budget in steps, in place of max_iter epochs")
+    )
