@@ -18,7 +18,7 @@ KINDS = sorted({kind for cls in ALL for kind in cls.supports}, key=lambda kind: 
 @pytest.mark.parametrize("cls", ALL, ids=lambda cls: cls.name)
 def test_the_table_names_what_there_is(cls):
     for able in cls.supports.values():
-        assert able.run in [function for base in cls.__mro__ for function in vars(base).values()]
+        assert callable(able.run)
         assert set(able.options) <= set(cls.options)
         for name, values in able.options.items():
             assert getattr(cls(), name) in values  # the default goes with every kind

@@ -211,4 +211,4 @@ def _exact_threads(problem: LinearProblem, budget: Budget) -> int:
 
 def chosen(found: Solution[P], n_jobs: int | None = None) -> Solution[P]:
     """The solution, which tells that its solver and threads were chosen."""
-    return replace(found, method=replace(found.method, n_jobs=n_jobs, by_auto=True))
+    return replace(found, used=replace(found.used, n_jobs=n_jobs, by_auto=True))
