@@ -5,7 +5,7 @@
 // make of it 1.01 k u ||w|| ||x|| for a score <w, x>, whatever cancels in it.
 //
 // A vector that rows are added to, S_k = S_{k-1} + c_k x_k, is rounded once at each addition, by at most u
-// ||S_k|| in norm, and ||S_k|| <= sum_{i <= k} |c_i| ||x_i||. So `RowSum` adds up these sums.
+// ||S_k|| in norm, and ||S_k|| <= sum_{i <= k} |c_i| ||x_i||. So `Reach` adds up these sums.
 //
 // What is not enough for a tolerance is computed again in twice the precision, a high part and a low one,
 // whose operations are off by a few u^2: it leaves little but the rounding of the results.
@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace pegasos {
@@ -68,6 +69,41 @@ inline Double2 operator/(const Double2& a, const Double2& b) {
     return exact_sum(first, left.value() / b.high);
 }
 
+/// Neumaier's compensated sum.
+class Sum {
+public:
+    void add(double x) {
+        const double next = sum_ + x;
+        lost_ += std::abs(sum_) >= std::abs(x) ? (sum_ - next) + x : (x - next) + sum_;
+        sum_ = next;
+    }
+    double value() const { return sum_ + lost_; }
+    Double2 exactly() const { return exact_sum(sum_, lost_); }
+
+private:
+    double sum_ = 0, lost_ = 0;
+};
+
+inline double sum(std::span<const double> terms) {
+    Sum all;
+    for (const double x : terms) all.add(x);
+    return all.value();
+}
+
+/// Of the first `size` entries.
+inline double squared_norm(const std::vector<double>& w, std::size_t size) {
+    Sum sum;
+    for (std::size_t j = 0; j < size; ++j) sum.add(w[j] * w[j]);
+    return sum.value();
+}
+
+inline double squared_norm(const std::vector<double>& w) { return squared_norm(w, w.size()); }
+
+/// What a compensated sum of n terms may be off by, relative to the sum of their sizes, beside a few units.
+inline double sum_error(std::size_t n) {
+    return static_cast<double>(n) * unit * (static_cast<double>(n) * unit);
+}
+
 /// What the weights of a stored model, w times powers of two or w rescaled, may be off by, relative to w.
 template <class Rows>
 double stored_error(const Rows& rows) {
@@ -76,96 +112,36 @@ double stored_error(const Rows& rows) {
     return rows.rescaled || !exact ? 4 * unit : 0;
 }
 
-/// A score <w, x_i> of a stored model, and how far it may be off.
-struct Score {
-    double value, error;
-};
+/// What a score <w, x> may be off by, as a share of ||w|| ||x||. Of the 8, two units are the model's, one is
+/// the constant feature's, and the rest that of the norms.
+inline double score_error(double entries) { return (1.01 * entries + 8) * unit; }
 
-/// `norms` is ||w|| ||x_i||. Of the 8, two units are the model's, one is the constant feature's, and the rest
-/// that of the norms.
-template <class Rows>
-[[gnu::always_inline]] inline Score plain_score(const Rows& rows, std::size_t i, const double* w,
-                                                double norms) {
-    const double entries = static_cast<double>(rows.entries(i));
-    return {rows.dot(i, w), (1.01 * entries + 8) * unit * norms};
+/// The same of a score summed in twice the precision, before it is rounded.
+inline double careful_score_error(double entries, double stored) {
+    return stored + 16 * unit * unit * (entries + 8);
 }
 
-template <class Rows>
-[[gnu::noinline]] Score careful_score(const Rows& rows, std::size_t i, const double* w, double norms) {
-    Double2 sum;
-    rows.for_each(i, [&](std::size_t j, double x) { sum = sum + exact_product(x, w[j]); });
-    const double value = sum.value(), entries = static_cast<double>(rows.entries(i));
-    return {value,
-            2 * unit * std::abs(value) + (stored_error(rows) + 16 * unit * unit * (entries + 8)) * norms};
-}
+/// How far a sum of vectors, each a row times a number c, may be off in norm.
+struct Reach {
+    double reach = 0, spread = 0;  // sum |c| ||x||, and the sum of its values after each addition
 
-/// v += C s q x_i in twice double precision.
-template <class Rows>
-[[gnu::noinline]] void careful_add(const Rows& rows, std::size_t i, double C, double s, double q,
-                                   double* high, double* low) {
-    const Double2 c = exact_product(C, s) * Double2{q};
-    rows.for_each(i, [&](std::size_t j, double x) {
-        const Double2 sum = Double2{high[j], low[j]} + c * Double2{x};
-        high[j] = sum.high;
-        low[j] = sum.low;
-    });
-}
-
-/// A sum of rows, on request in twice double precision, and how far it may be off in norm.
-class RowSum {
-public:
-    RowSum() = default;
-    RowSum(std::size_t size, bool careful) : high_(size), low_(careful ? size : 0) {}
-
-    /// Adds C s q x_i, ||x_i|| being at most `norm`.
-    template <class Rows>
-    [[gnu::always_inline]] void add(const Rows& rows, std::size_t i, double C, double s, double q,
-                                    double norm) {
-        const double c = C * s * q;
-        reach_ += std::abs(c) * norm;
-        spread_ += reach_;
-        if (low_.empty())
-            rows.add(i, c, high_.data());
-        else
-            careful_add(rows, i, C, s, q, high_.data(), low_.data());
+    /// A term of norm `length` at most was added.
+    void add(double length) {
+        reach += length;
+        spread += reach;
     }
-
-    /// This <- a this + b other.
-    void combine(const Double2& a, const RowSum& other, const Double2& b) {
-        const double plain_a = a.value(), plain_b = b.value();
-        reach_ = plain_a * reach_ + plain_b * other.reach_;
-        spread_ = plain_a * spread_ + plain_b * other.spread_ + reach_;
-        if (low_.empty())
-            for (std::size_t j = 0; j < high_.size(); ++j)
-                high_[j] = plain_a * high_[j] + plain_b * other.high_[j];
-        else
-            for (std::size_t j = 0; j < high_.size(); ++j) {
-                const Double2 sum =
-                    a * Double2{high_[j], low_[j]} + b * Double2{other.high_[j], other.low_[j]};
-                high_[j] = sum.high;
-                low_[j] = sum.low;
-            }
+    /// The sum became a times itself plus b times another.
+    void combine(double a, const Reach& other, double b) {
+        reach = a * reach + b * other.reach;
+        spread = a * spread + b * other.spread + reach;
     }
-
-    const std::vector<double>& high() const { return high_; }
-
-    /// What its norm may be off by, but for that of `take` where it is careful. 32: factors and products,
-    /// and the factors of combinations, which are quotients of sums.
-    double error() const { return 1.01 * unit * (low_.empty() ? 1 : 16 * unit) * (spread_ + 32 * reach_); }
-
-    /// What rounding of the rows themselves, columns divided by their sizes, may do to its norm; where the
-    /// sum is not careful `error` has it.
-    double rows_error() const { return 2 * unit * reach_; }
-
-    /// The sum, rounded to double precision.
-    std::vector<double> take() {
-        for (std::size_t j = 0; j < low_.size(); ++j) high_[j] += low_[j];
-        return std::move(high_);
+    /// Each term is off by `own` units itself: factors and products, and the factors of combinations, which
+    /// are quotients of sums. A careful sum is rounded once more when it is taken.
+    double error(bool careful, double own = 32) const {
+        return 1.01 * unit * (careful ? 16 * unit : 1) * (spread + own * reach);
     }
-
-private:
-    std::vector<double> high_, low_;
-    double reach_ = 0, spread_ = 0;  // sum |c| ||x||, and the sum of its values after each addition
+    /// What rounding of the rows themselves, columns divided by their sizes, may do to its norm.
+    double rows_error() const { return 2 * unit * reach; }
 };
 
 }  // namespace pegasos

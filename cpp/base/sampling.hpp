@@ -8,6 +8,7 @@
 #include <numeric>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -155,5 +156,21 @@ private:
     std::vector<RowNumber> sequence_;
     std::size_t next_;
 };
+
+/// The sampler of that name; the given visits, where there are some, come first.
+inline std::unique_ptr<Sampler> make_sampler(const std::string& sampling,
+                                             const std::vector<RowNumber>& sequence, std::size_t n_rows,
+                                             std::uint64_t batch, std::uint64_t seed) {
+    if (n_rows == 0 || batch == 0) throw std::invalid_argument("no rows to draw from, or none to draw");
+    if (sampling == "subset" && batch > n_rows)
+        throw std::invalid_argument("a batch of different rows cannot be larger than the number of rows");
+    if (!sequence.empty()) return std::make_unique<Given>(sequence);
+    if (sampling == "blocks") return std::make_unique<Blocks>(n_rows, seed);
+    if (sampling == "permute") return std::make_unique<Permutations>(n_rows, seed, true);
+    if (sampling == "fixed") return std::make_unique<Permutations>(n_rows, seed, false);
+    if (sampling == "replace") return std::make_unique<WithReplacement>(n_rows, seed);
+    if (sampling == "subset") return std::make_unique<Subsets>(n_rows, batch, seed);
+    throw std::invalid_argument("unknown sampling '" + sampling + "'");
+}
 
 }  // namespace pegasos

@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/bounds.hpp"
 #include "base/monitor.hpp"
 #include "base/threads.hpp"
-#include "linear/certificate.hpp"
 
 namespace pegasos {
 
@@ -28,6 +29,16 @@ enum class Output { best, best_suffix, last, average, suffix, random_stop };
 inline bool is_best(Output output) { return output == Output::best || output == Output::best_suffix; }
 inline bool is_suffix(Output output) { return output == Output::suffix || output == Output::best_suffix; }
 inline bool is_mean(Output output) { return output == Output::average || is_suffix(output); }
+
+inline Output output_named(const std::string& name) {
+    if (name == "best") return Output::best;
+    if (name == "best_suffix") return Output::best_suffix;
+    if (name == "last") return Output::last;
+    if (name == "average") return Output::average;
+    if (name == "suffix") return Output::suffix;
+    if (name == "random_stop") return Output::random_stop;
+    throw std::invalid_argument("unknown output '" + name + "'");
+}
 
 struct Record {
     double seconds, epoch, primal, dual;

@@ -5,12 +5,18 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdlib>
+#include <span>
 #include <vector>
 
 #include "base/growing_array.hpp"
 
 template <class T>
 using Vector = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+
+template <class T>
+std::span<const T> span_of(const Vector<T>& array) {
+    return {array.data(), array.shape(0)};
+}
 
 /// A NumPy array that owns the memory.
 template <class T>

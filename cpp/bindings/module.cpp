@@ -1,4 +1,4 @@
-// What Python sees of the core. No arithmetic here: arrays become spans, names go to dispatch.hpp.
+// What Python sees of the core. No arithmetic here: arrays become spans, names become values.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
@@ -9,8 +9,16 @@
 #include <optional>
 
 #include "arrays.hpp"
+#include "base/checks.hpp"
+#include "base/multipliers.hpp"
 #include "bound_problem.hpp"
-#include "instances/dispatch.hpp"
+#include "linear/certificate.hpp"
+#include "linear/neighbours.hpp"
+#include "linear/solvers/interior_point.hpp"
+#include "linear/solvers/sdca.hpp"
+#include "linear/solvers/sgd.hpp"
+#include "linear/solvers/subgradient.hpp"
+#include "rows/inspect.hpp"
 #include "run.hpp"
 
 namespace nb = nanobind;
@@ -42,7 +50,25 @@ Rows csr_rows(const Vector<T>& values, const Vector<Index>& columns, const Vecto
         {nb::cast(values), nb::cast(columns), nb::cast(starts)}};
 }
 
-Solution subgradient(const BoundProblem& problem, const Run& run, const std::string& schedule,
+void make_problem(BoundProblem* self, const Rows& rows, const Vector<double>& y, const Vector<double>& s,
+                  double C, const std::string& loss, bool free_intercept, double epsilon) {
+    if (y.shape(0) != rows.rows.n_rows || s.shape(0) != rows.rows.n_rows)
+        throw std::invalid_argument("lengths differ");
+    new (self)
+        BoundProblem{{rows.rows, span_of(y), span_of(s), C, AnyLoss::named(loss, epsilon), free_intercept},
+                     {nb::cast(y), nb::cast(s)}};
+}
+
+Start make_start(const Problem& problem, const std::optional<Vector<double>>& w, std::uint64_t t,
+                 const std::optional<Vector<double>>& q = std::nullopt,
+                 const std::vector<Vector<double>>& counterweights = {}) {
+    Start start{to_vector(w, problem.dimension()), t, to_vector(q, problem.n_rows())};
+    for (const auto& other : counterweights)
+        start.counterweights.push_back(to_vector(other, problem.n_rows()));
+    return start;
+}
+
+Solution subgradient(const BoundProblem& bound, const Run& run, const std::string& schedule,
                      double step_parameter, std::uint64_t batch, const std::string& sampling, bool project,
                      double radius, bool count_idle_steps, const std::string& output,
                      std::uint64_t random_stops, std::uint64_t stop_sample, std::uint64_t max_steps,
@@ -51,6 +77,7 @@ Solution subgradient(const BoundProblem& problem, const Run& run, const std::str
                      const std::optional<Vector<double>>& start_w, std::uint64_t start_t,
                      const std::optional<Vector<double>>& start_q,
                      const std::vector<Vector<double>>& counterweights) {
+    const Problem& problem = bound.problem;
     const SubgradientOptions options{batch,
                                      project,
                                      radius,
@@ -61,69 +88,56 @@ Solution subgradient(const BoundProblem& problem, const Run& run, const std::str
                                      max_steps,
                                      tol,
                                      seed,
-                                     intercept_named(intercept)};
-    std::vector<std::vector<double>> others;
-    for (const auto& q : counterweights) others.push_back(to_vector(q, problem.n_rows()));
-    const Start start{to_vector(start_w, problem.dimension()), start_t, to_vector(start_q, problem.n_rows()),
-                      std::move(others)};
-    const SubgradientRequest request{schedule, step_parameter, sampling, to_rows(sequence, problem.n_rows()),
-                                     options,  start};
-    const ProblemData data = problem.data();
-    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
-        return solve_subgradient(rows, data, request, context);
-    });
+                                     intercept_named(intercept),
+                                     Schedule::named(schedule, step_parameter)};
+    const Start start = make_start(problem, start_w, start_t, start_q, counterweights);
+    const auto sampler =
+        make_sampler(sampling, to_rows(sequence, problem.n_rows()), problem.n_rows(), batch, seed);
+    return with_context(
+        run, [&](Context& context) { return solve_subgradient(problem, options, *sampler, start, context); });
 }
 
-Solution sgd(const BoundProblem& problem, const Run& run, bool complete_epochs, std::uint64_t multiplicity,
+Solution sgd(const BoundProblem& bound, const Run& run, bool complete_epochs, std::uint64_t multiplicity,
              std::uint64_t period, std::uint64_t burst, double patience, double tol, std::uint64_t max_passes,
              std::uint64_t max_steps, const std::string& sampling, std::uint64_t seed,
              const std::optional<Vector<RowNumber>>& sequence, const std::optional<Vector<double>>& start_w,
              std::uint64_t start_t, bool last) {
+    const Problem& problem = bound.problem;
     const SgdOptions options{complete_epochs, multiplicity, period, burst, patience, tol,
                              max_passes,      max_steps,    last};
-    const SgdRequest request{options,
-                             sampling,
-                             seed,
-                             to_rows(sequence, problem.n_rows()),
-                             {to_vector(start_w, problem.dimension()), start_t, {}}};
-    const ProblemData data = problem.data();
-    return solve(problem.rows, run,
-                 [&](const auto& rows, Context& context) { return solve_sgd(rows, data, request, context); });
+    const Start start = make_start(problem, start_w, start_t);
+    const auto sampler =
+        make_sampler(sampling, to_rows(sequence, problem.n_rows()), problem.n_rows(), 1, seed);
+    return with_context(
+        run, [&](Context& context) { return solve_sgd(problem, options, *sampler, start, context); });
 }
 
-Solution sdca(const BoundProblem& problem, const Run& run, bool shrink, bool blocks, double max_epochs,
+Solution sdca(const BoundProblem& bound, const Run& run, bool shrink, bool blocks, double max_epochs,
               double tol, double rho, std::size_t joins, std::uint64_t seed,
               const std::optional<Vector<RowNumber>>& sequence, const std::optional<Vector<double>>& start_w,
               std::uint64_t start_t, const std::optional<Vector<double>>& start_q) {
-    const SdcaRequest request{
-        {shrink, blocks, tol, max_epochs, rho, joins, seed},
-        to_rows(sequence, problem.n_rows()),
-        {to_vector(start_w, problem.dimension()), start_t, to_vector(start_q, problem.n_rows())}};
-    const ProblemData data = problem.data();
-    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
-        return solve_sdca(rows, data, request, context);
-    });
+    const Problem& problem = bound.problem;
+    const SdcaOptions options{shrink, blocks, tol,  max_epochs,
+                              rho,    joins,  seed, to_rows(sequence, problem.n_rows())};
+    const Start start = make_start(problem, start_w, start_t, start_q);
+    return with_context(run, [&](Context& context) { return solve_sdca(problem, options, start, context); });
 }
 
-Solution interior_point(const BoundProblem& problem, const Run& run, std::uint64_t max_iterations, double tol,
+Solution interior_point(const BoundProblem& bound, const Run& run, std::uint64_t max_iterations, double tol,
                         const std::optional<Vector<double>>& start_w, std::uint64_t start_t,
                         const std::optional<Vector<double>>& start_q, double goal) {
-    const InteriorPointRequest request{
-        {tol, max_iterations, goal},
-        {to_vector(start_w, problem.dimension()), start_t, to_vector(start_q, problem.n_rows())}};
-    const ProblemData data = problem.data();
-    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
-        return solve_interior_point(rows, data, request, context);
+    const Problem& problem = bound.problem;
+    const Start start = make_start(problem, start_w, start_t, start_q);
+    return with_context(run, [&](Context& context) {
+        return solve_interior_point(problem, {tol, max_iterations, goal}, start, context);
     });
 }
 
-Bounds certify_point(const BoundProblem& problem, const Run& run, const Vector<double>& w,
+Bounds certify_point(const BoundProblem& bound, const Run& run, const Vector<double>& w,
                      const Vector<double>& q, double tol) {
-    const auto w_ = to_vector(w, problem.dimension()), q_ = to_vector(q, problem.n_rows());
-    const ProblemData data = problem.data();
-    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
-        return certify(rows, data, w_, q_, tol, context);
-    });
+    const Start point = make_start(bound.problem, w, 0, q);
+    return with_context(
+        run, [&](Context& context) { return certify(bound.problem, point.w, point.q, tol, context); });
 }
 
 }  // namespace
@@ -156,9 +170,8 @@ NB_MODULE(PEGASOS_MODULE, m) {
     def_csr(double{}, std::int64_t{});
 
     nb::class_<BoundProblem>(m, "Problem", "Rows, labels or targets, weights, C and loss.")
-        .def(nb::init<const Rows&, Vector<double>, Vector<double>, double, std::string, bool, double>(),
-             "rows"_a, "y"_a, "s"_a, "C"_a, "loss"_a, "free_intercept"_a = false, "epsilon"_a = 0.0,
-             nb::keep_alive<1, 2>());
+        .def("__init__", &make_problem, "rows"_a, "y"_a, "s"_a, "C"_a, "loss"_a, "free_intercept"_a = false,
+             "epsilon"_a = 0.0, nb::keep_alive<1, 2>());
     nb::class_<Run>(m, "Run", "Threads, time limit and callbacks of a run.")
         .def(
             nb::init<std::size_t, double, double, std::optional<nb::callable>, std::optional<nb::callable>>(),
@@ -176,8 +189,8 @@ NB_MODULE(PEGASOS_MODULE, m) {
         "inspect",
         [](Rows& rows, const Run& run) {
             rows.rows.set_squares(nullptr);
-            RowsReport report = solve(rows, run, [&](const auto& r, Context& context) {
-                return inspect_rows(r, rows.n_stored, context);
+            RowsReport report = with_context(run, [&](Context& context) {
+                return inspect(rows.rows, rows.n_stored, context.team, context.monitor);
             });
             rows.squares = std::move(report.squares);
             rows.rows.set_squares(rows.squares.get());
@@ -192,6 +205,22 @@ NB_MODULE(PEGASOS_MODULE, m) {
         .def_ro("below", &Bounds::below);
     m.def("certify", &certify_point, "problem"_a, "run"_a, "w"_a, "q"_a, "tol"_a = 0.0);
     m.def("relative_gap", &relative_gap, "primal"_a, "dual"_a);
+    nb::class_<Checks>(m, "Checks", "When a full check of the bounds is worth its pass over the rows.")
+        .def(nb::init<double, double, std::uint64_t, bool>(), "tol"_a, "usual"_a, "first_record"_a = 16,
+             "aged"_a = true)
+        .def("met", &Checks::met, "gap"_a, "An epoch was made, in which the margins told of this gap.")
+        .def("due", &Checks::due, "dual"_a, "besides"_a = 0.0,
+             "Whether a check is due: at a record, or where the gap expected promises tol.")
+        .def("found", &Checks::found, "gap"_a, "A check found this gap.");
+
+    m.def(
+        "multipliers",
+        [](double bias, double squares, double n_rows, double cost) {
+            const Multipliers found(bias, Multipliers::choose_rho(squares, n_rows, cost));
+            return nb::make_tuple(found.step, found.kappa);
+        },
+        "bias"_a, "squares"_a, "n_rows"_a, "cost"_a,
+        "step and kappa of the intercept, given the sum of the squared norms of the rows and C sum(s).");
 
     nb::class_<Solution>(m, "Solution", "What a solver returns.")
         .def_prop_ro(
@@ -218,11 +247,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
           "sequence"_a.none(), "start_w"_a.none(), "start_t"_a, "start_q"_a.none(), "counterweights"_a);
     m.def(
         "neighbours_alike",
-        [](const BoundProblem& problem, std::uint64_t seed) {
-            const ProblemData data = problem.data();
-            return problem.rows.rows.visit(
-                [&](const auto& rows) { return are_neighbours_alike(rows, data, seed); });
-        },
+        [](const BoundProblem& bound, std::uint64_t seed) { return neighbours_alike(bound.problem, seed); },
         "problem"_a, "seed"_a);
     m.def("sgd", &sgd, "problem"_a, "run"_a, nb::kw_only(), "complete_epochs"_a, "multiplicity"_a, "period"_a,
           "burst"_a, "patience"_a, "tol"_a, "max_passes"_a, "max_steps"_a, "sampling"_a, "seed"_a,

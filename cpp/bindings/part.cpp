@@ -5,7 +5,7 @@
 
 #include "arrays.hpp"
 #include "bound_problem.hpp"
-#include "instances/part_dispatch.hpp"
+#include "linear/solvers/local_sdca.hpp"
 #include "run.hpp"
 
 namespace nb = nanobind;
@@ -17,40 +17,39 @@ namespace {
 /// An array that the core changes.
 using Changed = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-void check_lengths(const BoundProblem& problem, std::size_t q, std::size_t w) {
+void check_lengths(const Problem& problem, std::size_t q, std::size_t w) {
     if (q != problem.n_rows() || w != problem.dimension()) throw std::invalid_argument("lengths differ");
+    problem.refuse_free_intercept();
 }
 
-Visit visit(const BoundProblem& problem, const Run& run, const Changed& q, const Changed& w, double caution,
-            std::uint64_t epochs, std::uint64_t seed, const std::optional<Vector<RowNumber>>& sequence) {
+PartVisits visit(const BoundProblem& bound, const Run& run, const Changed& q, const Changed& w,
+                 double caution, std::uint64_t epochs, std::uint64_t seed,
+                 const std::optional<Vector<RowNumber>>& sequence) {
+    const Problem& problem = bound.problem;
     check_lengths(problem, q.shape(0), w.shape(0));
     const LocalOptions options{caution, epochs, seed, to_rows(sequence, problem.n_rows())};
-    const ProblemData data = problem.data();
     const std::span<double> shares{q.data(), q.shape(0)};
     double* const weights = w.data();
-    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
-        return visit_part(rows, data, shares, weights, options, context);
-    });
+    return with_context(
+        run, [&](Context& context) { return visit_part(problem, shares, weights, options, context); });
 }
 
-Measure measure(const BoundProblem& problem, const Run& run, const Vector<double>& w,
-                const Vector<double>& q) {
+Measure measure(const BoundProblem& bound, const Run& run, const Vector<double>& w, const Vector<double>& q) {
+    const Problem& problem = bound.problem;
     check_lengths(problem, q.shape(0), w.shape(0));
     const std::vector<double> weights = to_vector(w, problem.dimension());
-    const ProblemData data = problem.data();
-    const std::span<const double> shares{q.data(), q.shape(0)};
-    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
-        return measure_part(rows, data, shares, weights, context);
-    });
+    const std::span<const double> shares = span_of(q);
+    return with_context(run,
+                        [&](Context& context) { return measure_part(problem, shares, weights, context); });
 }
 
 }  // namespace
 
 void bind_part(nb::module_& m) {
-    nb::class_<Visit>(m, "VisitReport", "What the visits of a part of the rows amounted to.")
-        .def_ro("linear", &Visit::linear)
-        .def_ro("gap", &Visit::gap)
-        .def_ro("visits", &Visit::visits);
+    nb::class_<PartVisits>(m, "VisitReport", "What the visits of a part of the rows amounted to.")
+        .def_ro("linear", &PartVisits::linear)
+        .def_ro("gap", &PartVisits::gap)
+        .def_ro("visits", &PartVisits::visits);
     m.def("visit", &visit, "problem"_a, "run"_a, nb::kw_only(), "q"_a.noconvert(), "w"_a.noconvert(),
           "caution"_a = 1.0, "epochs"_a = 1, "seed"_a = 0, "sequence"_a.none() = nb::none());
     nb::class_<Measure>(m, "Measure", "What a part of the rows has in the primal and the dual value.")

@@ -4,9 +4,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/random.hpp"
+#include "base/rounding.hpp"
+#include "base/sampling.hpp"
 #include "base/vector_math.hpp"
-#include "instances/dispatch.hpp"
 #include "instances/joint_dispatch.hpp"
+#include "linear/best_intercept.hpp"
+#include "linear/scaled_vector.hpp"
+#include "rows/rows.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

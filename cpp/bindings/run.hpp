@@ -12,7 +12,11 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "instances/dispatch.hpp"
+#include "base/monitor.hpp"
+#include "base/sampling.hpp"
+#include "base/solution.hpp"
+#include "base/threads.hpp"
+#include "rows/any_rows.hpp"
 
 namespace pegasos {
 
@@ -24,6 +28,13 @@ struct Rows {
     std::size_t n_stored;
     std::vector<nb::object> owners;
     std::unique_ptr<double[]> squares = nullptr;  // of which `rows` has the address
+};
+
+/// A problem as Python holds it, with the arrays it looks at; the binding keeps its rows alive.
+template <class Problem>
+struct Held {
+    Problem problem;
+    std::vector<nb::object> owners;
 };
 
 /// What every solver is given besides problem and options.

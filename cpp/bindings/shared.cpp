@@ -17,14 +17,15 @@ using namespace pegasos;
 
 namespace {
 
-std::vector<Solution> shared_sdca(const BoundProblem& problem, const Run& run, std::size_t first,
+std::vector<Solution> shared_sdca(const BoundProblem& bound, const Run& run, std::size_t first,
                                   std::size_t last, bool shrink, bool blocks, double max_epochs,
                                   double shared_epochs, bool keep_points, double tol, std::uint64_t seed,
                                   const std::optional<Vector<RowNumber>>& sequence,
                                   const std::optional<nb::callable>& report) {
+    const Problem& problem = bound.problem;
     if (first >= last || problem.n_rows() == 0) throw std::invalid_argument("no classes, or no rows");
     for (std::size_t i = 0; i < problem.n_rows(); ++i) {
-        const double y = problem.y.data()[i];
+        const double y = problem.labels[i];
         if (!(y >= 0 && y < UINT32_MAX)) throw std::invalid_argument("label out of range");
     }
     const auto tell = [&](std::size_t k, const Record& record) {
@@ -35,9 +36,9 @@ std::vector<Solution> shared_sdca(const BoundProblem& problem, const Run& run, s
         {first, last, shrink, blocks, tol, max_epochs, shared_epochs, keep_points, seed},
         to_rows(sequence, problem.n_rows()),
         tell};
-    const ProblemData data = problem.data();
-    return solve(problem.rows, run, [&](const auto& rows, Context& context) {
-        return solve_shared_sdca(rows, data, request, context);
+    return with_context(run, [&](Context& context) {
+        return problem.rows.visit(
+            [&](const auto& rows) { return solve_shared_sdca(rows, problem, request, context); });
     });
 }
 

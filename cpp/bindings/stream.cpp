@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "arrays.hpp"
-#include "instances/stream_dispatch.hpp"
+#include "linear/solvers/learner.hpp"
 #include "run.hpp"
 
 namespace nb = nanobind;
@@ -17,21 +17,14 @@ using namespace pegasos;
 
 namespace {
 
-/// Refuses a loss it does not know.
-void check_loss(const std::string& loss, double epsilon) {
-    with_loss({{}, {}, 1, loss, epsilon}, [](const auto&) {});
-}
-
-Stream make_pegasos(std::size_t dimension, std::string loss, double epsilon, double alpha, bool project,
-                    const std::string& output) {
-    check_loss(loss, epsilon);
-    return {std::move(loss), epsilon,
+Stream make_pegasos(std::size_t dimension, const std::string& loss, double epsilon, double alpha,
+                    bool project, const std::string& output) {
+    return {AnyLoss::named(loss, epsilon),
             PegasosStream(dimension, StreamOptions{alpha, project, output_named(output)})};
 }
 
-Stream make_adagrad(std::size_t dimension, std::string loss, double epsilon, double eta) {
-    check_loss(loss, epsilon);
-    return {std::move(loss), epsilon, AdaGradStream(dimension, eta)};
+Stream make_adagrad(std::size_t dimension, const std::string& loss, double epsilon, double eta) {
+    return {AnyLoss::named(loss, epsilon), AdaGradStream(dimension, eta)};
 }
 
 std::size_t dimension_of(const Stream& stream) {
@@ -54,10 +47,10 @@ Progress learn(Stream& stream, const Rows& rows, const Vector<double>& y, const 
         visits.resize(n_rows);
         Permutations(n_rows, *seed, false).fill(visits);
     }
-    const std::span<const double> labels(y.data(), n_rows), weights(s.data(), n_rows);
+    const std::span<const double> labels = span_of(y), weights = span_of(s);
     const std::span<double> told(scores ? scores->data() : nullptr, scores ? n_rows : 0);
-    return solve(rows, run, [&](const auto& r, Context& context) {
-        return learn_stream(stream, r, labels, weights, visits, told, context.monitor);
+    return with_context(run, [&](Context& context) {
+        return stream.learn(rows.rows, labels, weights, visits, told, context.monitor);
     });
 }
 

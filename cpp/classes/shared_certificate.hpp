@@ -21,10 +21,20 @@ struct ClassBounds {
     double negative, positive;  // by these the dual point is q, of the rest and of the class
 };
 
+/// What several classes' problems have in common.
+template <class Rows>
+struct CommonProblem {
+    const Rows& rows;
+    std::span<const double> weights;
+    double C, total_weight;
+
+    std::size_t dimension() const { return rows.n_features + 1; }
+};
+
 /// Several classes' problems: rows, weights and C are common; a row is of class `labels[i]`.
 template <class Rows>
 struct ClassProblems {
-    const Problem<Rows>& common;  // its labels have no meaning
+    CommonProblem<Rows> common;
     std::span<const std::uint32_t> labels;
 };
 
@@ -39,7 +49,7 @@ std::vector<ClassBounds> evaluate_classes(const Loss& loss, const ClassProblems<
                                           const std::vector<std::uint32_t>& columns,
                                           const ClassMatrix<double>& W, ClassMatrix<double>& U,
                                           Monitor& monitor, Share share) {
-    const Problem<Rows>& problem = problems.common;
+    const CommonProblem<Rows>& problem = problems.common;
     const Rows& rows = problem.rows;
     const std::size_t K = W.n_classes(), stride = W.stride();
     struct Sums {

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "instances/dispatch.hpp"
+#include "base/sampling.hpp"
+#include "base/solution.hpp"
 #include "sequence/solvers/chain_frank_wolfe.hpp"
 #include "sequence/solvers/chain_pegasos.hpp"
 

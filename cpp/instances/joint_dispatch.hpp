@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/sampling.hpp"
+#include "base/solution.hpp"
 #include "classes/multiclass.hpp"
 #include "classes/solvers/joint_sdca.hpp"
 #include "classes/solvers/joint_sgd.hpp"
 #include "classes/solvers/joint_subgradient.hpp"
-#include "instances/dispatch.hpp"
 
 namespace pegasos {
 

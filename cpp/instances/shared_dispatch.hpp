@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "classes/solvers/shared_sdca.hpp"
-#include "instances/dispatch.hpp"
+#include "linear/problem.hpp"
 
 namespace pegasos {
 
@@ -14,9 +14,9 @@ struct SharedSdcaRequest {
     ClassReport report;
 };
 
-/// A solution for each class of the request; the labels of the data are the numbers of the rows' classes.
+/// A solution for each class of the request; the labels of the problem are the numbers of the rows' classes.
 template <class Rows>
-std::vector<Solution> solve_shared_sdca(const Rows& rows, const ProblemData& data,
+std::vector<Solution> solve_shared_sdca(const Rows& rows, const Problem& problem,
                                         const SharedSdcaRequest& request, Context& context);
 
 }  // namespace pegasos

@@ -18,6 +18,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <variant>
 
 #include "base/rounding.hpp"
@@ -123,7 +126,7 @@ struct LogLoss : Classification {
         }
         return c * logistic(t);
     }
-    /// No corners. Slopes in place of the derivative, which is infinite at the bounds.
+    /// No corners. SlopeFunction in place of the derivative, which is infinite at the bounds.
     Pull pull(double alpha, double c, double z, double) const { return {alpha / c - slope(z, 0), 0}; }
 
 private:
@@ -199,40 +202,54 @@ struct SquaredEpsilonInsensitive : Regression {
     }
 };
 
-/// Any of the losses, chosen at run time: for solvers whose visits cost more than the choice, so that not
-/// every one of them is compiled for every loss.
+/// Any of the losses, chosen at run time. A loop that the choice would slow down is compiled for each of
+/// them, inside `visit`.
 class AnyLoss {
 public:
     template <class Loss>
-    explicit AnyLoss(const Loss& loss)
-        : curvature(Loss::curvature), regression(Loss::regression), loss_(loss) {
+    AnyLoss(const Loss& loss) : curvature(Loss::curvature), regression(Loss::regression), loss_(loss) {
         if constexpr (Loss::regression) epsilon = loss.epsilon;
+    }
+
+    /// The loss of that name; epsilon is of those for regression.
+    static AnyLoss named(const std::string& name, double epsilon) {
+        if (name == "hinge") return Hinge{};
+        if (name == "squared_hinge") return SquaredHinge{};
+        if (name == "log_loss") return LogLoss{};
+        if (name == "epsilon_insensitive") return EpsilonInsensitive{{}, epsilon};
+        if (name == "squared_epsilon_insensitive") return SquaredEpsilonInsensitive{{}, epsilon};
+        throw std::invalid_argument("unknown loss '" + name + "'");
     }
 
     double curvature;
     bool regression;
     double epsilon = 0;
 
-    double sign(double y) const {
-        return std::visit([&](const auto& loss) { return loss.sign(y); }, loss_);
+    /// f(loss), with the loss that it is.
+    template <class F>
+    decltype(auto) visit(F&& f) const {
+        return std::visit(std::forward<F>(f), loss_);
     }
+    template <class Loss>
+    bool is() const {
+        return std::holds_alternative<Loss>(loss_);
+    }
+
+    double sign(double y) const { return regression ? 1 : y; }
     double value(double z, double y) const {
-        return std::visit([&](const auto& loss) { return loss.value(z, y); }, loss_);
+        return visit([&](const auto& loss) { return loss.value(z, y); });
     }
     double slope(double z, double y) const {
-        return std::visit([&](const auto& loss) { return loss.slope(z, y); }, loss_);
+        return visit([&](const auto& loss) { return loss.slope(z, y); });
     }
     double dual(double alpha, double c, double y) const {
-        return std::visit([&](const auto& loss) { return loss.dual(alpha, c, y); }, loss_);
-    }
-    double excess(double z, double y, double e, double value) const {
-        return std::visit([&](const auto& loss) { return loss.excess(z, y, e, value); }, loss_);
+        return visit([&](const auto& loss) { return loss.dual(alpha, c, y); });
     }
     double size_of_dual(double q, double y, double dual) const {
-        return std::visit([&](const auto& loss) { return loss.size_of_dual(q, y, dual); }, loss_);
+        return visit([&](const auto& loss) { return loss.size_of_dual(q, y, dual); });
     }
     double clip(double q) const {
-        return std::visit([&](const auto& loss) { return loss.clip(q); }, loss_);
+        return visit([&](const auto& loss) { return loss.clip(q); });
     }
 
 private:

@@ -3,30 +3,44 @@
 // the constant feature.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <span>
-#include <type_traits>
+#include <stdexcept>
 
-#include "base/monitor.hpp"
-#include "rows/rows.hpp"
+#include "base/rounding.hpp"
+#include "linear/losses.hpp"
+#include "rows/any_rows.hpp"
 
 namespace pegasos {
 
-template <class Rows>
 struct Problem {
-    const Rows& rows;
+    const AnyRows& rows;
     std::span<const double> labels;   // +1 or -1; for regression the targets
     std::span<const double> weights;  // s
     double C;
+    AnyLoss loss;
+    bool free_intercept;
     double total_weight;  // sum of s
-    bool free_intercept = false;
 
-    std::size_t dimension() const { return rows.n_features + 1; }
+    Problem(const AnyRows& rows, std::span<const double> labels, std::span<const double> weights, double C,
+            const AnyLoss& loss, bool free_intercept = false)
+        : rows(rows),
+          labels(labels),
+          weights(weights),
+          C(C),
+          loss(loss),
+          free_intercept(free_intercept),
+          total_weight(sum(weights)) {}
+
+    std::size_t n_rows() const { return rows.n_rows; }
+    std::size_t dimension() const { return rows.dimension(); }
     /// Entries of w that the norm has.
     std::size_t n_penalized() const { return dimension() - free_intercept; }
     double lambda() const { return 1 / (C * total_weight); }
+    void refuse_free_intercept() const {
+        if (free_intercept) throw std::invalid_argument("this solver does not support a free intercept");
+    }
+    double sign(std::size_t i) const { return loss.regression ? 1 : labels[i]; }
 };
 
 }  // namespace pegasos

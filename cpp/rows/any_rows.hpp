@@ -39,6 +39,14 @@ public:
         std::visit([&](auto& rows) { rows.squares = squares; }, rows_);
     }
 
+    /// The same rows without the constant feature.
+    AnyRows without_constant() const {
+        AnyRows copy = *this;
+        copy.bias = 0;
+        std::visit([](auto& rows) { rows.bias = 0; }, copy.rows_);
+        return copy;
+    }
+
 private:
     std::variant<DenseRows<float>, DenseRows<double>, CsrRows<float, std::int32_t>,
                  CsrRows<double, std::int32_t>, CsrRows<float, std::int64_t>, CsrRows<double, std::int64_t>>

@@ -27,6 +27,19 @@ void prefetch_span(const T* first, const T* last, int most = 12) {
     for (; first < last && most > 0; first += line, --most) prefetch(first);
 }
 
+/// Asks for the rows to come: order[p] is visited now, `end` visits there are, and `kept` is read by row
+/// number.
+template <class Rows, class Row, class Kept>
+[[gnu::always_inline]] inline void prefetch_ahead(const Rows& rows, const Row* order, std::size_t p,
+                                                  std::size_t end, const Kept* kept) {
+    constexpr std::size_t far = 32, near = 16;
+    if (p + far < end) {
+        rows.prefetch_start(order[p + far]);
+        prefetch(&kept[order[p + far]]);
+    }
+    if (p + near < end) rows.prefetch_row(order[p + near]);
+}
+
 /// What `v += c * row` met: <v, row> before the change, and <row, row>. Enough to keep ||v||^2 current.
 struct Added {
     double dot;

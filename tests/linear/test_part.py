@@ -1,4 +1,4 @@
-"""Dual coordinate ascent on a part of the rows (cpp/linear/solvers/local_sdca.hpp): step by step against its twin, and
+"""Dual coordinate ascent on a part of the rows (cpp/linear/solvers/local_sdca.cpp): step by step against its twin, and
 whole problems from parts."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The core's sub-gradient solvers, step by step against their NumPy twins (cpp/linear/solvers/subgradient.hpp)."""
+"""The core's sub-gradient solvers, step by step against their NumPy twins (cpp/linear/solvers/subgradient.cpp)."""
 
 import itertools
 import math

@@ -336,7 +336,7 @@ private:
 
     const Loss loss_;
     const ClassProblems<Rows>& problems_;
-    const Problem<Rows>& problem_;
+    const CommonProblem<Rows>& problem_;
     const SharedSdcaOptions options_;
     Context& context_;
     const ClassReport report_;

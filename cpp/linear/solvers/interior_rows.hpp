@@ -8,13 +8,11 @@
 // is linear in w, and all that is needed of them are sums.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <vector>
 
-#include "base/rounding.hpp"
+#include "base/function_ref.hpp"
 #include "base/sampling.hpp"
-#include "linear/losses.hpp"
 #include "linear/problem.hpp"
 
 namespace pegasos {
@@ -31,38 +29,7 @@ struct InteriorRows {
     std::size_t size() const { return numbers.size(); }
 
     /// Those chosen that have a weight. The others keep the alpha that q says, 0 or c.
-    template <class Rows, class Chosen>
-    void take(const AnyLoss& loss, const Problem<Rows>& problem, const std::vector<double>& q,
-              Chosen chosen) {
-        *this = {};
-        for (auto& sum : kept) sum.resize(problem.dimension());
-        for (std::size_t i = 0; i < problem.rows.n_rows; ++i) {
-            const double cost = problem.C * problem.weights[i], label = problem.labels[i];
-            if (cost == 0) continue;
-            if (!chosen(i)) {
-                some_left_out = true;
-                if (!(q[i] > 0)) continue;
-                kept_cost[label > 0] += cost;
-                problem.rows.add(i, label * cost, kept[label > 0].data());
-            } else if (loss.regression) {
-                push(i, cost, 1, label - loss.epsilon);
-                push(i, cost, -1, -label - loss.epsilon);
-            } else {
-                push(i, cost, label, 1);
-            }
-        }
-        for (std::size_t i = 0; i < size(); ++i) {
-            const std::size_t entries = problem.rows.entries(numbers[i]);
-            const double norm = norm_above(problem.rows.squared_norm(numbers[i]), entries + 1);
-            const auto add = [&](double* sums, double a) {
-                sums[0] += c[i] * a;
-                sums[1] += c[i] * a * a;
-            };
-            add(scores, (1.01 * static_cast<double>(entries) + 8) * norm);
-            add(thresholds, std::abs(threshold[i]));
-            add(norms, norm);
-        }
-    }
+    void take(const Problem& problem, const std::vector<double>& q, FunctionRef<bool(std::size_t)> chosen);
 
 private:
     void push(std::size_t row, double cost, double sign, double at) {

@@ -36,23 +36,46 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <limits>
 #include <optional>
-#include <tuple>
 #include <vector>
 
+#include "base/function_ref.hpp"
 #include "base/solution.hpp"
 #include "base/symmetric.hpp"
 #include "linear/certificate.hpp"
-#include "linear/losses.hpp"
 #include "linear/solvers/interior_rows.hpp"
 
 namespace pegasos {
 
-/// Squared: whether the loss is the square of one with corners.
-template <bool Squared, class Rows>
 class InteriorSteps {
+protected:
+    InteriorSteps(const Problem& problem, Context& context);
+
+    /// The rows of the next run; the others keep the alpha that best_q_ says.
+    void take_rows(FunctionRef<bool(std::size_t)> chosen);
+
+    void begin();
+
+    /// Pass 1: takes the step; the bounds, the matrix, the predictor's right-hand side.
+    bool read_rows();
+
+    /// Predictor and corrector; false when the time was up or the numbers gave out.
+    bool make_step();
+
+    const Problem& problem_;
+    Context& context_;
+    Team& team_;
+    const std::size_t d_;
+    const bool squared_;                  // whether the loss is the square of one with corners
+    double positive_ = 0, negative_ = 0;  // weights of the classes
+    InteriorRows rows_;
+    std::size_t n_ = 0;  // of these rows
+    std::vector<double> alpha_, beta_, p_, xi_, w_, best_w_, best_q_;
+    Bounds best_{};  // as computed, without their allowance for rounding, which comes beside them
+    double passes_ = 0, goal_ = 0;
+    std::atomic<bool> stop_ = false;
+
+private:
     /// What a thread adds up in a pass over its rows.
     struct Part {
         Sum loss, linear[2], alpha[2], products, cross;       // [2]: of negative and of positive rows
@@ -68,399 +91,39 @@ class InteriorSteps {
             for (auto* sum : vectors()) std::fill(sum->begin(), sum->end(), 0.0);
         }
     };
+    /// Work on the rows [first, last) of a block.
+    using Task = FunctionRef<void(Part& part, std::size_t first, std::size_t last)>;
 
-protected:
-    InteriorSteps(const AnyLoss& loss, const Problem<Rows>& problem, Context& context)
-        : loss_(loss),
-          problem_(problem),
-          context_(context),
-          team_(context.team),
-          d_(problem.dimension()),
-          solver_(d_, team_, context.monitor),
-          w_(d_),
-          dw_(d_),
-          right_(d_),
-          corrected_(d_),
-          best_w_(d_),
-          best_q_(problem.rows.n_rows),
-          parts_(team_.size()) {
-        look_at_rows();
-        // One copy of the matrix for each thread that adds to it, in 4 GB at most.
-        const std::size_t size = solver_.stride() * solver_.stride();
-        adders_ = std::clamp<std::size_t>(static_cast<std::size_t>(5e8) / size, 1, team_.size());
-        for (std::size_t k = 0; k < parts_.size(); ++k) {
-            for (auto* sum : parts_[k].vectors()) sum->resize(d_);
-            if (k > 0 && k < adders_) parts_[k].matrix.resize(size);
-            if (packs_ && k < adders_) parts_[k].block.emplace(d_);
-        }
-    }
-
-    /// The rows of the next run; the others keep the alpha that best_q_ says.
-    template <class Chosen>
-    void take_rows(Chosen chosen) {
-        rows_.take(loss_, problem_, best_q_, chosen);
-        n_ = rows_.size();
-        for (auto* vector : {&alpha_, &beta_, &p_, &xi_, &D_, &g_, &dalpha_, &dp_, &dxi_}) vector->resize(n_);
-        best_ = {std::numeric_limits<double>::infinity(), 0};
-        products_ = gap_now_ = step_ = taken_ = 0;
-    }
-
-    void begin() {
-        std::fill(w_.begin(), w_.end(), 0.0);
-        for (std::size_t i = 0; i < n_; ++i) {
-            const double size = std::max(std::abs(rows_.threshold[i]), 1.0);
-            alpha_[i] = beta_[i] = Squared ? rows_.c[i] * size : rows_.c[i] / 2;
-            p_[i] = 0.5 * size;
-            xi_[i] = 1.5 * size;
-        }
-    }
-
-    /// Pass 1: takes the step; the bounds, the matrix, the predictor's right-hand side.
-    bool read_rows() {
-        const std::size_t stride = solver_.stride();
-        team_.run([&](std::size_t k) {
-            if (k < adders_) std::fill_n(matrix_of(parts_[k]), stride * stride, 0.0);
-        });
-        const bool complete = pass(adders_, [&](Part& part, std::size_t first, std::size_t last) {
-            advance(first, last);
-            for (std::size_t i = first; i < last; ++i)
-                g_[i] = rows_.threshold[i] - rows_.y[i] * problem_.rows.dot(rows_.numbers[i], w_.data());
-            double loss = 0, alphas = 0, balance = 0, linear = 0, difference = 0, products = 0;
-#pragma omp simd reduction(+ : loss, alphas, balance, linear, difference, products)
-            for (std::size_t i = first; i < last; ++i) {
-                const double alpha = alpha_[i], p = p_[i], beyond = g_[i] > 0 ? g_[i] : 0;
-                double own = rows_.threshold[i] * alpha;
-                if constexpr (Squared) {
-                    const double half = alpha / (2 * rows_.c[i]);
-                    own -= alpha * half / 2;
-                    loss += rows_.c[i] * beyond * beyond;
-                    products += alpha * p;
-                    D_[i] = alpha / (p + half);
-                    g_[i] -= half;
-                } else {
-                    const double beta = beta_[i], xi = xi_[i];
-                    loss += rows_.c[i] * beyond;
-                    products += alpha * p + beta * xi;
-                    D_[i] = alpha * beta / (xi * alpha + p * beta);
-                }
-                alphas += alpha;
-                balance += rows_.y[i] * alpha;
-                linear += own;
-                difference += rows_.y[i] * own;
-            }
-            part.loss.add(loss);
-            part.products.add(products);
-            part.alpha[0].add((alphas - balance) / 2);
-            part.alpha[1].add((alphas + balance) / 2);
-            part.linear[0].add((linear - difference) / 2);
-            part.linear[1].add((linear + difference) / 2);
-            for (std::size_t i = first; i < last; ++i) {
-                double* u = part.u[problem_.free_intercept && rows_.y[i] > 0].data();
-                problem_.rows.add(rows_.numbers[i], rows_.y[i] * alpha_[i], u);
-                problem_.rows.add(rows_.numbers[i], rows_.y[i] * D_[i] * g_[i], part.predictor.data());
-            }
-            add_to_matrix(part, first, last, stride);
-        });
-        step_ = 0;
-        if (!complete) return false;
-        join_matrices();
-        take_bounds();
-        return true;
-    }
-
-    /// Predictor and corrector; false when the time was up or the numbers gave out.
-    bool make_step() {
-        solver_.factor();
-        solver_.solve(right_, dw_);
-        if (!pass(team_.size(),
-                  [&](Part& part, std::size_t first, std::size_t last) { predict(part, first, last); }))
-            return false;
-        Sum cross;
-        corrected_ = right_;
-        for (const Part& part : parts_) cross.add(part.cross.value());
-        const double free = std::min(1.0, 1 / nearest());
-        const double left = ((1 - free) * products_ + free * free * cross.value()) / products_;
-        // Products smaller than tol asks for would only cost digits: D grows as they fall.
-        const double least = std::max(0.5 * goal_, 1e-15) * best_.primal;
-        double sum = std::max(left * left * left * products_, std::min(least, products_));
-        // What the gap has beyond the products is the error in R w = sum alpha a. Where full steps leave one,
-        // it is rounding, of the order D^2, 1 / sum^2: the best sum balances both.
-        const double error = gap_now_ - products_;
-        if (taken_ > 0.999 && error > products_)
-            sum = std::max(sum, std::cbrt(2 * error * products_ * products_));
-        const double target = sum / ((Squared ? 1 : 2) * static_cast<double>(n_));
-        for (const Part& part : parts_)
-            for (std::size_t j = 0; j < d_; ++j) corrected_[j] += target * part.centre[j] + part.second[j];
-        solver_.solve(corrected_, dw_);
-        if (!pass(team_.size(), [&](Part& part, std::size_t first, std::size_t last) {
-                correct(part, first, last, target);
-            }))
-            return false;
-        taken_ = step_ = std::min(1.0, nearly / nearest());
-        for (std::size_t j = 0; j < d_; ++j) w_[j] += step_ * dw_[j];
-        return std::isfinite(squared_norm(w_)) && step_ > 1e-10;
-    }
-
-    const AnyLoss loss_;
-    const Problem<Rows>& problem_;
-    Context& context_;
-    Team& team_;
-    const std::size_t d_;
-    SymmetricSolver solver_;
-    std::size_t n_ = 0, adders_ = 1;
-    bool packs_ = false;
-    double positive_ = 0, negative_ = 0;  // weights of the classes
-    InteriorRows rows_;
-    std::vector<double> alpha_, beta_, p_, xi_, D_, g_, dalpha_, dp_, dxi_;
-    std::vector<double> w_, dw_, right_, corrected_, best_w_, best_q_;
-    std::vector<Part> parts_;
-    Bounds best_{};  // as computed, without their allowance for rounding, which comes beside them
-    double products_ = 0, gap_now_ = 0, step_ = 0, taken_ = 0, passes_ = 0, goal_ = 0;
-    std::atomic<bool> stop_ = false;
-
-private:
-    static constexpr double nearly = 0.995;       // of the way to the nearest bound
-    static constexpr double sparse_below = 0.25;  // the density from which packing is faster
-
-    void look_at_rows() {
-        double entries = 0;
-        const std::size_t all = problem_.rows.n_rows;
-        for (std::size_t i = 0; i < all; ++i) {
-            entries += static_cast<double>(problem_.rows.entries(i));
-            (problem_.labels[i] > 0 ? positive_ : negative_) += problem_.weights[i];
-        }
-        packs_ = entries > sparse_below * static_cast<double>(all) * static_cast<double>(d_ - 1);
-    }
-
-    /// task(part, first, last) for the rows [first, last), a block at a time; false when the time was up.
-    template <class Task>
-    bool pass(std::size_t threads, Task task) {
-        context_.monitor.at_epoch(passes_);
-        team_.run([&](std::size_t k) {
-            if (k >= threads) return;
-            Part& part = parts_[k];
-            part.clear();
-            const std::size_t end = n_ * (k + 1) / threads;
-            for (std::size_t first = n_ * k / threads; first < end; first += block_rows) {
-                const std::size_t last = std::min(first + block_rows, end);
-                task(part, first, last);
-                if (k == 0) {
-                    std::size_t work = 0;
-                    for (std::size_t i = first; i < last; ++i)
-                        work += problem_.rows.entries(rows_.numbers[i]);
-                    if (context_.monitor.worked(work)) stop_ = true;
-                }
-                if (stop_.load(std::memory_order_relaxed) || team_.failed()) return;
-            }
-        });
-        if (stop_) return false;
-        passes_ += 1;
-        return true;
-    }
-
+    void look_at_rows();
+    bool pass(std::size_t threads, Task task);
     double* matrix_of(Part& part) { return part.matrix.empty() ? solver_.matrix() : part.matrix.data(); }
+    template <class F>
+    void each_row(std::size_t first, std::size_t last, F f) const;
+    void margins(std::size_t first, std::size_t last, const std::vector<double>& v, double* z) const;
+    void add_second(Part& part, std::size_t first, std::size_t last, const double* centre,
+                    const double* second);
+    void add_to_matrix(Part& part, std::size_t first, std::size_t last);
+    void join_matrices();
+    template <bool Squared>
+    void read_block(Part& part, std::size_t first, std::size_t last);
+    template <bool Squared>
+    void advance(std::size_t first, std::size_t last);
+    template <bool Squared>
+    void predict(Part& part, std::size_t first, std::size_t last);
+    template <bool Squared>
+    void correct(Part& part, std::size_t first, std::size_t last, double target);
+    void take_bounds();
+    double allowance_above(double primal, double loss) const;
+    double allowance_below(double linear, double square) const;
+    double share(std::size_t i) const;
+    double nearest() const;
 
-    void add_to_matrix(Part& part, std::size_t first, std::size_t last, std::size_t stride) {
-        if (!packs_) {
-            for (std::size_t i = first; i < last; ++i)
-                problem_.rows.add_outer(rows_.numbers[i], D_[i], matrix_of(part), stride);
-            return;
-        }
-        part.block->clear();
-        for (std::size_t i = first; i < last; ++i)
-            part.block->push(
-                [&](double* row) { problem_.rows.spread(rows_.numbers[i], std::sqrt(D_[i]), row); });
-        part.block->add_to(matrix_of(part), stride);
-    }
-
-    void join_matrices() {
-        const std::size_t stride = solver_.stride();
-        double* M = solver_.matrix();
-        if (adders_ > 1)
-            team_.run([&](std::size_t k) {
-                for (std::size_t i = k; i < d_; i += team_.size())  // in turn: rows grow shorter
-                    for (std::size_t part = 1; part < adders_; ++part) {
-                        const double* other = &parts_[part].matrix[i * stride];
-                        for (std::size_t j = i; j < d_; ++j) M[i * stride + j] += other[j];
-                    }
-            });
-        for (std::size_t j = 0; j < problem_.n_penalized(); ++j) M[j * stride + j] += 1;
-    }
-
-    /// alpha, beta, p, xi: the step found last.
-    void advance(std::size_t first, std::size_t last) {
-        if (step_ == 0) return;
-        const double t = step_;
-#pragma omp simd
-        for (std::size_t i = first; i < last; ++i) {
-            alpha_[i] += t * dalpha_[i];
-            p_[i] += t * dp_[i];
-            if constexpr (!Squared) {
-                beta_[i] -= t * dalpha_[i];
-                xi_[i] += t * dxi_[i];
-            }
-        }
-    }
-
-    /// The bounds at w and alpha, and the right-hand side.
-    void take_bounds() {
-        Sum loss, linear[2], alpha[2], products;
-        std::vector<double> u[2] = {rows_.kept[0], rows_.kept[1]};
-        std::fill(right_.begin(), right_.end(), 0.0);
-        for (int k = 0; k < 2; ++k) {
-            loss.add(rows_.kept_cost[k]);
-            linear[k].add(rows_.kept_cost[k]);
-            alpha[k].add(rows_.kept_cost[k]);
-            for (std::size_t j = 0; j < d_; ++j) loss.add(-rows_.kept[k][j] * w_[j]);
-        }
-        for (const Part& part : parts_) {
-            loss.add(part.loss.value());
-            products.add(part.products.value());
-            for (int k = 0; k < 2; ++k) {
-                linear[k].add(part.linear[k].value());
-                alpha[k].add(part.alpha[k].value());
-                for (std::size_t j = 0; j < d_; ++j) u[k][j] += part.u[k][j];
-            }
-            for (std::size_t j = 0; j < d_; ++j) right_[j] += part.predictor[j];
-        }
-        products_ = products.value();
-        for (std::size_t j = 0; j < d_; ++j)
-            right_[j] += u[0][j] + u[1][j] - (j < problem_.n_penalized() ? w_[j] : 0);
-
-        const double primal = squared_norm(w_, problem_.n_penalized()) / 2 + loss.value();
-        double factors[2] = {1, 1};
-        if (problem_.free_intercept)
-            std::tie(factors[0], factors[1]) = balance(alpha[0].value(), alpha[1].value());
-        for (std::size_t j = 0; j < d_; ++j) u[0][j] = factors[0] * u[0][j] + factors[1] * u[1][j];
-        const double dual = factors[0] * linear[0].value() + factors[1] * linear[1].value() -
-                            squared_norm(u[0], problem_.n_penalized()) / 2;
-        gap_now_ = primal - dual;
-        if (primal < best_.primal) {
-            best_.primal = primal;
-            best_.above = allowance_above(primal, loss.value());
-            best_w_ = w_;
-        }
-        if (dual > best_.dual) {
-            best_.dual = dual;
-            best_.below = allowance_below(linear[0].value() + linear[1].value(),
-                                          squared_norm(u[0], problem_.n_penalized()));
-            const std::size_t sides = loss_.regression ? 2 : 1;
-            team_.run_ranges(n_ / sides, [&](std::size_t, std::size_t first, std::size_t last) {
-                for (std::size_t i = first; i < last; ++i)
-                    best_q_[rows_.numbers[sides * i]] =
-                        loss_.regression ? share(2 * i) - share(2 * i + 1) : share(i);
-            });
-        }
-    }
-
-    // What rounding may have done to the bounds of a pass over all rows, in which u, losses and duals are
-    // plain sums of blocks, or of all rows: certificate.hpp, with sums known beforehand in place of what a
-    // pass would find. 0 <= alpha <= c; where alpha has no such bound, sum alpha^2 / (4 c) is at most a^2
-    // with a = sqrt(t) + sqrt(t + |linear|), t = sum c threshold^2.
-    double allowance_above(double primal, double loss) const {
-        const double norm = std::sqrt(squared_norm(w_));
-        double slack = unit * (norm * rows_.scores[0] + 4 * rows_.thresholds[0]);
-        if constexpr (Squared) {
-            const double squares =
-                2 * unit * unit * (norm * norm * rows_.scores[1] + 16 * rows_.thresholds[1]);
-            slack = 2 * std::sqrt(loss * squares) + squares;
-        }
-        return 1.01 * slack + static_cast<double>(block_rows + 64) * unit * primal;
-    }
-    double allowance_below(double linear, double square) const {
-        double size = rows_.thresholds[0], reach = rows_.norms[0];
-        if constexpr (Squared) {
-            const double t = rows_.thresholds[1], a = std::sqrt(t) + std::sqrt(t + std::abs(linear));
-            size = 2 * a * std::sqrt(t) + a * a;
-            reach = 2 * a * std::sqrt(rows_.norms[1]);
-        }
-        const double error = 1.01 * unit * static_cast<double>(n_ + 256) * reach;
-        return static_cast<double>(block_rows + 256) * unit * (size + square) +
-               error * (1.01 * std::sqrt(square) + error);
-    }
-
-    /// alpha / c
-    double share(std::size_t i) const {
-        if (Squared || alpha_[i] < beta_[i]) return alpha_[i] / rows_.c[i];
-        return 1 - beta_[i] / rows_.c[i];
-    }
-
-    double nearest() const {
-        double nearest = std::numeric_limits<double>::min();
-        for (const Part& part : parts_) nearest = std::max(nearest, part.nearest);
-        return nearest;
-    }
-
-    /// <dw, a_i> of a block.
-    void margins(std::size_t first, std::size_t last, double* dz) const {
-        for (std::size_t i = first; i < last; ++i)
-            dz[i - first] = rows_.y[i] * problem_.rows.dot(rows_.numbers[i], dw_.data());
-    }
-
-    /// Pass 2. Leaves -e1/alpha and -e2/beta in dp and dxi.
-    void predict(Part& part, std::size_t first, std::size_t last) {
-        double dz[block_rows], centre[block_rows], second[block_rows];
-        margins(first, last, dz);
-        double cross = 0, nearest = part.nearest;
-#pragma omp simd reduction(+ : cross) reduction(max : nearest)
-        for (std::size_t i = first; i < last; ++i) {
-            const double dalpha = D_[i] * (g_[i] - dz[i - first]);
-            const double low = 1 / alpha_[i], a = dalpha * low, dp = -p_[i] * (1 + a),
-                         yD = rows_.y[i] * D_[i];
-            const double x = a > -0.5 ? 1 + a : -a;  // the larger of both
-            nearest = x > nearest ? x : nearest;
-            dp_[i] = -a * dp;
-            if constexpr (Squared) {
-                cross += dalpha * dp;
-                centre[i - first] = yD * low;
-                second[i - first] = yD * dp_[i];
-            } else {
-                const double high = 1 / beta_[i], b = dalpha * high, dxi = -xi_[i] * (1 - b);
-                cross += dalpha * (dp - dxi);
-                const double z = b < 0.5 ? 1 - b : b;
-                nearest = z > nearest ? z : nearest;
-                dxi_[i] = b * dxi;
-                centre[i - first] = yD * (low - high);
-                second[i - first] = yD * (dp_[i] - dxi_[i]);
-            }
-        }
-        part.cross.add(cross);
-        part.nearest = nearest;
-        for (std::size_t i = first; i < last; ++i) {
-            problem_.rows.add(rows_.numbers[i], centre[i - first], part.centre.data());
-            problem_.rows.add(rows_.numbers[i], second[i - first], part.second.data());
-        }
-    }
-
-    /// Pass 3: the step, its length excepted.
-    void correct(Part& part, std::size_t first, std::size_t last, double target) {
-        double dz[block_rows];
-        margins(first, last, dz);
-        double nearest = part.nearest;
-#pragma omp simd reduction(max : nearest)
-        for (std::size_t i = first; i < last; ++i) {
-            const double low = 1 / alpha_[i], p = p_[i], to_p = target * low + dp_[i];
-            double to_xi = 0, high = 0;
-            if constexpr (!Squared) {
-                high = 1 / beta_[i];
-                to_xi = target * high + dxi_[i];
-            }
-            const double dalpha = D_[i] * (g_[i] + to_p - to_xi - dz[i - first]);
-            const double a = dalpha * low, b = dalpha * high, dp = to_p - p - p * a;
-            const double bounds = std::max(a > -b ? b : -a, 0.0);
-            double slacks = -dp / p;
-            if constexpr (!Squared) {
-                const double xi = xi_[i], dxi = to_xi - xi + xi * b;
-                slacks = std::max(slacks, -dxi / xi);
-                dxi_[i] = dxi;
-            }
-            nearest = bounds > nearest ? bounds : nearest;
-            nearest = slacks > nearest ? slacks : nearest;
-            dalpha_[i] = dalpha;
-            dp_[i] = dp;
-        }
-        part.nearest = nearest;
-    }
+    SymmetricSolver solver_;
+    std::size_t adders_ = 1;
+    bool packs_ = false;
+    std::vector<double> D_, g_, dalpha_, dp_, dxi_, dw_, right_, corrected_;
+    std::vector<Part> parts_;
+    double products_ = 0, gap_now_ = 0, step_ = 0, taken_ = 0;
 };
 
 }  // namespace pegasos

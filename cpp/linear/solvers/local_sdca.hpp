@@ -13,15 +13,12 @@
 // other.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "base/random.hpp"
 #include "base/sampling.hpp"
 #include "base/solution.hpp"
-#include "linear/certificate.hpp"
 #include "linear/problem.hpp"
 
 namespace pegasos {
@@ -34,7 +31,7 @@ struct LocalOptions {
 };
 
 /// What the visits of a part amounted to.
-struct Visit {
+struct PartVisits {
     double linear = 0;  // change of sum dual(alpha_i, C s_i)
     double gap = 0;     // of the rows, from the margins met in the last epoch
     double visits = 0;
@@ -51,62 +48,10 @@ struct Measure {
 };
 
 /// Changes q, and adds caution times d to w.
-template <class Loss, class Rows>
-Visit visit_part(const Loss& loss, const Problem<Rows>& problem, std::span<double> q, double* w,
-                 const LocalOptions& options, Context& context) {
-    constexpr std::size_t far = 32, near = 16;  // prefetch distances, in rows
-    const Rows& rows = problem.rows;
-    std::vector<RowNumber> order = options.sequence;
-    Random random(options.seed);
-    if (order.empty()) {
-        order.resize(rows.n_rows);
-        for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<RowNumber>(i);
-    }
-    Visit report;
-    for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
-        if (options.sequence.empty()) shuffle(order, random);
-        report.gap = 0;
-        for (std::size_t p = 0; p < order.size(); ++p) {
-            if (p + far < order.size()) {
-                rows.prefetch_start(order[p + far]);
-                prefetch(&q[order[p + far]]);
-            }
-            if (p + near < order.size()) rows.prefetch_row(order[p + near]);
-            const RowNumber i = order[p];
-            const double cost = problem.C * problem.weights[i];
-            report.visits += 1;
-            if (cost > 0) {
-                const double y = problem.labels[i], sign = loss.sign(y), alpha = cost * q[i];
-                const double z = sign * rows.dot(i, w);
-                report.gap += cost * loss.value(z, y) - loss.dual(alpha, cost, y) + alpha * z;
-                if (std::abs(loss.pull(alpha, cost, z, y).projected) > 1e-14) {
-                    const double square = options.caution * rows.squared_norm(i);
-                    const double next = loss.ascend(alpha, cost, z, square, y);
-                    if (next != alpha) {
-                        q[i] = loss.clip(next / cost);
-                        report.linear += loss.dual(next, cost, y) - loss.dual(alpha, cost, y);
-                        rows.add(i, options.caution * sign * (next - alpha), w);
-                    }
-                }
-            }
-            if (context.monitor.worked(rows.entries(i))) return report;
-        }
-    }
-    return report;
-}
+PartVisits visit_part(const Problem& problem, std::span<double> q, double* w, const LocalOptions& options,
+                      Context& context);
 
-template <class Loss, class Rows>
-Measure measure_part(const Loss& loss, const Problem<Rows>& problem, std::span<const double> q,
-                     const std::vector<double>& w, Context& context) {
-    DualPoint point;
-    const Bound primal = evaluate(loss, problem, w, context.team, context.monitor, point,
-                                  [&](std::size_t i, double) { return loss.clip(q[i]); });
-    return {primal.value - primal.rounding - squared_norm(w) / 2,
-            point.linear,
-            std::move(point.u),
-            primal.rounding,
-            point.linear_error,
-            point.error};
-}
+Measure measure_part(const Problem& problem, std::span<const double> q, const std::vector<double>& w,
+                     Context& context);
 
 }  // namespace pegasos

@@ -39,10 +39,11 @@
 #include "base/monitor.hpp"
 #include "base/rounding.hpp"
 #include "base/sampling.hpp"
-#include "linear/certificate.hpp"
+#include "base/solution.hpp"
+#include "base/suffix.hpp"
 #include "linear/losses.hpp"
 #include "linear/scaled_vector.hpp"
-#include "linear/solvers/subgradient.hpp"
+#include "rows/any_rows.hpp"
 
 namespace pegasos {
 
@@ -71,32 +72,6 @@ struct Progress {
         score = more.score;
     }
 };
-
-/// Presents each of the rows once to a learner, in this order or as they stand; what it predicted of each
-/// before; `scores`, where wanted, are by row. Ends early when the time is up.
-template <class Learner, class Loss, class Rows>
-Progress present_rows(Learner& learner, const Loss& loss, const Rows& rows, std::span<const double> labels,
-                      std::span<const double> weights, std::span<const RowNumber> order,
-                      std::span<double> scores, Monitor& monitor) {
-    constexpr std::size_t far = 32, near = 16;  // prefetch distances, in rows
-    const std::size_t count = order.empty() ? rows.n_rows : order.size();
-    const auto row = [&](std::size_t p) -> std::size_t { return order.empty() ? p : order[p]; };
-    Progress progress;
-    for (std::size_t p = 0; p < count; ++p) {
-        if (!order.empty() && p + far < count) {
-            rows.prefetch_start(order[p + far]);
-            prefetch(&labels[order[p + far]]);
-        }
-        if (p + near < count) rows.prefetch_row(row(p + near));
-        const std::size_t i = row(p);
-        const double score = learner.score(rows, i);
-        progress.add(loss, score, labels[i], weights[i]);
-        if (!scores.empty()) scores[i] = score;
-        if (weights[i] > 0) learner.step(loss, rows, i, score, labels[i], weights[i]);
-        if (monitor.worked(rows.entries(i))) break;
-    }
-    return progress;
-}
 
 /// How often a column may stand in a row, at most. Text that is hashed may have one twice, and then in no
 /// order.
@@ -142,7 +117,8 @@ public:
     void step(const Loss& loss, const Rows& rows, std::size_t i, double score, double y, double s) {
         if (options_.output != Output::last) {
             w_.accumulate();
-            if (++steps_ == snapshot_at_) take_snapshot();
+            if (++steps_ == suffix_.next && options_.output == Output::suffix)
+                suffix_.take(steps_, w_.sum_of_iterates());
         }
         const double sign = loss.sign(y), slope = loss.slope(sign * score, y);
         if (loss.curvature > 0 && slope != 0)
@@ -168,13 +144,7 @@ public:
     /// The vector to predict with: the last iterate, or a mean of them.
     std::vector<double> output() const {
         if (options_.output == Output::last || steps_ == 0) return w_.value();
-        std::vector<double> mean = w_.sum_of_iterates();
-        const Snapshot* from = nullptr;
-        for (const auto& snapshot : snapshots_)
-            if (snapshot.steps * 2 <= steps_) from = &snapshot;
-        const double count = static_cast<double>(steps_ - (from ? from->steps : 0));
-        for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = (mean[j] - (from ? from->sum[j] : 0)) / count;
-        return mean;
+        return suffix_.mean(w_.sum_of_iterates(), steps_);
     }
 
     /// A true lower bound on f of the rows met; 0, where no better one is known.
@@ -201,12 +171,12 @@ public:
     StreamState state() const {
         StreamState state{
             {weight_, idle(), dual_sum_, loss_at_zero_, static_cast<double>(steps_),
-             static_cast<double>(snapshot_at_), met_, static_cast<double>(count_), dual_error_, error()},
+             static_cast<double>(suffix_.next), met_, static_cast<double>(count_), dual_error_, error()},
             {w_.value()}};
         if (!std::isfinite(error_)) state.numbers.resize(n_without_errors);
         if (options_.output == Output::last) return state;
         state.vectors.push_back(w_.sum_of_iterates());
-        for (const auto& [steps, sum] : snapshots_) {
+        for (const auto& [steps, sum] : suffix_.snapshots) {
             state.numbers.push_back(static_cast<double>(steps));
             state.vectors.push_back(sum);
         }
@@ -225,7 +195,7 @@ public:
         dual_sum_ = numbers[2];
         loss_at_zero_ = numbers[3];
         steps_ = static_cast<std::uint64_t>(numbers[4]);
-        snapshot_at_ = static_cast<std::uint64_t>(numbers[5]);
+        suffix_ = {{}, static_cast<std::uint64_t>(numbers[5])};
         // What rounding did to a stream of an older version nobody knows.
         const bool known = n_numbers != n_without_errors;
         met_ = known ? numbers[6] : weight_ - numbers[1];
@@ -235,16 +205,11 @@ public:
         w_.assign(vectors[0]);
         take_size();
         if (sums) w_.assign_sum(vectors[1]);
-        snapshots_.clear();
         for (std::size_t k = 0; k < n_snapshots; ++k)
-            snapshots_.push_back({static_cast<std::uint64_t>(numbers[n_numbers + k]), vectors[k + 2]});
+            suffix_.snapshots.push_back({static_cast<std::uint64_t>(numbers[n_numbers + k]), vectors[k + 2]});
     }
 
 private:
-    struct Snapshot {
-        std::uint64_t steps;
-        std::vector<double> sum;
-    };
     static constexpr std::size_t n_without_errors = 6;
 
     /// Errors and size are those of w times its weight, which stay as they are when w shrinks.
@@ -276,21 +241,13 @@ private:
         dual_error_ = factor * dual_error_ + unit * std::abs(dual_sum_);
     }
 
-    // As in subgradient.hpp: the mean of w_{s+1}, ..., w_T, s the largest power of two with 2 s <= T.
-    void take_snapshot() {
-        if (options_.output != Output::suffix) return;
-        if (snapshots_.size() == 2) snapshots_.erase(snapshots_.begin());
-        snapshots_.push_back({steps_, w_.sum_of_iterates()});
-        snapshot_at_ *= 2;
-    }
-
     const StreamOptions options_;
     ScaledVector w_;
     double weight_ = 0, met_ = 0, dual_sum_ = 0, loss_at_zero_ = 0;
     double dual_error_ = 0, error_ = 0, size_ = 0;  // the last two as of step `counted_`
     std::uint64_t count_ = 0, counted_ = 0;         // steps
-    std::vector<Snapshot> snapshots_;
-    std::uint64_t steps_ = 0, snapshot_at_ = 1;
+    Suffix suffix_;
+    std::uint64_t steps_ = 0;
 };
 
 }  // namespace pegasos

@@ -53,7 +53,7 @@ class Descent(MaxSteps):
 
 
 class SubgradientSolver(Descent, Solver):
-    """Stochastic sub-gradient descent; see `cpp/linear/solvers/subgradient.hpp` for the mathematics."""
+    """Stochastic sub-gradient descent; see `cpp/linear/solvers/subgradient.cpp` for the mathematics."""
 
     schedule: ClassVar[str]
 

@@ -10,7 +10,7 @@ the share g_k of its changes, with g in [0, 1]^K the best for
     D(alpha + sum_k g_k (change k)) >= D(alpha) + sum_k g_k (l_k - <w, d_k>) - 1/2 ||sum_k g_k d_k||^2
 
 (equal for hinge), a problem in K variables. g = 1/K each would never lower D, so the best g does not, whatever the
-caution; that follows from how far off the best common g was, as the threads' in ``cpp/linear/solvers/sdca.hpp``.
+caution; that follows from how far off the best common g was, as the threads' in ``cpp/linear/solvers/sdca.cpp``.
 
 The intercept is by the method of multipliers, as there: b is a multiplier, and the constant feature of the rows is
 sqrt(step), so that visits move the score of a row by step times the change of sigma = sum_i alpha_i y_i.
@@ -25,6 +25,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos._core import native
 from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal
 from pegasos.base.outcome import refuse_overflow, sizes
 from pegasos.linear.distributed.messages import Order, Visited
@@ -47,8 +48,7 @@ class Ascent:
         self.done = False
         self.reason = ""
         self.join(n_workers)
-        self._expected = self._gap_before = self._factor = 0.0
-        self._rounds, self._next_record = 0, 16 if tol > 0 else 1
+        self._checks = native.Checks(tol, usual=1.0)
 
     def join(self, n_workers: int) -> None:
         """So many workers are there from now on; what they did is not known to be what it was."""
@@ -85,7 +85,6 @@ class Ascent:
 
     def take_visits(self, answers: Sequence[Visited]) -> None:
         """Join what the workers did."""
-        self._rounds += 1
         changes = np.array([answer.change for answer in answers])
         w = self._start()
         linear = np.array([answer.linear for answer in answers])
@@ -100,16 +99,9 @@ class Ascent:
         self.visits += sum(answer.visits for answer in answers)
         if self.plan.bias:
             self.b = self.plan.kappa * self.b + self.plan.feature * float(self.u[-1])
-        gap = sum(answer.gap for answer in answers)
-        # The margins met are half a round old, on average.
-        self._expected = gap * (math.sqrt(gap / self._gap_before) if 0 <= gap < self._gap_before else 1.0)
-        self._gap_before = gap
+        self._checks.met(sum(answer.gap for answer in answers))
         u = self._penalised()
-        value = self.linear - float(u @ u) / 2
-        promising = self.tol > 0 and (self._factor or 1.0) * self._expected <= self.tol * value
-        self.due = promising or self._rounds >= self._next_record
-        while self._rounds >= self._next_record:
-            self._next_record *= 2
+        self.due = self._checks.due(self.linear - float(u @ u) / 2)
 
     def _penalised(self) -> NDArray[np.float64]:
         """u, with the constant feature that the problem has."""
@@ -126,8 +118,7 @@ class Ascent:
         error = grown * sums.error + 4 * UNIT * math.sqrt(float(u @ u))
         found = bound_primal(w, sums.losses, sums.above).best(bound_dual(sums.linear, sums.linear_error, u, error))
         refuse_overflow(found.primal, found.dual, of=sizes(self.plan))
-        if self._expected > 0:
-            self._factor = min(max(1.1 * (found.primal - found.dual) / self._expected, 0.5), 10.0)
+        self._checks.found(found.primal - found.dual)
         if found.primal < self.bounds.primal:
             self.w = w
         self.bounds = self.bounds.best(found)

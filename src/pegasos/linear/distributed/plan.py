@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos._core import native
 from pegasos.base.outcome import Point
 from pegasos.base.problem import Problem
 from pegasos.base.validation import class_weights
@@ -84,7 +85,8 @@ def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
     n_rows = sum(survey.n_rows for survey in held)
     C = machine.weight_of_loss(total)
     bias = float(machine.intercept_scaling) if machine.fit_intercept else 0.0
-    step, kappa = _intercept(bias, n_rows, math.fsum(s.squares for s in held), C * total)
+    squares = math.fsum(s.squares for s in held)
+    step, kappa = native.multipliers(bias, squares, n_rows, C * total) if bias else (0.0, 0.0)
     return Plan(
         n_rows=n_rows,
         C=C,
@@ -111,16 +113,6 @@ def check_same(before: Survey, now: Survey) -> None:
             f"partition {now.number} was lost with its worker and is not the same after it was made again, so the fit "
             "cannot go on; make it from a fixed seed or from files that do not change"
         )
-
-
-def _intercept(bias: float, n_rows: int, squares: float, cost: float) -> tuple[float, float]:
-    """step and kappa of the method of multipliers, as in ``cpp/linear/solvers/sdca.hpp``."""
-    if bias == 0:
-        return 0.0, 0.0
-    mean = squares / n_rows if squares > 0 else 1.0
-    rho = max(min(max(10 / n_rows, 0.01), 1.0) * mean, 4 / cost)
-    kappa = bias**2 / (bias**2 + rho)
-    return kappa * rho, kappa
 
 
 def _join_classes(held: Sequence[Survey]) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]:

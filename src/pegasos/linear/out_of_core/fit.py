@@ -51,26 +51,28 @@ def fits_in_memory(dataset: Dataset, n_parts: int) -> bool:
 class Fit:
     """One problem's progress."""
 
-    def __init__(self, learner: BlockLearner, progress: Progress, best: bool = True) -> None:
+    def __init__(self, learner: BlockLearner, progress: Progress, tol: float, best: bool = True) -> None:
         self.learner, self.progress = learner, progress
+        # A check reads all data once more, so that the gap is expected as it was met.
+        self.checks = native.Checks(tol, usual=1.2, aged=False)
         self.best = best  # of what was checked is wanted, not the last
         self.bounds = Bounds(dual=0.0)
         self.w: NDArray[np.float64] = np.empty(0)
         self.records: list[list[float]] = []
-        self.factor = 1.2  # of the gap over the one expected, or more
         self.reason = ""
         self.visits = 0
 
-    def promising(self, tol: float) -> bool:
+    def end_epoch(self) -> bool:
         """Whether a check is worth a pass."""
+        self.bounds = self.bounds.best(self.learner.free_bound())
         primal, dual = self.learner.expected()
-        return tol > 0 and self.factor * (primal - dual) <= tol * dual
+        self.checks.met(primal - dual)
+        return self.checks.due(dual)
 
     def check(self, found: Bounds, w: NDArray[np.float64], seconds: float, epoch: float) -> None:
         """Take note of bounds; the best of each counts, unless the last w is wanted."""
-        expected, bound = self.learner.expected()
-        if expected > bound and found.primal < np.inf:
-            self.factor = float(np.clip(1.1 * (found.primal - found.dual) / (expected - bound), 0.5, 10))
+        if found.primal < np.inf:
+            self.checks.found(found.primal - found.dual)
         if found.primal <= self.bounds.primal or not (self.best and self.records):
             self.w = w
         self.bounds = self.bounds.best(found)
@@ -98,7 +100,7 @@ def solve_by_blocks(
         for _ in listeners:
             learners.append(solver.learner(problem))
         best = getattr(solver, "returns_best", True)
-        fits = [Fit(learner, progress, best) for learner, progress in zip(learners, listeners, strict=True)]
+        fits = [Fit(learner, progress, budget.tol, best) for learner, progress in zip(learners, listeners, strict=True)]
         _run(reader, fits, encode, problem, budget, started, seed, solver)
     finally:
         for learner in learners:
@@ -149,11 +151,10 @@ def _run(
     random = np.random.default_rng(seed)
     n_rows = problem.n_rows
     steps = budget.max_iter * n_rows if solver.max_steps is None else int(solver.max_steps)
-    made, epoch, next_record = 0, 0, 16 if budget.tol > 0 else 1
+    made = 0
     limit = np.inf if budget.max_time is None else float(budget.max_time)
     working = list(fits)
     while working:
-        epoch += 1
         for fit in working:
             fit.learner.begin_epoch()
         for block in reader.epoch(random):
@@ -167,13 +168,9 @@ def _run(
             made += len(order)
             if made >= steps or time.perf_counter() - started >= limit:
                 break
-        for fit in working:
-            fit.bounds = fit.bounds.best(fit.learner.free_bound())
         out_of_time = time.perf_counter() - started >= limit
         last = made >= steps or out_of_time
-        due = [fit for fit in working if last or epoch == next_record or fit.promising(budget.tol)]
-        while epoch >= next_record:
-            next_record *= 2
+        due = [fit for fit in working if fit.end_epoch() or last]
         if needs_no_pass(solver):
             due = working if last else []
             for fit in due:

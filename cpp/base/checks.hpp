@@ -1,0 +1,61 @@
+// When a full check of the bounds is worth its pass over the rows.
+//
+// The margins met during an epoch estimate the gap for nothing. They are half an epoch old, on average, so
+// that the gap expected is smaller: by the square root of what the estimate fell by since the epoch before. A
+// check is due when that gap, times what earlier checks found it to be off by, promises `tol`; and after
+// epochs f, 2 f, 4 f, ..., so that there is a history and a bound even where nothing is promised. Without
+// `tol` nothing can be, and f is 1.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace pegasos {
+
+class Checks {
+public:
+    /// `usual`: the gap over the one expected, before a check has told; larger where a check in vain costs
+    /// more. `first_record`: f, later where a check costs more than an epoch. `aged`: whether the gaps met
+    /// are half an epoch old; otherwise they are expected as they are.
+    explicit Checks(double tol, double usual = 0.9, std::uint64_t first_record = 16, bool aged = true)
+        : tol_(tol), factor_(usual), first_record_(tol > 0 ? first_record : 1), aged_(aged) {}
+
+    /// An epoch was made, in which the margins told of this gap.
+    void met(double gap) {
+        ++epochs_;
+        expected_ = gap * (aged_ && gap >= 0 && gap < before_ ? std::sqrt(gap / before_) : 1);
+        before_ = gap;
+    }
+
+    /// What is usual where epochs are of several kinds; no matter once a check has told.
+    void set_usual(double usual) {
+        if (!told_) factor_ = usual;
+    }
+
+    /// Whether the last epoch is one after which there is always a check.
+    bool at_record() const {
+        const std::uint64_t times = epochs_ / first_record_;
+        return times > 0 && epochs_ % first_record_ == 0 && (times & (times - 1)) == 0;
+    }
+
+    /// Whether the gap expected promises `tol`. `besides` is what the gap has that the margins do not show.
+    bool promises(double dual, double besides = 0) const {
+        return tol_ > 0 && factor_ * expected_ + besides <= tol_ * dual;
+    }
+    bool due(double dual, double besides = 0) const { return at_record() || promises(dual, besides); }
+
+    /// A check found this gap, without what it has besides.
+    void found(double gap) {
+        if (!(expected_ > 0)) return;
+        factor_ = std::clamp(1.1 * gap / expected_, 0.5, 10.0);
+        told_ = true;
+    }
+
+private:
+    double tol_, factor_, expected_ = 0, before_ = 0;
+    std::uint64_t first_record_, epochs_ = 0;
+    bool aged_, told_ = false;
+};
+
+}  // namespace pegasos

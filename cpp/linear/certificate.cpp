@@ -1,0 +1,243 @@
+#include "linear/certificate.hpp"
+
+#include <algorithm>
+
+#include "rows/passes.hpp"
+
+namespace pegasos {
+
+namespace {
+
+/// <w, x_i> in twice double precision, rounded.
+template <class Rows>
+double careful_dot(const Rows& rows, std::size_t i, const double* w) {
+    Double2 sum;
+    rows.for_each(i, [&](std::size_t j, double x) { sum = sum + exact_product(x, w[j]); });
+    return sum.value();
+}
+
+/// A sum of rows, on request in twice double precision, and how far it may be off in norm.
+class RowSum {
+public:
+    RowSum() = default;
+    RowSum(std::size_t size, bool careful) : high_(size), low_(careful ? size : 0) {}
+
+    /// Adds C s_i q_i x_i for the rows of a block; s, q and facts are those of the block.
+    void add(const AnyRows& any, std::size_t first, std::size_t last, double C, const double* s,
+             const double* q, const RowFacts* facts) {
+        double c[pass_rows];
+        for (std::size_t p = 0; p < last - first; ++p) {
+            c[p] = C * s[p] * q[p];
+            if (q[p] != 0) reach_.add(std::abs(c[p]) * facts[p].norm);
+        }
+        if (low_.empty())
+            any.visit([&](const auto& rows) {
+                for (std::size_t p = 0; p < last - first; ++p)
+                    if (q[p] != 0) rows.add(first + p, c[p], high_.data());
+            });
+        else
+            any.visit([&](const auto& rows) {
+                for (std::size_t p = 0; p < last - first; ++p)
+                    if (q[p] != 0) add_carefully(rows, first + p, exact_product(C, s[p]) * Double2{q[p]});
+            });
+    }
+
+    /// This <- a this + b other.
+    void combine(const Double2& a, const RowSum& other, const Double2& b) {
+        const double plain_a = a.value(), plain_b = b.value();
+        reach_.combine(plain_a, other.reach_, plain_b);
+        if (low_.empty())
+            for (std::size_t j = 0; j < high_.size(); ++j)
+                high_[j] = plain_a * high_[j] + plain_b * other.high_[j];
+        else
+            for (std::size_t j = 0; j < high_.size(); ++j) set(j, a * at(j) + b * other.at(j));
+    }
+
+    const std::vector<double>& high() const { return high_; }
+    const Reach& reach() const { return reach_; }
+
+    /// The sum, rounded to double precision.
+    std::vector<double> take() {
+        for (std::size_t j = 0; j < low_.size(); ++j) high_[j] += low_[j];
+        return std::move(high_);
+    }
+
+private:
+    template <class Rows>
+    void add_carefully(const Rows& rows, std::size_t i, const Double2& c) {
+        rows.for_each(i, [&](std::size_t j, double x) { set(j, at(j) + c * Double2{x}); });
+    }
+    Double2 at(std::size_t j) const { return {high_[j], low_[j]}; }
+    void set(std::size_t j, const Double2& x) {
+        high_[j] = x.high;
+        low_[j] = x.low;
+    }
+
+    std::vector<double> high_, low_;
+    Reach reach_;
+};
+
+/// What the rows of one sign add to the dual.
+struct Group {
+    Sum linear, alpha;
+    double size = 0;  // of the terms of `linear`
+    RowSum u;
+};
+
+/// What a thread adds up.
+struct alignas(128) Part {  // on cache lines of its own
+    Sum losses;
+    double slack = 0;  // what rounding may add to them
+    Group groups[2];
+};
+
+/// A penalised intercept pays for sum y alpha, its entry of u: the heavier class gets the factor in [0, 1] of
+/// largest dual value, given the `linear` and u of each class.
+std::pair<Double2, Double2> lighten(const double linear[2], const RowSum u[2]) {
+    const std::vector<double>&negative = u[0].high(), &positive = u[1].high();
+    const int heavy = negative.back() + positive.back() > 0;
+    double cross = 0, square = 0;
+    for (std::size_t j = 0; j < negative.size(); ++j) {
+        cross += negative[j] * positive[j];
+        square += u[heavy].high()[j] * u[heavy].high()[j];
+    }
+    const double factor = square > 0 ? std::clamp((linear[heavy] - cross) / square, 0.0, 1.0) : 1;
+    return heavy ? std::pair{Double2{1}, Double2{factor}} : std::pair{Double2{factor}, Double2{1}};
+}
+
+/// At least the norm of w; 0 where scores are exact, as at most the intercept is not zero.
+double norm_of_weights(const AnyRows& rows, const std::vector<double>& w) {
+    const bool exact =
+        stored_error(rows) == 0 && std::none_of(w.begin(), w.end() - 1, [](double x) { return x != 0; });
+    return exact ? 0 : norm_above(squared_norm(w), w.size());
+}
+
+}  // namespace
+
+std::vector<Visited> not_visited(const Problem& problem) {
+    std::vector<Visited> visited;
+    visited.reserve(problem.n_rows());
+    for (std::size_t i = 0; i < problem.n_rows(); ++i)
+        visited.push_back({problem.sign(i) * problem.weights[i]});
+    return visited;
+}
+
+Bound LinearPass::make(DualPoint& point, const SlopeFunction& slopes, bool careful) const {
+    const AnyRows& rows = problem_.rows;
+    const bool free = problem_.free_intercept;
+    const int n_groups = free || (lightened_ && !careful && rows.bias > 0) ? 2 : 1;  // the two classes apart
+    const double norm_of_w = norm_of_weights(rows, w_), stored = stored_error(rows);
+    const double *w = w_.data(), *weights = problem_.weights.data(), *labels = problem_.labels.data();
+    point.q.resize(rows.n_rows);
+    std::vector<Part> parts(team_.size());
+    team_.run([&](std::size_t k) {
+        for (int g = 0; g < n_groups; ++g) parts[k].groups[g].u = RowSum(problem_.dimension(), careful);
+    });
+    pass_over(rows.n_rows, team_, monitor_, [&](std::size_t k, std::size_t first, std::size_t last) {
+        Part& part = parts[k];
+        RowFacts facts[pass_rows];
+        double z[pass_rows], shares[2][pass_rows];
+        const std::size_t work =
+            careful ? read_rows(
+                          rows, first, last, facts,
+                          [&](const auto& typed, std::size_t i) { z[i - first] = careful_dot(typed, i, w); })
+                    : read_rows(rows, first, last, facts,
+                                [&](const auto& typed, std::size_t i) { z[i - first] = typed.dot(i, w); });
+        double* const q = &point.q[first];
+        problem_.loss.visit([&](const auto& loss) {
+            for (std::size_t i = first, p = 0; i < last; ++i, ++p) {
+                const double y = labels[i], s = weights[i], norms = norm_of_w * facts[p].norm;
+                double error = careful ? 2 * unit * std::abs(z[p]) +
+                                             careful_score_error(facts[p].entries, stored) * norms
+                                       : score_error(facts[p].entries) * norms;
+                if (loss.regression) error += 2 * unit * std::abs(y);
+                z[p] *= loss.sign(y);
+                const double value = loss.value(z[p], y);
+                part.losses.add(s * value);
+                part.slack += s * loss.excess(z[p], y, error, value);
+            }
+            slopes(first, last, z, q);
+            for (std::size_t i = first, p = 0; i < last; ++i, ++p) {
+                const double y = labels[i], s = weights[i], sign = loss.sign(y), dual = loss.dual(q[p], 1, y);
+                const bool side = n_groups == 2 && sign * q[p] > 0;
+                Group& mine = part.groups[side];
+                mine.linear.add(s * dual);
+                mine.size += s * loss.size_of_dual(q[p], y, dual);
+                if (free) {
+                    const Double2 share =
+                        careful ? exact_product(s, std::abs(q[p])) : Double2{s * std::abs(q[p])};
+                    mine.alpha.add(share.high);
+                    if (careful) mine.alpha.add(share.low);
+                }
+                shares[side][p] = q[p] * sign;
+                shares[!side][p] = 0;
+            }
+        });
+        for (int g = 0; g < n_groups; ++g)
+            part.groups[g].u.add(rows, first, last, problem_.C, weights + first, shares[g], facts);
+        return work;
+    });
+    Sum losses;
+    double linear[2] = {0, 0}, slack = 0, size = 0;
+    Double2 alpha[2];
+    RowSum u[2];
+    for (const Part& part : parts) {
+        losses.add(part.losses.value());
+        slack += part.slack;
+    }
+    for (int g = 0; g < n_groups; ++g) {
+        Sum sum;
+        u[g] = std::move(parts[0].groups[g].u);
+        for (std::size_t k = 0; k < parts.size(); ++k) {
+            const Group& group = parts[k].groups[g];
+            sum.add(group.linear.value());
+            size += group.size;
+            alpha[g] = alpha[g] + group.alpha.exactly();
+            if (k > 0) u[g].combine({1}, group.u, {1});
+        }
+        linear[g] = problem_.C * sum.value();
+    }
+    if (n_groups == 2) {
+        const auto [negative, positive] = free ? balance(alpha[0], alpha[1]) : lighten(linear, u);
+        const double low = negative.value(), high = positive.value();
+        linear[0] = low * linear[0] + high * linear[1];
+        u[0].combine(negative, u[1], positive);
+        if (low != high)
+            for (std::size_t i = 0; i < rows.n_rows; ++i)
+                point.q[i] *= problem_.sign(i) * point.q[i] > 0 ? high : low;
+    }
+    point.linear = linear[0];
+    point.linear_error = (32 * unit + sum_error(rows.n_rows)) * problem_.C * size;
+    point.error = u[0].reach().error(careful) + (rows.rescaled ? u[0].reach().rows_error() : 0);
+    point.u = u[0].take();
+    if (free) point.u.back() = 0;
+    if (careful) point.error += 2 * unit * std::sqrt(squared_norm(point.u));
+    return primal_bound(squared_norm(w_, problem_.n_penalized()), problem_.C, losses.value(), slack,
+                        rows.n_rows, w_.size());
+}
+
+void LinearPass::slopes_of(const DualPoint& point, std::size_t first, std::size_t last, double* q) const {
+    problem_.loss.visit([&](const auto& loss) {
+        for (std::size_t i = first; i < last; ++i) q[i - first] = loss.clip(point.q[i]);
+    });
+}
+
+void LinearPass::mean_slopes(const std::vector<Visited>& visited, std::size_t first, std::size_t last,
+                             const double* z, double* q) const {
+    problem_.loss.visit([&](const auto& loss) {
+        for (std::size_t i = first, p = 0; i < last; ++i, ++p)
+            q[p] = visited[i].visits ? loss.clip(visited[i].slopes / static_cast<double>(visited[i].visits))
+                                     : loss.slope(z[p], problem_.labels[i]);
+    });
+}
+
+Bounds certify(const Problem& problem, const std::vector<double>& w, const std::vector<double>& q, double tol,
+               Context& context) {
+    DualPoint point;
+    const auto given = [&](std::size_t first, std::size_t last, const double*, double* out) {
+        std::copy(q.data() + first, q.data() + last, out);
+    };
+    return LinearPass(problem, w, context).bounds(point, given, tol, context.monitor);
+}
+
+}  // namespace pegasos

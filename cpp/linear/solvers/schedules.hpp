@@ -1,0 +1,67 @@
+// The step sizes eta_t of the sub-gradient solvers, which make the algorithm.
+//
+//   pegasos      eta_t = 1 / (lambda t), so w_{t+1} = (1 - 1/t) w_t + v_t / (lambda t) and, without
+//   projection,
+//                w_{t+1} = (v_1 + ... + v_t) / (lambda t)   (S0 Fig. 1 and 2, eq. 13)
+//   norma        eta_t = p / (lambda sqrt(t)) with 0 < p < 1, NORMA as S0 section 7.6 describes it
+//   constant     eta_t = eta: Zhang's stochastic gradient descent, ibid.
+//   perceptron   S4 section 4.5: a row on which w errs, y <w, x> <= 0, is added to w, with weight s. No step
+//   size,
+//                no shrinking. It does not minimise the objective, but its w is evaluated, and its mistakes
+//                are a feasible dual point
+//   norm_ball    SGD on the average hinge loss under ||w|| <= B (S4 section 4.2): no regulariser, a
+//   projection
+//                instead, and the step sizes of Zinkevich and Zhang for it, eta_t = B / (R sqrt(t)), R the
+//                largest norm of a row
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace pegasos {
+
+/// The step size, and what is left of w: 1 - eta lambda.
+struct StepSize {
+    double eta;
+    double shrink;
+};
+
+struct Schedule {
+    enum class Kind { pegasos, norma, constant, perceptron, norm_ball };
+
+    Kind kind = Kind::pegasos;
+    double parameter = 0;  // p; eta; such that a mistake adds y_i s_i x_i; B / R
+    double lambda = 0;     // of the problem
+
+    static Schedule named(const std::string& name, double parameter) {
+        if (name == "pegasos") return {Kind::pegasos};
+        if (name == "norma") return {Kind::norma, parameter};
+        if (name == "constant") return {Kind::constant, parameter};
+        if (name == "perceptron") return {Kind::perceptron, parameter};
+        if (name == "norm_ball") return {Kind::norm_ball, parameter};
+        throw std::invalid_argument("unknown schedule '" + name + "'");
+    }
+
+    StepSize operator()(std::uint64_t t) const {
+        switch (kind) {
+            case Kind::pegasos: {
+                const double inverse = 1 / static_cast<double>(t);
+                return {inverse / lambda, 1 - inverse};
+            }
+            case Kind::norma: {
+                const double part = parameter / std::sqrt(static_cast<double>(t));
+                return {part / lambda, 1 - part};
+            }
+            case Kind::constant:
+                return {parameter, 1 - parameter * lambda};
+            case Kind::perceptron:
+                return {parameter, 1};
+            default:
+                return {parameter / std::sqrt(static_cast<double>(t)), 1};
+        }
+    }
+};
+
+}  // namespace pegasos

@@ -1,0 +1,65 @@
+// What every certificate reads of the rows, a block of them at a time. A pass is plain code: only what a
+// block asks of its rows, `read_rows` and the sums that rows are added to, is compiled for each storage.
+//
+//   pass_over(rows.n_rows, team, monitor, [&](std::size_t k, std::size_t first, std::size_t last) {
+//       RowFacts facts[pass_rows];
+//       const std::size_t work = read_rows(rows, first, last, facts, [&](const auto& typed, std::size_t i) {
+//           ... the scores of row i, by `typed.dot(i, w)` or those of several columns of weights ...
+//       });
+//       ... losses, slopes and sums of the block, thread k's own ...
+//       ... rows.visit([&](const auto& typed) { add the rows times their slopes to a sum });
+//       return work;
+//   });
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/function_ref.hpp"
+#include "base/monitor.hpp"
+#include "base/rounding.hpp"
+#include "base/threads.hpp"
+#include "rows/any_rows.hpp"
+
+namespace pegasos {
+
+/// Rows of a block: few enough that what was read of them is still in the cache when they are added.
+inline constexpr std::size_t pass_rows = 16;
+
+/// What the bounds of a row's rounding rest on.
+struct RowFacts {
+    double norm, entries;  // at least ||x_i||
+};
+
+/// Calls look(k, first, last) for all rows, a block at a time, thread k on a range of its own; it returns
+/// what work the block was, in entries. The time limit does not end a pass (a fit that ran out of time is
+/// still certified), an interrupt does.
+inline void pass_over(std::size_t n_rows, Team& team, Monitor& monitor,
+                      FunctionRef<std::size_t(std::size_t, std::size_t, std::size_t)> look) {
+    team.run_ranges(n_rows, [&](std::size_t k, std::size_t begin, std::size_t end) {
+        for (std::size_t first = begin; first < end && !team.failed(); first += pass_rows) {
+            const std::size_t work = look(k, first, std::min(first + pass_rows, end));
+            if (k == 0) monitor.worked(work);
+        }
+    });
+}
+
+/// Calls score(typed rows, i) for the rows [first, last), with those to come on their way from memory; their
+/// facts, and the entries that there are.
+template <class Score>
+std::size_t read_rows(const AnyRows& any, std::size_t first, std::size_t last, RowFacts* facts, Score score) {
+    constexpr std::size_t ahead = 16;  // rows; the hardware alone stops at the ends of pages
+    return any.visit([&](const auto& rows) {
+        std::size_t all = 0;
+        for (std::size_t i = first; i < last; ++i) {
+            if (i + ahead < rows.n_rows) rows.prefetch_row(i + ahead);
+            const std::size_t entries = rows.entries(i);
+            facts[i - first] = {norm_above(rows.squared_norm(i), entries + 1), static_cast<double>(entries)};
+            score(rows, i);
+            all += entries + 16;
+        }
+        return all;
+    });
+}
+
+}  // namespace pegasos
