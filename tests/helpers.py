@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse
 
 from pegasos._core import native
+from pegasos.base import clock
 from pegasos.reference import objective
 
 #: Storages the core takes: dense or CSR, values, indices.
@@ -132,8 +133,9 @@ RUN_OPTIONS = ("n_jobs", "elapsed", "max_seconds", "report", "progress")
 
 
 def make_run(core=native, **options):
-    """Threads, time limit and callbacks; one thread, for ever, in silence unless told otherwise."""
-    return core.Run(**options)
+    """Threads, time limit and callbacks; one thread, for ever, in silence unless told otherwise. Time goes by the clock
+    of all fits."""
+    return core.Run(**({"clock": clock.replaced()} | options))
 
 
 def solve(solver, problem, *, core=native, storage=STORAGES[1], loss="hinge", epsilon=0.0, **options):

@@ -125,10 +125,10 @@ def test_rows_keep_their_numbers():
 
 
 @pytest.mark.parametrize("solver", ["pegasos", "sgd-s"])
-def test_the_time_limit_ends_the_fit(solver):
+def test_the_time_limit_ends_the_fit(ticks, solver):
     """Each epoch is shorter than the time between two looks at the clock."""
     X, y = make_classification(300, 6, n_informative=4, random_state=1)
     options = {"tol": 0, "max_time": 0.2, "n_iter_no_change": 10**6, "max_iter": 10**6, "random_state": 0}
     clf = LinearSVC(early_stopping=True, solver=solver, **options).fit(X, y)
     assert clf.certificate_.reason == "max_time"
-    assert clf.certificate_.seconds < 2
+    assert 0.2 <= clf.certificate_.seconds < 1

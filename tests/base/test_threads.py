@@ -166,7 +166,7 @@ def test_a_signal_ends_the_run(solver, n_jobs):
         signal.signal(signal.SIGALRM, before)
 
 
-def test_report_and_progress_tell_where_the_run_is():
+def test_report_and_progress_tell_where_the_run_is(ticks):
     reports, beats = [], []
     solution = run_sdca(
         PROBLEM,

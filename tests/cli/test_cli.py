@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -369,8 +368,7 @@ def test_live_line_on_a_terminal(folder):
     process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=follower)
     os.close(follower)
     shown = b""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+    while True:
         try:
             piece = os.read(leader, 4096)
         except OSError:  # the other end is closed

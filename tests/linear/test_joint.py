@@ -1,6 +1,5 @@
 """All classes in one problem (cpp/classes/multiclass.hpp): steps against the NumPy twins, certificates, the optimum."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -369,14 +368,12 @@ def test_the_seed_decides_the_run_bit_by_bit(loss, tol):
 
 @any_loss
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_time_limit(loss, n_jobs):
+def test_time_limit(ticks, loss, n_jobs):
     problem = PROBLEMS["plain"]
     for solver, options in ((run_sdca, {"max_epochs": 1e18}), (run_pegasos, {"max_steps": 2**62})):
-        start = time.perf_counter()
         solution = solver(problem, loss, max_seconds=0.05, n_jobs=n_jobs, **options)
-        assert time.perf_counter() - start < 5
         assert solution.reason == "max_time"
-        assert solution.seconds >= 0.05
+        assert 0.05 <= solution.seconds < 1
         assert_certified(problem, loss, solution, exact=loss == "hinge" or solver is run_sdca)
 
 

@@ -2,7 +2,6 @@
 
 import doctest
 import math
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -274,13 +273,11 @@ def test_the_seed_decides_the_run_bit_by_bit(loss, tol):
 
 
 @any_loss
-def test_time_limit(loss):
+def test_time_limit(ticks, loss):
     problem = PROBLEMS["plain"]
-    start = time.perf_counter()
     solution = run_sgd(problem, loss, max_passes=2**62, max_seconds=0.05)
-    assert time.perf_counter() - start < 5
     assert solution.reason == "max_time"
-    assert solution.seconds >= 0.05
+    assert 0.05 <= solution.seconds < 1
     assert_true(problem, loss, solution)
 
 

@@ -246,7 +246,7 @@ def test_the_same_seed_gives_the_same_bits(tmp_path):
     assert (first != other).any()
 
 
-def test_a_time_limit_is_certified_and_warns(tmp_path):
+def test_a_time_limit_is_certified_and_warns(ticks, tmp_path):
     X, y = make_text(3000, 300, random_state=0)
     dataset = write_dataset(tmp_path / "a.ds", X, y)
     with pytest.warns(UserWarning, match="did not reach tol"):

@@ -1,7 +1,6 @@
 """SDCA: step by step against its NumPy twin, and to the optimum however it is reached (cpp/linear/solvers/sdca.hpp)."""
 
 import math
-import time
 from dataclasses import replace
 from functools import cache
 
@@ -235,13 +234,11 @@ def test_tol_ends_a_run(tol):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 40])
-def test_time_limit(n_jobs):
+def test_time_limit(ticks, n_jobs):
     problem = PROBLEMS["plain"]
-    start = time.perf_counter()
     solution = run_sdca(problem, max_epochs=1e18, max_seconds=0.05, n_jobs=n_jobs)
-    assert time.perf_counter() - start < 5
     assert solution.reason == "max_time"
-    assert solution.seconds >= 0.05
+    assert 0.05 <= solution.seconds < 1
     assert_certified(problem, solution)
 
 

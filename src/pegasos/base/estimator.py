@@ -1,6 +1,5 @@
 """What all machines share: parameters, validation, labels and weights, the certificate of what a solver found."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -10,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
 from pegasos._config import count_threads
+from pegasos.base import clock
 from pegasos.base.early_stopping import split
 from pegasos.base.options import Flag, Option, check_options
 from pegasos.base.outcome import Budget, Solution
@@ -94,7 +94,7 @@ class Machine(Common, BaseEstimator):
         """
         if isinstance(X, Dataset):
             return self._fit_dataset(X, y, sample_weight)
-        started = time.perf_counter()
+        started = clock.now()
         solver = self.check_parameters()
         last = self._last_fit() if self.warm_start else None
         data = self._accept(X, y, sample_weight, reset=last is None)

@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -17,6 +16,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import type_of_target
 
 from pegasos._config import count_threads
+from pegasos.base import clock
 from pegasos.base.estimator import Data, copy_results
 from pegasos.base.options import Choice, Option, check_options, names
 from pegasos.base.outcome import check_finite
@@ -313,7 +313,7 @@ random_state, verbose
         C = float(grid[self._choose(mean, error)])
         best = self._make_svc(C=C, n_jobs=1 if self.n_jobs == 1 else None)
         copy_results(one_thread, best)  # those of validation
-        best._fit(data, solver, seed, None, time.perf_counter())
+        best._fit(data, solver, seed, None, clock.now())
         copy_results(best, self)
         self.best_estimator_, self.C_, self.Cs_ = best, C, grid
         self.scores_, self.mean_score_, self.standard_error_ = scores, mean, error

@@ -1,7 +1,6 @@
 """Linear support vector regression."""
 
 import math
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from pegasos._core import native
+from pegasos.base import clock
 from pegasos.base.estimator import Data
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import parameters
@@ -108,7 +108,7 @@ random_state, verbose
         """With the shift given back the intercept is rounded once more; the upper bound is that of the model."""
         if examples.shift == 0:
             return solution
-        budget, started = self._budget(solution.seconds), time.perf_counter()
+        budget, started = self._budget(solution.seconds), clock.now()
         w, bounds, known = solution.point.w.copy(), solution.bounds, solution.point.w[-1]
         w[-1] = examples.weights(w)[1] - examples.shift
         if budget.max_time is None or solution.seconds < budget.max_time:
@@ -126,7 +126,7 @@ random_state, verbose
         reason = solution.reason
         if reason == "tol" and bounds.gap > budget.tol:
             reason = "precision"
-        seconds = solution.seconds + time.perf_counter() - started
+        seconds = solution.seconds + clock.now() - started
         records = [[*row[:2], max(row[2], bounds.primal), row[3]] for row in solution.records]
         records[-1] = [seconds, records[-1][1], bounds.primal, bounds.dual]
         return replace(solution.moved(w=w), bounds=bounds, reason=reason, seconds=seconds, records=records)

@@ -1,12 +1,12 @@
 """A fit to a data set on disk that does not fit in memory: epochs over blocks, and checks in passes of their own."""
 
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.base import clock
 from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers
 from pegasos.base.progress import Progress
@@ -93,7 +93,7 @@ def solve_by_blocks(
     seed: int,
 ) -> list[Solution[Point]]:
     """Solve the problems of a fit, which share the blocks; there is a listener to each."""
-    started = time.perf_counter() - budget.elapsed
+    started = clock.now() - budget.elapsed
     learners: list[BlockLearner] = []
     try:
         reader = _make_reader(dataset, problem, len(listeners), solver, bias)
@@ -112,7 +112,7 @@ def solve_by_blocks(
             point=Point(fit.w),
             bounds=fit.bounds,
             epochs=fit.visits / problem.n_rows,
-            seconds=time.perf_counter() - started,
+            seconds=clock.now() - started,
             reason=fit.reason,
             records=fit.records,
             used=UsedSolvers((text,), by_auto=chosen is not solver),
@@ -166,15 +166,15 @@ def _run(
                     fit.learner.learn(block, targets[number], weights, order, run)
                     fit.visits += len(order)
             made += len(order)
-            if made >= steps or time.perf_counter() - started >= limit:
+            if made >= steps or clock.now() - started >= limit:
                 break
-        out_of_time = time.perf_counter() - started >= limit
+        out_of_time = clock.now() - started >= limit
         last = made >= steps or out_of_time
         due = [fit for fit in working if fit.end_epoch() or last]
         if needs_no_pass(solver):
             due = working if last else []
             for fit in due:
-                w, seconds = fit.learner.begin_check().w, time.perf_counter() - started
+                w, seconds = fit.learner.begin_check().w, clock.now() - started
                 fit.check(fit.learner.free_bound(), w, seconds, made / n_rows)
         else:
             _check(reader, due, fits, encode, problem, started, made / n_rows)
@@ -209,12 +209,12 @@ def _check(
             fit.learner.measure(check, block, problem.core(block.rows, targets[number], weights), run)
     for fit, check in zip(due, checks, strict=True):
         found = check.primal.best(fit.learner.bound(check))
-        fit.check(found, check.w, time.perf_counter() - started, epoch)
+        fit.check(found, check.w, clock.now() - started, epoch)
 
 
 def _make_run(progress: Progress, started: float, limit: float, made: int, n_rows: int) -> native.Run:
     def progressed(_: float, seconds: float) -> None:
         progress.progressed(made / n_rows, seconds)
 
-    elapsed = time.perf_counter() - started
-    return native.Run(n_jobs=1, elapsed=elapsed, max_seconds=limit, progress=progressed)
+    elapsed = clock.now() - started
+    return native.Run(n_jobs=1, elapsed=elapsed, max_seconds=limit, progress=progressed, clock=clock.replaced())
