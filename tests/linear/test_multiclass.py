@@ -166,7 +166,8 @@ class TestOneAgainstRest:
             assert 4 <= clf.certificate_.seconds < 5
             assert clf.certificate_.reason == "max_time"
             assert {part.reason for part in clf.certificate_.parts} == {"max_time"}
-            assert min(history["epoch"][-1] for history in clf.history_) > 10  # the last ones have had their share
+            if n_jobs == 1:  # two threads do not look at the clock in turn
+                assert min(history["epoch"][-1] for history in clf.history_) > 10  # the last have had their share
 
     @pytest.mark.parametrize("n_jobs", [1, 2])
     def test_interrupt(self, n_jobs):
