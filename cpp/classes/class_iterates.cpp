@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/checks.hpp"
+
 namespace pegasos {
 
 Solution ClassIterates::run(std::size_t n, Sampler& sampler, Context& context, ClassMatrix<double>& out,
@@ -26,7 +28,8 @@ Solution ClassIterates::run(std::size_t n, Sampler& sampler, Context& context, C
             const char* reason = solution.bounds.reason(options_.tol, nullptr);
             if (reason && (alive || solution.bounds.reached(options_.tol))) solution.reason = reason;
             if (reason || last) break;
-            next_epoch = next_check_after(next_epoch, solution.bounds.gap());
+            next_epoch = next_check_after(next_epoch, solution.bounds.gap(), options_.tol);
+            while (steps_in(next_epoch) <= steps_) ++next_epoch;  // a batch may hold several epochs
         }
     }
     if (keep) std::swap(best, out);
@@ -34,13 +37,6 @@ Solution ClassIterates::run(std::size_t n, Sampler& sampler, Context& context, C
     solution.epochs = epochs();
     solution.seconds = context.monitor.seconds();
     return solution;
-}
-
-std::uint64_t ClassIterates::next_check_after(std::uint64_t epoch, double gap) const {
-    const double growth = options_.tol > 0 ? std::clamp(gap / options_.tol, 4.0 / 3, 2.0) : 2;
-    std::uint64_t next = std::max(epoch + 1, static_cast<std::uint64_t>(static_cast<double>(epoch) * growth));
-    while (steps_in(next) <= steps_) ++next;  // a batch may hold several epochs
-    return next;
 }
 
 /// Makes steps until `steps_ == target`; false when the time is up.

@@ -153,7 +153,6 @@ private:
     std::uint64_t steps_in(std::uint64_t epochs) const {
         return (epochs * n_ + options_.batch - 1) / options_.batch;
     }
-    std::uint64_t next_check_after(std::uint64_t epoch, double gap) const;
     bool advance(std::uint64_t target, Sampler& sampler, Context& context, const Steps& make_steps);
     void output(ClassMatrix<double>& W) const;
     std::uint64_t next_snapshot() const { return is_suffix(options_.output) ? suffix_.next : never; }
