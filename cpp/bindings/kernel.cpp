@@ -46,9 +46,9 @@ BoundPoints csr_points(const Vector<T>& values, const Vector<std::int32_t>& colu
 /// Values, columns and row starts of a dense matrix, without its zeros; None where more than `most` entries
 /// are not zero.
 template <class T>
-nb::object sparse_entries(const Matrix<T>& X, std::size_t most, const Run& run) {
+nb::object entries_of(const Matrix<T>& X, std::size_t most, const Run& run) {
     auto found = with_context(run, [&](Context& context) {
-        return pegasos::sparse_entries(X.data(), X.shape(0), X.shape(1), most, context.team);
+        return sparse_entries(X.data(), X.shape(0), X.shape(1), most, context.team);
     });
     if (!found) return nb::none();
     const auto total = static_cast<std::size_t>(found->starts.back());
@@ -330,8 +330,8 @@ void bind_kernel(nb::module_& m) {
     m.def("dense_points", &dense_points<double>, "X"_a.noconvert());
     m.def("csr_points", &csr_points<float>, "values"_a.noconvert(), "columns"_a, "starts"_a, "n_features"_a);
     m.def("csr_points", &csr_points<double>, "values"_a.noconvert(), "columns"_a, "starts"_a, "n_features"_a);
-    m.def("sparse_entries", &sparse_entries<float>, "X"_a.noconvert(), "most"_a, "run"_a);
-    m.def("sparse_entries", &sparse_entries<double>, "X"_a.noconvert(), "most"_a, "run"_a);
+    m.def("sparse_entries", &entries_of<float>, "X"_a.noconvert(), "most"_a, "run"_a);
+    m.def("sparse_entries", &entries_of<double>, "X"_a.noconvert(), "most"_a, "run"_a);
     nb::class_<Kernel>(m, "Kernel", "A function of two examples.")
         .def(
             "__init__",
