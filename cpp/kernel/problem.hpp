@@ -24,9 +24,9 @@
 #include <limits>
 #include <vector>
 
+#include "base/best_intercept.hpp"
+#include "base/bounds.hpp"
 #include "base/sampling.hpp"
-#include "linear/best_intercept.hpp"
-#include "linear/certificate.hpp"
 
 namespace pegasos {
 
