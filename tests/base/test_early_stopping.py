@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pegasos import LinearSVC
 from pegasos.base.bounds import Bounds
 from pegasos.base.early_stopping import split, stop_early
-from pegasos.base.outcome import Budget, Method, Point, Solution
+from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers
 from pegasos.base.progress import Progress
 from pegasos.solvers import Pegasos
 
@@ -58,8 +58,8 @@ def test_the_certificate_is_that_of_the_examples_trained_on(store):
 
 def solution(number, dual=0.0, reason="max_iter"):
     w = np.array([float(number)])
-    records = [[number / 10, 1.0, 10.0, dual]]
-    return Solution(Point(w, w), Bounds(10.0, dual), 1.0, number / 10, reason, records, Method(("solver",)), number)
+    records, used = [[number / 10, 1.0, 10.0, dual]], UsedSolvers(("solver",))
+    return Solution(Point(w, w), Bounds(10.0, dual), 1.0, number / 10, reason, records, used, number)
 
 
 def stop(scores, patience=2, max_iter=20, reasons=()):

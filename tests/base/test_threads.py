@@ -66,7 +66,7 @@ def test_threads_find_the_certified_optimum_of_text(text, n_jobs):
 @pytest.mark.parametrize("C", [0.1, 100.0])
 def test_the_dual_never_falls(n_jobs, C):
     problem = make_problem(m=300, d=10, C=math.sqrt(C**2 * 1.01), weighted=True)
-    duals = [run_sdca(problem, n_jobs=n_jobs, max_epochs=epochs).bounds.dual for epochs in range(1, 40)]
+    duals = [run_sdca(problem, n_jobs=n_jobs, max_epochs=epochs).bounds.dual for epochs in range(1, 40, 3)]
     assert (np.diff(duals) >= -1e-12 * duals[-1]).all()
 
 

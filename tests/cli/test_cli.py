@@ -12,7 +12,8 @@ import pytest
 from pegasos.cli.run import run
 from pegasos.datasets import make_text
 from pegasos.io import load_model, write_svmlight
-from pegasos.kernel.svc import SVC, SVR
+from pegasos.kernel.svc import SVC
+from pegasos.kernel.svr import SVR
 from pegasos.linear.svc import LinearSVC
 from pegasos.linear.svr import LinearSVR
 from pegasos.sequence.svc import SequenceSVC

@@ -202,7 +202,7 @@ def multinomial(X, y, C):
 @pytest.mark.parametrize("C", [0.01, 1.0])
 def test_scikit_learn_finds_the_same(data, loss, rival, C):
     X, y = data(return_X_y=True)
-    X = X / np.abs(X).max()
+    X, y = X[:600] / np.abs(X).max(), y[:600]
     K = y.max() + 1
     problem = Problem(X, y, np.ones(len(y)), C, cost=multiclass.zero_one(K))
     theirs = rival(X, y, C)

@@ -24,7 +24,7 @@ from sklearn.svm import LinearSVC as Liblinear
 
 from pegasos import LinearSVC, LinearSVCCV, path
 from pegasos.base.bounds import Bounds
-from pegasos.base.outcome import Method, Point, Solution
+from pegasos.base.outcome import Point, Solution, UsedSolvers
 from pegasos.base.rows import make_rows
 from pegasos.base.supports import Supports
 from pegasos.base.threads import run_all
@@ -166,7 +166,8 @@ class TestOneAgainstRest:
             assert 4 <= clf.certificate_.seconds < 5
             assert clf.certificate_.reason == "max_time"
             assert {part.reason for part in clf.certificate_.parts} == {"max_time"}
-            assert min(history["epoch"][-1] for history in clf.history_) > 10  # the last ones have had their share
+            if n_jobs == 1:  # two threads do not look at the clock in turn
+                assert min(history["epoch"][-1] for history in clf.history_) > 10  # the last have had their share
 
     @pytest.mark.parametrize("n_jobs", [1, 2])
     def test_interrupt(self, n_jobs):
@@ -279,7 +280,7 @@ class Everything(SDCA):
         q = np.zeros(len(y) * K)
         records = [[0.1, 3.0, found.fun, found.fun]]
         bounds = Bounds(found.fun, found.fun)
-        return Solution(Point(found.x, q), bounds, 3.0, 0.1, "tol", records, Method(("all",)), 7)
+        return Solution(Point(found.x, q), bounds, 3.0, 0.1, "tol", records, UsedSolvers(("all",)), 7)
 
     supports: ClassVar = {**SDCA.supports, JointProblem: Supports(_joint, losses=("hinge", "log_loss"))}
 

@@ -97,11 +97,11 @@ def test_every_step_with_multipliers_is_the_twins(free, b, storage):
         assert_bounds(problem, solution)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("free", [False, True])
 @any_storage
 def test_the_multipliers_reach_the_optimum(storage, free, n_jobs):
-    for C in (0.01, 1.0, 30.0):
+    for C in (0.01, 1.0, 30.0) if n_jobs == 1 else (1.0,):
         problem = replace(make_problem(m=300, d=8, weighted=True), C=C * math.sqrt(0.3), bias=1.0, free=free)
         solution = run_sdca(problem, storage=storage, n_jobs=n_jobs, rho=0.0, tol=1e-6, max_epochs=10**5)
         exact = run_interior_point(problem)

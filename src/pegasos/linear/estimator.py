@@ -99,7 +99,7 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
                 f"intercept_scaling={self.intercept_scaling}: a free intercept is not penalised, so there is nothing "
                 "to scale; leave it at 1, or use intercept='penalized'"
             )
-        if getattr(self, "early_stopping", False) and getattr(solver, "max_steps", None) is not None:
+        if getattr(self, "early_stopping", False) and solver.max_steps is not None:
             raise ValueError(
                 "early_stopping=True goes epoch by epoch, and max_steps is no number of epochs; leave one of them out"
             )
@@ -112,7 +112,7 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
         wishes += [wish_for_loss(self.loss, otherwise)]
         wishes += [FREE._replace(otherwise=otherwise)] if self._free else []
         wishes += [EARLY_STOPPING] if getattr(self, "early_stopping", False) else []
-        wishes += [WARM_START] if getattr(self, "warm_start", False) else []
+        wishes += [WARM_START] if self.warm_start else []
         refuse_unsupported(solver, kind, known, wishes)
 
     def _last_fit(self) -> LastFit | None:

@@ -9,11 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin
 
 from pegasos._core import native
 from pegasos.base import clock
-from pegasos.base.estimator import Data
+from pegasos.base.estimator import Data, Regressor
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import parameters
 from pegasos.base.progress import make_run
@@ -30,7 +29,7 @@ VERY_FAR = 1e3
 
 
 @parameters
-class LinearSVR(RegressionLoss, RegressorMixin, StreamMachine):
+class LinearSVR(RegressionLoss, Regressor, StreamMachine):
     """Linear support vector regression whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, x_i> + b - y_i)``, where a penalised intercept b is part of w, and
@@ -77,13 +76,6 @@ random_state, verbose
 
     def _partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         return self._learn_part(X, y, sample_weight, self._encode, lambda data: [self._targets(data)])
-
-    def _validate(self, *arrays: Any, **options: Any) -> Any:
-        return super()._validate(*arrays, **options, **({"y_numeric": True} if len(arrays) > 1 else {}))
-
-    def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """No classes, and the targets in double precision."""
-        return np.empty(0), np.asarray(y, dtype=np.float64)
 
     def _targets(self, data: Data) -> NDArray[np.float64]:
         return np.ascontiguousarray(data.encoded, dtype=np.float64)

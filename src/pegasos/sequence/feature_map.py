@@ -31,7 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos.base import clock
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
 from pegasos.base.options import Option, check_options
-from pegasos.base.outcome import Budget, Method, Point, Solution, check_finite
+from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_finite
 from pegasos.base.parameters import Budgets, Penalty, Seeded, parameters
 from pegasos.base.progress import Progress, make_progress
 from pegasos.base.validation import check_weights, sum_weights
@@ -309,7 +309,7 @@ def _solve(
         seconds=seconds,
         reason=reason,
         records=records,
-        method=Method(("block-coordinate Frank-Wolfe in pairs",)),
+        used=UsedSolvers(("block-coordinate Frank-Wolfe in pairs",)),
         t=visits,
     )
 

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from pegasos.base import clock
 from pegasos.base.bounds import Measured
-from pegasos.base.outcome import Budget, Method, Point, Solution
+from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers
 from pegasos.base.progress import Progress
 from pegasos.linear.distributed.ascent import Ascent
 from pegasos.linear.distributed.messages import TURNS, Message, Order, Reply, Visited, payload
@@ -208,7 +208,7 @@ class _Drive:
             seconds=self.seconds,
             reason=ascent.reason,
             records=ascent.records,
-            method=Method((text,)),
+            used=UsedSolvers((text,)),
             t=round(ascent.visits),
         )
 
