@@ -142,9 +142,9 @@ Bounds certify_point(const BoundProblem& bound, const Run& run, const Vector<dou
 
 }  // namespace
 
-void bind_chain(nb::module_& m);     // chain.cpp
 void bind_features(nb::module_& m);  // features.cpp
 void bind_joint(nb::module_& m);     // joint.cpp
+void bind_sequence(nb::module_& m);  // sequence.cpp
 void bind_kernel(nb::module_& m);    // kernel.cpp
 void bind_part(nb::module_& m);      // part.cpp
 void bind_probes(nb::module_& m);    // probes.cpp
@@ -260,7 +260,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.def("interior_point", &interior_point, "problem"_a, "run"_a, nb::kw_only(), "max_iterations"_a, "tol"_a,
           "start_w"_a.none(), "start_t"_a, "start_q"_a.none(), "goal"_a = 0.0);
 
-    bind_chain(m);
+    bind_sequence(m);
 
     bind_features(m);
     bind_joint(m);

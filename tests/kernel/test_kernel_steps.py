@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from helpers import assert_same, draw_batches, make_problem, run
 from kernel_helpers import PRECISIONS, KernelCase, last_point, make_case, run_kernel_sdca, run_sbp, run_smo, run_walk
+from linear_helpers import assert_same, draw_batches, make_problem, run
 from scipy.optimize import minimize_scalar
 
 from pegasos._core import native

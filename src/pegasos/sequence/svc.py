@@ -178,7 +178,7 @@ class SequenceSVC(SequenceParameters, Machine):
         C = self.weight_of_loss(sum_weights(weights))
         cost = check_cost(self.cost, len(labels.classes))
         rows, _ = check_rows(sequences.X, float(bool(self.fit_intercept)), self._threads() or 1)
-        core = native.ChainProblem(
+        core = native.SequenceProblem(
             rows, sequences.starts, labels.encoded, weights, C, cost, barriers, bool(self.boundaries)
         )
         problem = SequenceProblem(
@@ -330,7 +330,7 @@ class SequenceSVC(SequenceParameters, Machine):
         scored = np.asarray(sequences.X @ self.coef_.T, dtype=np.float64) + self.intercept_
         links = np.vstack([self.transitions_, self.start_, self.end_])
         jobs = self._threads() or (usable_threads() if len(scored) > 10_000 else 1)
-        labels, best = native.chain_decode(scored, sequences.starts, links, scores, native.Run(n_jobs=jobs))
+        labels, best = native.sequence_decode(scored, sequences.starts, links, scores, native.Run(n_jobs=jobs))
         return sequences, labels.astype(np.intp), best.reshape(-1, len(self.classes_))
 
     def _check_names(self, X: Any, reset: bool) -> None:

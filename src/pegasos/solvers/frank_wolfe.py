@@ -50,7 +50,7 @@ class FrankWolfe(Solver):
         start: Start[Labellings] | None,
         progress: Progress,
     ) -> Solution[SequencePoint]:
-        found = native.chain_frank_wolfe(
+        found = native.sequence_frank_wolfe(
             problem.core,
             make_run(budget, progress),
             tol=budget.tol,

@@ -215,7 +215,7 @@ class Pegasos(Batches, SubgradientSolver):
     ) -> Solution[SequencePoint]:
         run = make_run(budget, progress)
         steps = self._steps(budget, problem.n_rows, "sequences")
-        found = native.chain_pegasos(problem.core, run, seed=seed, **steps)
+        found = native.sequence_pegasos(problem.core, run, seed=seed, **steps)
         return Solution.from_core(found.run, SequencePoint.from_core(found), self.describe(), self.budget_reason)
 
     def _steps(self, budget: Budget, n: int, what: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@
 //   w_{t+1} <- min(1, r / ||w_{t+1}||) w_{t+1}                 optional, r^2 = C sum_i s_i max_y cost(y_i, y) >= ||w*||^2
 //
 // Unrolled, w is a sum over the visits, in which a visit of sequence i counts C s_i n/(k t). So it belongs to a point of
-// the dual (chain_block.hpp), times t k/n: the epochs, over the visits of the sequence visited most often, is a factor
+// the dual (sequence_dual.hpp), times t k/n: the epochs, over the visits of the sequence visited most often, is a factor
 // that makes it feasible, 1 after whole epochs. M, the sum of the costs met, is kept as w is, and with a factor c
 //
 //   D = c M - c^2/2 ||w||^2,    at the best c up to that one,
@@ -17,7 +17,7 @@
 // In double precision a step that shrinks w is off by at most 6 u R, u = 2^-53, and the addition of a term by u R and a
 // few u of the term; R, the sum of the sizes of all terms, and the sum of these errors shrink as w does.
 // clang-format on
-#pragma once
+#include "sequence/solvers/pegasos.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,28 +26,16 @@
 #include <span>
 #include <vector>
 
-#include "classes/class_iterates.hpp"
-#include "sequence/chain_block.hpp"
-#include "sequence/chain_rounding.hpp"
-#include "sequence/solvers/chain_frank_wolfe.hpp"
+#include "sequence/rounding.hpp"
+#include "sequence/viterbi.hpp"
 
 namespace pegasos {
 
-/// The links as rows of a matrix behind those of the features: row j has a one in column j alone.
-struct LinkRows {
-    std::size_t offset;
-    template <class F>
-    void for_each(std::size_t j, F f) const {
-        f(offset + j, 1.0);
-    }
-    double squared_norm(std::size_t) const { return 1; }
-};
+namespace {
 
-template <class Rows>
-class ChainPegasos {
+class Pegasos {
 public:
-    ChainPegasos(const ChainProblem<Rows>& problem, const IterateOptions& options, Sampler& sampler,
-                 Context& context)
+    Pegasos(const SequenceProblem& problem, const IterateOptions& options, Sampler& sampler, Context& context)
         : problem_(problem),
           options_(options),
           sampler_(sampler),
@@ -70,12 +58,11 @@ public:
         radius_ = std::sqrt(problem.C * square.value());
     }
 
-    ChainSolution run() {
+    SequenceSolution run() {
         ClassMatrix<double> W(link_rows_.offset + problem_.n_labels() + 2, problem_.n_labels());
         Solution solution = iterates_.run(
             problem_.n_sequences(), sampler_, context_, W,
-            [&](std::span<const RowNumber> block, std::size_t at) { return step(block, at); },
-            [&] { return check(W); });
+            [&](std::span<const RowNumber> block) { return make_steps(block); }, [&] { return check(W); });
         solution.t = t_ - 1;
         std::vector<double> flat = W.flat();
         flat.resize(problem_.dimension() * problem_.n_labels());
@@ -99,16 +86,22 @@ private:
         }
     }
 
-    /// One step on the batch at block[at], block[at + 1], ...; false, and no step, when the time is up.
-    bool step(std::span<const RowNumber> block, std::size_t at) {
-        const std::span<const RowNumber> batch = block.subspan(at, options_.batch);
+    /// A step on each batch of the block; how many were made before the time was up.
+    std::uint64_t make_steps(std::span<const RowNumber> block) {
+        std::size_t made = 0;
+        while (made < block.size() && step(block.subspan(made, options_.batch))) made += options_.batch;
+        return made / options_.batch;
+    }
+
+    /// False, and no step, when the time is up.
+    bool step(std::span<const RowNumber> batch) {
         ScaledClasses& W = iterates_.W();
         take_links(W);
         context_.team.run([&](std::size_t worker) {
             auto& [viterbi, scores] = workers_[worker];
             for (std::size_t b = worker; b < batch.size() && !context_.team.failed(); b += workers_.size()) {
                 best_[b].resize(problem_.length(batch[b]));
-                score_positions(problem_, batch[b], W, true, scores);
+                score_positions(problem_, batch[b], W, scores);
                 viterbi.decode(scores.data(), best_[b].size(), links_, best_[b].data());
                 if (worker == 0) context_.monitor.worked(best_[b].size() * links_.stride() * 8);
             }
@@ -158,15 +151,16 @@ private:
             d_[label] = 0;
             count(c);
         };
-        for (std::size_t t = 0; t < right.size(); ++t) {
-            const std::size_t row = problem_.start(i) + t;
-            if (right[t] != other[t])
-                add_difference(problem_.rows, row, rounding_.norm(row), right[t], other[t]);
-            if (t > 0 && (right[t] != other[t] || right[t - 1] != other[t - 1])) {
-                add_one(right[t - 1], right[t], 1);
-                add_one(other[t - 1], other[t], -1);
+        problem_.rows.visit([&](const auto& rows) {
+            for (std::size_t t = 0; t < right.size(); ++t) {
+                const std::size_t row = problem_.start(i) + t;
+                if (right[t] != other[t]) add_difference(rows, row, rounding_.norm(row), right[t], other[t]);
+                if (t > 0 && (right[t] != other[t] || right[t - 1] != other[t - 1])) {
+                    add_one(right[t - 1], right[t], 1);
+                    add_one(other[t - 1], other[t], -1);
+                }
             }
-        }
+        });
         if (!problem_.boundaries || right.empty()) return;
         if (right[0] != other[0]) add_difference(link_rows_, links_.first(), 1, right[0], other[0]);
         if (right.back() != other.back())
@@ -183,7 +177,7 @@ private:
             std::vector<Label> best;
             for (std::size_t i = worker; i < n && !context_.team.failed(); i += workers_.size()) {
                 best.resize(problem_.length(i));
-                score_positions(problem_, i, W, true, scores);
+                score_positions(problem_, i, W, scores);
                 const double highest = viterbi.decode(scores.data(), best.size(), links_, best.data());
                 losses[i] = std::max(highest - score_of(problem_.right(i), scores.data(), links_), 0.0);
                 if (worker == 0) context_.monitor.worked(best.size() * links_.stride() * 8);
@@ -206,7 +200,7 @@ private:
         double factor =
             std::min(1.0, visits / static_cast<double>(problem_.n_sequences()) / most) * (1 - 4 * unit);
         if (norm > 0) factor = std::clamp(linear_ / norm, 0.0, factor);
-        ChainSizes sizes;
+        SequenceSizes sizes;
         sizes.square = factor * factor * norm;
         sizes.column = factor * std::sqrt(norm);
         sizes.count = static_cast<double>(iterates_.W().size());
@@ -219,21 +213,28 @@ private:
         bounds_.below = found.below;
     }
 
-    const ChainProblem<Rows>& problem_;
+    const SequenceProblem& problem_;
     const IterateOptions options_;
     Sampler& sampler_;
     Context& context_;
     ClassIterates iterates_;
-    const LinkRows link_rows_;
+    const UnitRows link_rows_;  // the links are rows of W behind those of the features
     Links links_;
     std::vector<Worker> workers_;
     std::vector<std::vector<Label>> best_;
     AlignedVector<double> d_;
     std::vector<std::uint32_t> visits_;
-    const ChainRounding rounding_;
+    const SequenceRounding rounding_;
     double radius_ = 0, linear_ = 0, reach_ = 0, error_ = 0;
     Bounds bounds_{};  // of the last check; the dual value is the best so far
     std::uint64_t t_ = 1;
 };
+
+}  // namespace
+
+SequenceSolution solve_sequence_pegasos(const SequenceProblem& problem, const IterateOptions& options,
+                                        Sampler& sampler, Context& context) {
+    return Pegasos(problem, options, sampler, context).run();
+}
 
 }  // namespace pegasos

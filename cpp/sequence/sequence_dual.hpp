@@ -37,7 +37,7 @@ struct Vertex {
 };
 
 /// What a visit changed in the columns of W, at some positions; the links are changed already.
-struct ChainMove {
+struct SequenceMove {
     struct Position {
         std::size_t t, begin, end;  // of its changes
     };
@@ -48,34 +48,42 @@ struct ChainMove {
     bool moved;
 };
 
+/// A row of a sequence, once added or once taken off, in the column of a label.
+struct Term {
+    Label label;
+    std::size_t t;
+    double sign;
+};
+
 /// For each entry of each position, the number of its feature among those of its sequence: vectors of
 /// features that matter to one sequence are then short.
-template <class Rows>
 class LocalNumbers {
 public:
-    explicit LocalNumbers(const ChainProblem<Rows>& problem) : starts_{0} {
+    explicit LocalNumbers(const SequenceProblem& problem) : starts_{0} {
         constexpr std::uint32_t none = UINT32_MAX;
         std::vector<std::uint32_t> numbers(problem.dimension(), none);
         std::vector<std::size_t> features;
-        std::size_t entries = 0;
-        for (std::size_t row = 0; row < problem.rows.n_rows; ++row) entries += problem.rows.entries(row) + 1;
-        numbers_.reserve(entries);
         starts_.reserve(problem.rows.n_rows + 1);
-        for (std::size_t i = 0; i < problem.n_sequences(); ++i) {
-            for (std::size_t t = 0; t < problem.length(i); ++t) {
-                problem.rows.for_each(problem.start(i) + t, [&](std::size_t j, double) {
-                    if (numbers[j] == none) {
-                        numbers[j] = static_cast<std::uint32_t>(features.size());
-                        features.push_back(j);
-                    }
-                    numbers_.push_back(numbers[j]);
-                });
-                starts_.push_back(numbers_.size());
+        problem.rows.visit([&](const auto& rows) {
+            std::size_t entries = 0;
+            for (std::size_t row = 0; row < rows.n_rows; ++row) entries += rows.entries(row) + 1;
+            numbers_.reserve(entries);
+            for (std::size_t i = 0; i < problem.n_sequences(); ++i) {
+                for (std::size_t t = 0; t < problem.length(i); ++t) {
+                    rows.for_each(problem.start(i) + t, [&](std::size_t j, double) {
+                        if (numbers[j] == none) {
+                            numbers[j] = static_cast<std::uint32_t>(features.size());
+                            features.push_back(j);
+                        }
+                        numbers_.push_back(numbers[j]);
+                    });
+                    starts_.push_back(numbers_.size());
+                }
+                most_ = std::max(most_, features.size());
+                for (const std::size_t j : features) numbers[j] = none;
+                features.clear();
             }
-            most_ = std::max(most_, features.size());
-            for (const std::size_t j : features) numbers[j] = none;
-            features.clear();
-        }
+        });
     }
 
     const std::uint32_t* of(std::size_t position) const { return numbers_.data() + starts_[position]; }
@@ -89,10 +97,9 @@ private:
 
 /// Products of the rows of one sequence at a time. They are the same at each visit: those that were needed
 /// are kept for the next one where there is room for those of all sequences, else until the next sequence.
-template <class Rows>
 class LocalRows {
 public:
-    LocalRows(const ChainProblem<Rows>& problem, const LocalNumbers<Rows>& numbers)
+    LocalRows(const SequenceProblem& problem, const LocalNumbers& numbers)
         : problem_(problem), numbers_(numbers), sum_(numbers.most()) {}
 
     void take(std::size_t i) {
@@ -116,33 +123,23 @@ public:
         double* const out = square_ + t * length_;
         if (!known_here_[t]) {
             known_here_[t] = true;
-            add(t, 1);
-            dots(out);
-            clear(t);
+            const Term own{0, t, 1.0};
+            products({&own, 1}, out);
         }
         return out;
     }
 
-    /// sum <- sum + c * row
-    void add(std::size_t t, double c) {
-        for_each(t, [&](std::uint32_t number, double x) { sum_[number] += c * x; });
-    }
-    /// Zero where the row has entries.
-    void clear(std::size_t t) {
-        for_each(t, [&](std::uint32_t number, double) { sum_[number] = 0; });
-    }
-    /// Of a row with the sum.
-    double dot(std::size_t t) const {
-        double a = 0, b = 0, c = 0, d = 0;  // in turn, which hides the latency of the additions
-        for_each(t, [&](std::uint32_t number, double x) {
-            const double next = a + x * sum_[number];
-            a = b, b = c, c = d, d = next;
+    /// Those of the sum of some terms with all rows.
+    void products(std::span<const Term> terms, double* out) {
+        with_sum(terms, [&](const auto& rows) {
+            for (std::size_t t = 0; t < length_; ++t) out[t] = dot(rows, t);
         });
-        return (a + b) + (c + d);
     }
-    /// Of all rows.
-    void dots(double* out) const {
-        for (std::size_t t = 0; t < length_; ++t) out[t] = dot(t);
+    /// The squared norm of the sum of some terms, added to `square`.
+    void add_square(std::span<const Term> terms, double& square) {
+        with_sum(terms, [&](const auto& rows) {
+            for (const Term& term : terms) square += term.sign * dot(rows, term.t);
+        });
     }
 
 private:
@@ -164,14 +161,38 @@ private:
         known_.assign(keeps_all_ ? problem_.rows.n_rows : longest, false);
     }
 
+    /// f(rows), with the sum of the terms in sum_, which is zero before and after.
     template <class F>
-    void for_each(std::size_t t, F f) const {
-        const std::uint32_t* number = numbers_.of(start_ + t);
-        problem_.rows.for_each(start_ + t, [&](std::size_t, double x) { f(*number++, x); });
+    void with_sum(std::span<const Term> terms, F f) {
+        problem_.rows.visit([&](const auto& rows) {
+            for (const Term& term : terms)
+                for_each(rows, term.t,
+                         [&](std::uint32_t number, double x) { sum_[number] += term.sign * x; });
+            f(rows);
+            for (const Term& term : terms)
+                for_each(rows, term.t, [&](std::uint32_t number, double) { sum_[number] = 0; });
+        });
     }
 
-    const ChainProblem<Rows>& problem_;
-    const LocalNumbers<Rows>& numbers_;
+    /// Of a row with the sum.
+    template <class Rows>
+    double dot(const Rows& rows, std::size_t t) const {
+        double a = 0, b = 0, c = 0, d = 0;  // in turn, which hides the latency of the additions
+        for_each(rows, t, [&](std::uint32_t number, double x) {
+            const double next = a + x * sum_[number];
+            a = b, b = c, c = d, d = next;
+        });
+        return (a + b) + (c + d);
+    }
+
+    template <class Rows, class F>
+    void for_each(const Rows& rows, std::size_t t, F f) const {
+        const std::uint32_t* number = numbers_.of(start_ + t);
+        rows.for_each(start_ + t, [&](std::size_t, double x) { f(*number++, x); });
+    }
+
+    const SequenceProblem& problem_;
+    const LocalNumbers& numbers_;
     std::vector<double> sum_;
     GrowingArray<double> room_;
     std::vector<std::size_t> squares_;  // where the products of each sequence begin
@@ -183,19 +204,21 @@ private:
 };
 
 /// Room for the work on one sequence at a time.
-template <class Rows>
-class ChainBlock {
+class SequenceDual {
 public:
-    ChainBlock(const ChainProblem<Rows>& problem, const LocalNumbers<Rows>& numbers)
+    SequenceDual(const SequenceProblem& problem, const LocalNumbers& numbers)
         : problem_(problem), rows_(problem, numbers), counts_(problem.barriers.size()) {}
 
-    /// Ascends on sequence i: decodes `decodings` times, with a few steps after each.
+    /// Takes sequence i at given weights, for one of the calls below.
     template <class Scorer>
-    void visit(std::size_t i, const Scorer& W, Links& links, std::size_t decodings,
-               std::vector<Vertex>& vertices, ChainMove& move) {
+    void take(std::size_t i, const Scorer& W) {
         i_ = i;
-        const std::size_t length = problem_.length(i), stride = links.stride();
-        score_positions(problem_, i, W, true, scores_);
+        score_positions(problem_, i, W, scores_);
+    }
+
+    /// Ascends on the sequence: decodes `decodings` times, with a few steps after each.
+    void visit(Links& links, std::size_t decodings, std::vector<Vertex>& vertices, SequenceMove& move) {
+        const std::size_t length = problem_.length(i_), stride = links.stride();
         if (changes_.size() < length * stride) changes_.resize(length * stride);
         changed_.clear();
         best_.resize(length);
@@ -224,13 +247,11 @@ public:
     struct Values {
         double loss, gap;
     };
-    /// Of sequence i, and nothing changes.
-    template <class Scorer>
-    Values evaluate(std::size_t i, const Scorer& W, const Links& links, const std::vector<Vertex>& vertices) {
-        score_positions(problem_, i, W, true, scores_);
-        best_.resize(problem_.length(i));
+    /// Of the sequence, and nothing changes.
+    Values evaluate(const Links& links, const std::vector<Vertex>& vertices) {
+        best_.resize(problem_.length(i_));
         const double highest = viterbi_.decode(scores_.data(), best_.size(), links, best_.data());
-        const double own = score_of(problem_.right(i), scores_.data(), links);
+        const double own = score_of(problem_.right(i_), scores_.data(), links);
         return {std::max(highest - own, 0.0), std::max(highest - mean_score(vertices, links), 0.0)};
     }
 
@@ -240,11 +261,6 @@ private:
     struct LinkCount {
         std::size_t place;
         double count;
-    };
-    struct Term {
-        Label label;
-        std::size_t t;
-        double sign;
     };
 
     /// Those of the g-th label.
@@ -268,7 +284,7 @@ private:
     }
 
     /// From the lowest one with a share to the highest one; false where nothing is to be gained.
-    bool step_in_pair(std::vector<Vertex>& vertices, Links& links, bool last, ChainMove& move) {
+    bool step_in_pair(std::vector<Vertex>& vertices, Links& links, bool last, SequenceMove& move) {
         // After a step within the bounds two of them score the same but for rounding: then the first counts.
         const auto above = [](double x, double y) { return x > y + 1e-12 * (std::abs(x) + std::abs(y)); };
         std::size_t a = vertices.size(), b = a;
@@ -332,9 +348,7 @@ private:
                 }
                 continue;
             }
-            for (const auto& [label, t, sign] : group) rows_.add(t, sign);
-            for (const auto& [label, t, sign] : group) square += sign * rows_.dot(t);
-            for (const auto& [label, t, sign] : group) rows_.clear(t);
+            rows_.add_square(group, square);
         }
         return square;
     }
@@ -350,19 +364,15 @@ private:
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             double* effect = &effects_[g * length];
             const std::span<const Term> group = terms_of(g);
-            for (const auto& [label, t, sign] : group) {
-                if (!by_rows) {
-                    rows_.add(t, sign);
-                    continue;
+            if (!by_rows)
+                rows_.products(group, effect);
+            else
+                for (const auto& [label, t, sign] : group) {
+                    const double* products = rows_.products(t);
+                    for (std::size_t other = 0; other < length; ++other)
+                        effect[other] += sign * products[other];
                 }
-                const double* products = rows_.products(t);
-                for (std::size_t other = 0; other < length; ++other) effect[other] += sign * products[other];
-            }
-            if (!by_rows) rows_.dots(effect);
-            for (const auto& [label, t, sign] : group) {
-                square += sign * effect[t];
-                if (!by_rows) rows_.clear(t);
-            }
+            for (const auto& [label, t, sign] : group) square += sign * effect[t];
         }
         return square;
     }
@@ -406,7 +416,7 @@ private:
     }
 
     /// The changes, position by position; they are zero afterwards.
-    void tell(std::size_t stride, std::size_t n_labels, ChainMove& move) {
+    void tell(std::size_t stride, std::size_t n_labels, SequenceMove& move) {
         move.positions.clear();
         move.changes.clear();
         std::sort(changed_.begin(), changed_.end());
@@ -421,11 +431,11 @@ private:
         }
     }
 
-    const ChainProblem<Rows>& problem_;
+    const SequenceProblem& problem_;
     std::size_t i_ = 0;
     Viterbi viterbi_;
     AlignedVector<double> scores_, changes_;
-    LocalRows<Rows> rows_;
+    LocalRows rows_;
     bool has_rows_ = false;  // those of sequence i
     std::vector<double> counts_, effects_;
     std::vector<Label> best_;

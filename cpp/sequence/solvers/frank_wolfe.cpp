@@ -1,5 +1,5 @@
 // Block-coordinate Frank-Wolfe in pairs for chains of labels: dual ascent, one sequence at a time
-// (chain_block.hpp has the dual and the step).
+// (sequence_dual.hpp has the dual and the step).
 //
 // Epochs visit the sequences in a new random order; those that added next to nothing to the gap rest for some
 // epochs. Threads share the work of the checks. They have none between: sequences share the weights of their
@@ -9,61 +9,38 @@
 // The gaps met at the visits add up to an estimate of the gap. When it is small enough, and now and then, a
 // check makes sure: the weights are summed afresh from the vertices, all sequences are decoded at them, and
 // both values computed in double precision.
-#pragma once
+#include "sequence/solvers/frank_wolfe.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
+#include <limits>
 #include <span>
-#include <vector>
+#include <variant>
 
-#include "base/solution.hpp"
+#include "base/checks.hpp"
 #include "linear/visits.hpp"
-#include "sequence/chain_block.hpp"
-#include "sequence/chain_rounding.hpp"
+#include "sequence/rounding.hpp"
+#include "sequence/sequence_dual.hpp"
 
 namespace pegasos {
 
-struct ChainFrankWolfeOptions {
-    double tol;
-    double max_epochs;
-    std::size_t decodings;  // at a visit, at most
-    std::uint64_t seed;
-    static constexpr double coarse = 1e-5;  // single precision will do for a tol from here on
-};
+namespace {
 
-/// Vertices as arrays, for a later run to start from.
-struct ChainVertices {
-    std::vector<std::uint32_t> owners;  // the sequence of each
-    std::vector<double> shares;
-    std::vector<Label> labels;  // one after the other
-};
-
-struct ChainSolution {
-    std::vector<double> weights,
-        links;     // features x labels (the constant one last); (labels + first, last) x labels
-    Solution run;  // bounds, history, reason
-    ChainVertices vertices;
-};
-
-template <class Rows, class Real>
-class ChainFrankWolfe {
+class FrankWolfe {
 public:
-    ChainFrankWolfe(const ChainProblem<Rows>& problem, const ChainFrankWolfeOptions& options,
-                    Context& context)
+    FrankWolfe(const SequenceProblem& problem, const SequenceFrankWolfeOptions& options, Context& context)
         : problem_(problem),
           options_(options),
           context_(context),
           visits_(problem.n_sequences(), false, options.seed),
           vertices_(problem.n_sequences()),
           quiet_(problem.n_sequences()),
-          W_(problem.dimension(), problem.n_labels()),
+          W_(make_weights(problem, options)),
           exact_(problem.dimension(), problem.n_labels()),
           links_(problem.barriers),
           numbers_(problem),
           rounding_(problem) {
-        for (std::size_t k = 0; k < context.team.size(); ++k) blocks_.emplace_back(problem, numbers_);
+        for (std::size_t k = 0; k < context.team.size(); ++k) duals_.emplace_back(problem, numbers_);
         for (std::size_t i = 0; i < problem.n_sequences(); ++i) {
             if (problem.length(i) == 0 || problem.weights[i] == 0)
                 visits_.leave_out(i);
@@ -74,17 +51,19 @@ public:
         }
     }
 
-    ChainSolution run(const ChainVertices& start, const std::vector<RowNumber>& sequence) {
+    SequenceSolution run(const SequenceVertices& start) {
+        const std::vector<RowNumber>& sequence = options_.sequence;
         Solution solution;
         if (!start.owners.empty()) {
             begin_at(start);
             look(solution, false, false);
         }
         for (double next_check = 8; solution.reason.empty();) {
-            const bool alive = make_epoch(sequence);
+            const bool alive = make_epoch();
             visits_.end_epoch();
             const bool last = !sequence.empty() || epochs() >= options_.max_epochs;
-            const bool close = estimate_ <= 0.8 * options_.tol * std::max(dual_, 0.0);
+            checks_.met(estimate_);
+            const bool close = checks_.promises(std::max(dual_, 0.0));
             if (alive && !last && !close && epochs() < next_check && moved_) continue;
             next_check = std::max(2 * epochs(), epochs() + 1);
             look(solution, !alive, last);
@@ -95,6 +74,15 @@ public:
     }
 
 private:
+    /// In which visits work: in single precision that halves what is read.
+    using Weights = std::variant<ClassMatrix<float>, ClassMatrix<double>>;
+
+    static Weights make_weights(const SequenceProblem& problem, const SequenceFrankWolfeOptions& options) {
+        if (options.tol >= SequenceFrankWolfeOptions::coarse)
+            return ClassMatrix<float>(problem.dimension(), problem.n_labels());
+        return ClassMatrix<double>(problem.dimension(), problem.n_labels());
+    }
+
     double epochs() const {
         return static_cast<double>(visited_) / static_cast<double>(problem_.n_sequences());
     }
@@ -122,7 +110,7 @@ private:
             solution.reason = "precision";
     }
 
-    void begin_at(const ChainVertices& start) {
+    void begin_at(const SequenceVertices& start) {
         std::size_t at = 0;
         for (auto& own : vertices_) own[0].share = 0;
         for (std::size_t v = 0; v < start.owners.size(); ++v) {
@@ -150,7 +138,8 @@ private:
     }
 
     /// False when the time is up.
-    bool make_epoch(const std::vector<RowNumber>& sequence) {
+    bool make_epoch() {
+        const std::vector<RowNumber>& sequence = options_.sequence;
         if (sequence.empty())
             visits_.make_order((options_.max_epochs - epochs()) *
                                static_cast<double>(problem_.n_sequences()));
@@ -176,15 +165,19 @@ private:
 
     /// Ascends on a sequence; returns the gap it met.
     double visit(std::size_t i) {
-        blocks_[0].visit(i, W_, links_, options_.decodings, vertices_[i], move_);
+        std::visit([&](const auto& W) { duals_[0].take(i, W); }, W_);
+        duals_[0].visit(links_, options_.decodings, vertices_[i], move_);
         const double gap = problem_.C * problem_.weights[i] * move_.gap;
         quiet_[i] = gap <= small_ ? quiet_[i] + 1 : 0;
         if (quiet_[i] > 1) visits_.rest(i, std::min(quiet_[i], 8u));
         moved_ |= move_.moved;
         dual_ += move_.gain;
-        for (const auto& [t, begin, end] : move_.positions)
-            W_.add(problem_.rows, problem_.start(i) + t, 1,
-                   std::span<const ClassChange>(move_.changes).subspan(begin, end - begin));
+        const auto add = [&](const auto& rows, auto& W) {
+            for (const auto& [t, begin, end] : move_.positions)
+                W.add(rows, problem_.start(i) + t, 1,
+                      std::span<const ClassChange>(move_.changes).subspan(begin, end - begin));
+        };
+        problem_.rows.visit([&](const auto& rows) { std::visit([&](auto& W) { add(rows, W); }, W_); });
         return gap;
     }
 
@@ -208,20 +201,22 @@ private:
             normalise(vertices_[i]);
             const double c = problem_.C * problem_.weights[i];
             const auto right = problem_.right(i);
-            for (std::size_t t = 0; t < right.size(); ++t) {
-                double moved = 0;
-                std::fill(change.begin(), change.end(), 0.0);
-                for (const Vertex& vertex : vertices_[i])
-                    if (vertex.labels[t] != right[t]) {
-                        change[vertex.labels[t]] -= vertex.share;
-                        change[right[t]] += vertex.share;
-                        moved += vertex.share;
-                    }
-                if (moved == 0) continue;
-                exact_.add_nonzero(problem_.rows, problem_.start(i) + t, c, change.data());
-                features += std::sqrt(2.0) * c * moved * rounding_.norm(problem_.start(i) + t);
-                spread += features;
-            }
+            problem_.rows.visit([&](const auto& rows) {
+                for (std::size_t t = 0; t < right.size(); ++t) {
+                    double moved = 0;
+                    std::fill(change.begin(), change.end(), 0.0);
+                    for (const Vertex& vertex : vertices_[i])
+                        if (vertex.labels[t] != right[t]) {
+                            change[vertex.labels[t]] -= vertex.share;
+                            change[right[t]] += vertex.share;
+                            moved += vertex.share;
+                        }
+                    if (moved == 0) continue;
+                    exact_.add_nonzero(rows, problem_.start(i) + t, c, change.data());
+                    features += std::sqrt(2.0) * c * moved * rounding_.norm(problem_.start(i) + t);
+                    spread += features;
+                }
+            });
             for (const Vertex& vertex : vertices_[i]) {
                 const auto add = [&](double amount) {
                     return [this, amount, &links](std::size_t place) {
@@ -239,11 +234,12 @@ private:
         }
         for (std::size_t place = 0; place < links.size(); ++place)
             links_[place] = problem_.barriers[place] + links[place].value();
-        for (std::size_t j = 0; j < exact_.values().size(); ++j)
-            W_.values()[j] = static_cast<Real>(exact_.values()[j]);
+        std::visit(
+            [&](auto& W) { std::copy(exact_.values().begin(), exact_.values().end(), W.values().begin()); },
+            W_);
         const double shares = 2 * most + 8;  // a share, and the sum of some, is off by as many u of itself
         return {unit * (rounding_.repeats() * spread + shares * features) +
-                    (unit * shares + ChainRounding::of_sum(terms)) * all_links,
+                    (unit * shares + SequenceRounding::of_sum(terms)) * all_links,
                 unit * (rounding_.longest() + shares)};
     }
 
@@ -251,13 +247,14 @@ private:
     /// up.
     Bounds check() {
         const Errors errors = sum_weights();
-        const ChainSizes sizes = sizes_of(exact_, problem_.dimension(), links_);
+        const SequenceSizes sizes = sizes_of(exact_, problem_.dimension(), links_);
         Sum linear, loss, gaps;
         const std::size_t n = problem_.n_sequences();
-        std::vector<typename ChainBlock<Rows>::Values> values(n);
+        std::vector<SequenceDual::Values> values(n);
         context_.team.run([&](std::size_t worker) {
             for (std::size_t i = worker; i < n && !context_.team.failed(); i += context_.team.size()) {
-                values[i] = blocks_[worker].evaluate(i, exact_, links_, vertices_[i]);
+                duals_[worker].take(i, exact_);
+                values[i] = duals_[worker].evaluate(links_, vertices_[i]);
                 if (worker == 0) context_.monitor.worked(problem_.length(i) * links_.stride() * 8);
             }
         });
@@ -279,8 +276,8 @@ private:
         return bounds;
     }
 
-    ChainVertices take_vertices() const {
-        ChainVertices all;
+    SequenceVertices take_vertices() const {
+        SequenceVertices all;
         for (std::size_t i = 0; i < vertices_.size(); ++i)
             for (const Vertex& vertex : vertices_[i]) {
                 all.owners.push_back(static_cast<std::uint32_t>(i));
@@ -290,20 +287,20 @@ private:
         return all;
     }
 
-    const ChainProblem<Rows>& problem_;
-    const ChainFrankWolfeOptions options_;
+    const SequenceProblem& problem_;
+    const SequenceFrankWolfeOptions options_;
     Context& context_;
     Visits visits_;
     std::vector<std::vector<Vertex>> vertices_;
     std::vector<std::uint32_t> quiet_;  // visits in a row that met next to no gap
-    ClassMatrix<Real> W_;
+    Weights W_;
     ClassMatrix<double> exact_;
     Links links_;
     std::vector<double> best_weights_, best_links_;
-    const LocalNumbers<Rows> numbers_;
-    const ChainRounding rounding_;
-    std::vector<ChainBlock<Rows>> blocks_;
-    ChainMove move_;
+    const LocalNumbers numbers_;
+    const SequenceRounding rounding_;
+    std::vector<SequenceDual> duals_;
+    SequenceMove move_;
     std::size_t n_visited_ = 0;  // sequences that have something to learn from
     std::uint64_t visited_ = 0;
     double dual_ = 0, small_ = 0;
@@ -311,6 +308,17 @@ private:
     double highest_ = 0;                                                             // dual value
     int stuck_ = 0;  // checks in a row that found neither better
     bool moved_ = false, complete_ = false;
+    // Checks come after 8 epochs and then ever more rarely, or where the gaps met, and a quarter, promise
+    // tol.
+    Checks checks_{options_.tol, 1.25, 8, false};
 };
+
+}  // namespace
+
+SequenceSolution solve_sequence_frank_wolfe(const SequenceProblem& problem,
+                                            const SequenceFrankWolfeOptions& options,
+                                            const SequenceVertices& start, Context& context) {
+    return FrankWolfe(problem, options, context).run(start);
+}
 
 }  // namespace pegasos
