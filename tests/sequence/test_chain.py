@@ -77,7 +77,9 @@ class Found:
 def frank_wolfe(problem, storage=STORAGES[1], core=native, n_jobs=1, **options):
     defaults = {"tol": 0.0, "max_epochs": 1.0, "decodings": 1, "seed": 0, "sequence": None}
     defaults |= {"owners": None, "shares": None, "labels": None}
-    found = core.sequence_frank_wolfe(core_of(problem, storage, core), core.Run(n_jobs=n_jobs), **{**defaults, **options})
+    found = core.sequence_frank_wolfe(
+        core_of(problem, storage, core), core.Run(n_jobs=n_jobs), **{**defaults, **options}
+    )
     return Found(found.run, *found.take())
 
 
