@@ -4,12 +4,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/best_intercept.hpp"
 #include "base/random.hpp"
 #include "base/rounding.hpp"
 #include "base/sampling.hpp"
 #include "base/vector_math.hpp"
 #include "classes/multiclass.hpp"
-#include "linear/best_intercept.hpp"
 #include "linear/scaled_vector.hpp"
 #include "rows/rows.hpp"
 

@@ -5,7 +5,7 @@ import signal
 
 import numpy as np
 import pytest
-from helpers import STORAGES, Problem, assert_certified, assert_same, make_problem, run, solve, storage_name
+from linear_helpers import STORAGES, Problem, assert_certified, assert_same, make_problem, run, solve, storage_name
 
 from pegasos._core import native
 

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from helpers import make_problem, run_sdca
+from linear_helpers import make_problem, run_sdca
 
 from pegasos import LinearSVC
 

@@ -10,7 +10,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse
-from helpers import (
+from linear_helpers import (
     STORAGES,
     Problem,
     assert_certified,

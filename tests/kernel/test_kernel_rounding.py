@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers import make_run
+from linear_helpers import make_run
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import SVC, SVR, io

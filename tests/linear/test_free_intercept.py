@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers import (
+from linear_helpers import (
     STORAGES,
     Problem,
     assert_certified,

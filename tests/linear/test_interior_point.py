@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse
-from helpers import (
+from linear_helpers import (
     STORAGES,
     Problem,
     assert_certified,

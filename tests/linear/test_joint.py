@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.optimize
-from helpers import IRRATIONAL, assert_same, draw_batches
 from joint_helpers import (
     LOSSES,
     PROBLEMS,
@@ -21,6 +20,7 @@ from joint_helpers import (
     run_pegasos,
     run_sdca,
 )
+from linear_helpers import IRRATIONAL, assert_same, draw_batches
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers import STORAGES, assert_same
 from joint_helpers import (
     PROBLEMS,
     any_loss,
@@ -20,6 +19,7 @@ from joint_helpers import (
     optimum,
     run_sgd,
 )
+from linear_helpers import STORAGES, assert_same
 from sklearn.datasets import load_iris, make_classification
 
 from pegasos import LinearSVC

@@ -4,7 +4,16 @@ import math
 
 import numpy as np
 import pytest
-from helpers import STORAGES, Problem, assert_certified, assert_same, make_problem, optimum, run_sgd, storage_name
+from linear_helpers import (
+    STORAGES,
+    Problem,
+    assert_certified,
+    assert_same,
+    make_problem,
+    optimum,
+    run_sgd,
+    storage_name,
+)
 
 from pegasos._core import available, load, native
 from pegasos.reference import s3

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers import STORAGES, assert_same, make_problem, storage_name
+from linear_helpers import STORAGES, assert_same, make_problem, storage_name
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 

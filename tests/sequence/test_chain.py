@@ -7,7 +7,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from helpers import IRRATIONAL, STORAGES, make_rows, storage_name
+from linear_helpers import IRRATIONAL, STORAGES, make_rows, storage_name
 
 from pegasos._core import available, load, native
 from pegasos.reference import chain

@@ -33,10 +33,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/best_intercept.hpp"
 #include "base/checks.hpp"
 #include "base/random.hpp"
 #include "base/suffix.hpp"
-#include "linear/best_intercept.hpp"
 #include "linear/certificate.hpp"
 #include "linear/scaled_vector.hpp"
 #include "rows/passes.hpp"

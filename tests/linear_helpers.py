@@ -1,4 +1,4 @@
-"""Small problems, the compiled core behind defaults, for every test of it, and real data where there is some."""
+"""Small linear problems, the compiled core behind defaults, and real data where there is some."""
 
 import importlib.util
 import math

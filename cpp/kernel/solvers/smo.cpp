@@ -1,4 +1,4 @@
-// Sequential minimal optimisation in nested working sets (kernel_problem.hpp has the symbols).
+// Sequential minimal optimisation in nested working sets (problem.hpp has the symbols).
 //
 // Rows of the kernel matrix are what costs. So that as few as possible are computed, and those many at a
 // time:
@@ -11,20 +11,18 @@
 // bounds,
 //    as these hang together,
 // 3. and solved by steps of one pair or one variable (dense_smo.hpp), where these take long by steps of all
-//    that are between their bounds (joint_steps.hpp).
+//    that are between their bounds (newton_steps.hpp).
 // 4. When the chosen ones are solved well enough, the responses of all examples are brought up to date by the
 // kernel
 //    rows of those that changed. The bounds are then known, for all examples.
 //
 // Of many examples with few support vectors, most are soon settled at a bound. A sample of all is solved
-// first, then those it leaves unsettled, each as a problem of its own (smo_parts.hpp), whose kernel rows are
-// shorter; the responses of the others need no row written down. All examples are then looked at two or three
-// times.
+// first, then those it leaves unsettled, each as a problem of its own (smo_subsets.hpp), whose kernel rows
+// are shorter; the responses of the others need no row written down. All examples are then looked at two or
+// three times.
 //
 // A variable that is tried and goes back to zero thus never costs a whole row, and what others call shrinking
 // is the rule here: only the chosen ones are worked on between two looks at all.
-#pragma once
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -34,26 +32,14 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "base/solution.hpp"
-#include "kernel/certificate.hpp"
 #include "kernel/gram.hpp"
-#include "kernel/problem.hpp"
 #include "kernel/solvers/dense_smo.hpp"
 #include "kernel/solvers/newton_steps.hpp"
-#include "kernel/solvers/smo_parts.hpp"
+#include "kernel/solvers/smo_subsets.hpp"
+#include "kernel/solvers/solve.hpp"
 
 namespace pegasos {
-
-struct SmoOptions {
-    double tol;
-    double max_epochs;        // an epoch is as many steps as there are examples
-    std::size_t working_set;  // variables chosen at a time
-    std::size_t block;        // of those
-    std::uint64_t seed;
-    std::size_t part_from;  // examples from which on parts of them are solved on their own
-    double goal = 0;        // of a part: the gap, not relative, at which it ends
-    bool part = false;
-};
+namespace {
 
 template <class Real>
 class Smo {
@@ -67,7 +53,7 @@ public:
           beta_(problem.size()),
           f_(problem.n_rows),
           smo_(problem.free_intercept),
-          joint_steps_(problem.free_intercept, context.team, context.monitor),
+          newton_steps_(problem.free_intercept, context.team, context.monitor),
           in_parts_(options.goal == 0 && problem.n_rows >= options.part_from &&
                     options.working_set < problem.size() && gram.source().accumulates()) {
         if (options.goal > 0) next_ = problem.size();  // the slopes are known
@@ -177,7 +163,7 @@ private:
     /// Solves the problem of some examples, to a relative gap or one that is not, and tells the others.
     /// False, and nothing changes, where no variable of it moved, or more than this share of its examples.
     bool solve_part(const std::vector<bool>& some, double tol, double goal, double most) {
-        const SmoPart part(problem_, some, beta_, f_, b_);
+        const SmoSubset part(problem_, some, beta_, f_, b_);
         const double n = static_cast<double>(problem_.n_rows), m = static_cast<double>(part.rows.size());
         if (part.rows.empty()) return false;
         SmoOptions options = options_;
@@ -453,7 +439,7 @@ private:
             block_.diagonal[a] = local_.diagonal[k];
         }
         const std::uint64_t enough = 20 * q, made = smo_.run(block_, 0.1, std::min(budget, enough));
-        return made < enough ? made : made + joint_steps_.run(block_);
+        return made < enough ? made : made + newton_steps_.run(block_);
     }
 
     /// Slopes of all chosen ones after the block's steps.
@@ -499,10 +485,35 @@ private:
     std::size_t next_ = 0;
     DenseProblem<Real> local_, block_;
     DenseSmo<Real> smo_;
-    JointSteps<Real> joint_steps_;
+    NewtonSteps<Real> newton_steps_;
     bool in_parts_;  // whether parts are solved on their own, still
     double last_part_gap_ = std::numeric_limits<double>::infinity();
     double part_evaluations_ = 0;
 };
+
+}  // namespace
+
+KernelSolution solve_smo(const KernelTask& task, const SmoOptions& options,
+                         const std::vector<double>& start) {
+    return task.with_gram([&]<class Real>(Gram<Real>& gram) {
+        return Smo<Real>(task.problem, gram, options, task.context).run(start);
+    });
+}
+
+std::vector<double> make_newton_steps(const double* K, std::span<const double> t, std::span<const double> lo,
+                                      std::span<const double> hi, std::span<const double> beta,
+                                      bool intercept, std::size_t steps, Context& context) {
+    const std::size_t n = t.size();
+    DenseProblem<double> p;
+    p.resize(n);
+    for (std::size_t i = 0; i < n; ++i) std::copy_n(K + i * n, n, p.row(i));
+    for (std::size_t i = 0; i < n; ++i) {
+        double slope = t[i];
+        for (std::size_t j = 0; j < n; ++j) slope -= p.row(i)[j] * beta[j];
+        p.set(i, beta[i], lo[i], hi[i], slope);
+    }
+    NewtonSteps<double>(intercept, context.team, context.monitor).run(p, steps);
+    return p.beta;
+}
 
 }  // namespace pegasos

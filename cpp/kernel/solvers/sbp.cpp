@@ -21,29 +21,17 @@
 // A draw from p is made by rejection from examples drawn uniformly. As those do not depend on w, the next
 // ones are known: when a kernel row is missing, those of the next that would be taken now come with it, as
 // rows cost far less in blocks.
-#pragma once
-
 #include <cmath>
 #include <deque>
 #include <numeric>
 #include <utility>
 
 #include "base/random.hpp"
-#include "kernel/certificate.hpp"
+#include "kernel/solvers/solve.hpp"
 #include "kernel/water_level.hpp"
 
 namespace pegasos {
-
-struct SbpOptions {
-    double nu;  // negative: found for C
-    double C, tol;
-    std::uint64_t max_steps, seed;
-};
-
-struct Proposal {
-    RowNumber row;
-    double uniform;
-};
+namespace {
 
 template <class Real>
 class Sbp {
@@ -376,5 +364,16 @@ private:
     std::size_t noted_ = 0;
     std::deque<Proposal> proposals_;
 };
+
+}  // namespace
+
+KernelSolution solve_sbp(const KernelTask& task, const SbpOptions& options, const Labelled& examples,
+                         const std::vector<Proposal>& proposals, const HoldOut& held_out) {
+    return task.with_gram([&]<class Real>(Gram<Real>& gram) {
+        return Sbp<Real>(task.problem, examples.labels, examples.weights, gram, options, held_out,
+                         task.context)
+            .run(proposals);
+    });
+}
 
 }  // namespace pegasos

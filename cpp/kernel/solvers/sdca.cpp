@@ -1,22 +1,16 @@
 // Stochastic dual coordinate ascent in the space of a kernel, responses kept, without an intercept
-// (kernel_problem.hpp has the symbols). A visit of a variable maximises D along it:
+// (problem.hpp has the symbols). A visit of a variable maximises D along it:
 //
 //     beta_v <- clamp(beta_v + u_v / K_ii, lo_v, hi_v).
 //
 // Epochs visit all variables in a new random order. Bounds cost no kernel at all, as all responses are at
 // hand.
-#pragma once
-
 #include "base/random.hpp"
-#include "kernel/certificate.hpp"
 #include "kernel/responses.hpp"
+#include "kernel/solvers/solve.hpp"
 
 namespace pegasos {
-
-struct KernelSdcaOptions {
-    double tol, max_epochs;
-    std::uint64_t seed;
-};
+namespace {
 
 template <class Real>
 class KernelSdca {
@@ -117,5 +111,14 @@ private:
     std::vector<RowNumber> expected_;
     std::uint64_t updates_ = 0;
 };
+
+}  // namespace
+
+KernelSolution solve_kernel_sdca(const KernelTask& task, const KernelSdcaOptions& options,
+                                 const std::vector<double>& start, const std::vector<RowNumber>& sequence) {
+    return task.with_gram([&]<class Real>(Gram<Real>& gram) {
+        return KernelSdca<Real>(task.problem, gram, options, task.context).run(start, sequence);
+    });
+}
 
 }  // namespace pegasos

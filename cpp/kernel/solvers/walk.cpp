@@ -13,28 +13,15 @@
 // What is looked at, and returned: the last w; the mean of all, or of the last half to three quarters of
 // them; or one of them at random (S4's online-to-batch conversions). With `best` it is the best that was
 // looked at.
-#pragma once
-
 #include <cmath>
 #include <numeric>
 
 #include "base/random.hpp"
-#include "kernel/certificate.hpp"
 #include "kernel/responses.hpp"
+#include "kernel/solvers/solve.hpp"
 
 namespace pegasos {
-
-enum class WalkOutput { last, average, suffix, random };
-
-struct KernelWalkOptions {
-    bool perceptron;
-    std::size_t batch;
-    bool project;
-    WalkOutput output;
-    bool best;
-    double lambda, tol;
-    std::uint64_t max_steps, seed;
-};
+namespace {
 
 template <class Real>
 class KernelWalk {
@@ -248,5 +235,16 @@ private:
     std::vector<double> beta_, f_;
     std::vector<RowNumber> expected_, adding_;
 };
+
+}  // namespace
+
+KernelSolution solve_kernel_walk(const KernelTask& task, const KernelWalkOptions& options,
+                                 const Labelled& examples, Sampler& sampler, const HoldOut& held_out) {
+    return task.with_gram([&]<class Real>(Gram<Real>& gram) {
+        return KernelWalk<Real>(task.problem, examples.labels, examples.weights, gram, options, sampler,
+                                held_out, task.context)
+            .run();
+    });
+}
 
 }  // namespace pegasos

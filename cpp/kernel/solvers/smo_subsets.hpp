@@ -1,4 +1,4 @@
-// Parts of a kernel problem that SMO solves on their own (kernel_problem.hpp has the symbols).
+// Parts of a kernel problem that SMO solves on their own (problem.hpp has the symbols).
 //
 // The problem of some examples, the others as they are, is one of the same form in what changes: with
 // delta = beta - beta' it has the targets u' - b, the bounds lo - beta' and hi - beta', and begins at zero.
@@ -21,14 +21,14 @@
 
 namespace pegasos {
 
-struct SmoPart {
+struct SmoSubset {
     std::vector<RowNumber> rows, others;  // examples
     std::vector<RowNumber> variables;     // of the whole problem
     KernelProblem problem;
 
     /// The examples i with some[i], at beta, its responses and intercept.
-    SmoPart(const KernelProblem& whole, const std::vector<bool>& some, const std::vector<double>& beta,
-            const std::vector<double>& f, double b) {
+    SmoSubset(const KernelProblem& whole, const std::vector<bool>& some, const std::vector<double>& beta,
+              const std::vector<double>& f, double b) {
         std::vector<RowNumber> numbers(whole.n_rows);
         for (std::size_t i = 0; i < whole.n_rows; ++i) {
             numbers[i] = static_cast<RowNumber>(rows.size());
