@@ -123,7 +123,7 @@ def objective(X, y, w, parameters):
     return penalty @ w**2 / 2 + parameters["C"] * sizes.sum()
 
 
-def solve_two(X, y, parameters):
+def optimum_of_two(X, y, parameters):
     """Optimum and lower bound of a linear problem whose y is -1 or 1, or a target."""
     rows, penalty = columns(X, parameters)
     (n, d), C = rows.shape, parameters["C"]
@@ -166,7 +166,7 @@ def joint_objective(rows, y, W, parameters):
     return (W**2).sum() / 2 + parameters["C"] * sizes.sum()
 
 
-def solve_joint(X, y, parameters):
+def optimum_of_joint(X, y, parameters):
     """Optimum and lower bound for all classes together."""
     rows, _ = columns(X, parameters)
     (n, d), C, k = rows.shape, parameters["C"], y.max() + 1
@@ -206,7 +206,7 @@ def joint_newton(rows, y, C, k):
     return value, value - (gradient(W) ** 2).sum() / 2
 
 
-def solve_kernel(X, y, parameters, epsilon=None):
+def optimum_of_kernel(X, y, parameters, epsilon=None):
     """Optimum and lower bound with a kernel: of the dual problem, whose multiplier is the intercept."""
     K, n, C = rbf_kernel(X, gamma=parameters["gamma"]), len(y), parameters["C"]
     equations = int(parameters.get("fit_intercept", True))
@@ -229,11 +229,11 @@ def solve(problem):
     X, y, parameters = problem.X, problem.y, problem.parameters
     if problem.estimator in ("LinearSVR", "SVR"):
         if problem.estimator == "SVR":
-            return solve_kernel(X, y, parameters, parameters["epsilon"])
-        return solve_two(X, y, parameters)
+            return optimum_of_kernel(X, y, parameters, parameters["epsilon"])
+        return optimum_of_two(X, y, parameters)
     if parameters.get("multi_class") == "joint":
-        return solve_joint(X, y, parameters)
-    one = solve_kernel if problem.estimator == "SVC" else solve_two
+        return optimum_of_joint(X, y, parameters)
+    one = optimum_of_kernel if problem.estimator == "SVC" else optimum_of_two
     k = y.max() + 1
     if k == 2:
         return one(X, 2.0 * y - 1, parameters)
