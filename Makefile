@@ -6,13 +6,18 @@ BIN := $(VENV)/bin
 CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 SOURCES := pyproject.toml CMakeLists.txt $(CPP) $(shell find src -name '*.py' -o -name 'py.typed')
 
-.PHONY: demo test lint install docs bench fuzz audit clean
+.PHONY: demo test test-slow lint install docs bench fuzz audit clean
 
-demo: install
+demo: $(VENV)/built
 	$(BIN)/pegasos demo
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --pyargs tests pegasos README.md docs
+
+# What takes longer: all builds of the core in a wheel, the benchmarks at a tiny size, an audit.
+test-slow: install
+	$(BIN)/python -m pytest -n 2 -m slow tests
+	$(BIN)/python -m tests.audit --certificates 20000 --processes 2
 
 lint: install
 	$(BIN)/ruff check .
@@ -51,9 +56,15 @@ $(VENV)/tools: pyproject.toml
 	touch $@
 
 # Without build isolation, so that a second build compiles only what changed.
-$(VENV)/installed: $(VENV)/tools $(SOURCES)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -C cmake.define.PEGASOS_WERROR=ON ".[dev]"
+PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -C cmake.define.PEGASOS_WERROR=ON
+
+$(VENV)/built: $(VENV)/tools $(SOURCES)
+	$(PIP_INSTALL) .
 	touch $@
+
+$(VENV)/installed: $(VENV)/tools $(SOURCES)
+	$(PIP_INSTALL) ".[dev]"
+	touch $(VENV)/built $@
 
 clean:
 	rm -rf build dist $(VENV) docs/_build

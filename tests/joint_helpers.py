@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from functools import cache
 
-import helpers
+import linear_helpers
 import numpy as np
 import pytest
-from helpers import IRRATIONAL, RUN_OPTIONS, STORAGES, make_run, storage_name
+from linear_helpers import IRRATIONAL, RUN_OPTIONS, STORAGES, make_run, storage_name
 
 from pegasos._core import native
 from pegasos.problems.joint import JointProblem
@@ -18,7 +18,7 @@ any_storage = pytest.mark.parametrize("storage", STORAGES, ids=storage_name)
 
 
 @dataclass(frozen=True, eq=False)
-class Problem(helpers.Problem):
+class Problem(linear_helpers.Problem):
     """With class numbers for labels, and costs."""
 
     cost: np.ndarray | None = None

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from helpers import IRRATIONAL, make_run
+from linear_helpers import IRRATIONAL, make_run
 
 from pegasos._core import native
 from pegasos.problems import kernel as kernel_problem

@@ -58,4 +58,12 @@ private:
     bool aged_, told_ = false;
 };
 
+/// The epoch after which a solver of random steps checks next. Its gap falls about as 1 / epochs, which tells
+/// when it may reach tol; never before a third, never after twice the epochs so far, so that checks stay a
+/// small part of the whole and a fit runs on for little longer than it must.
+inline std::uint64_t next_check_after(std::uint64_t epoch, double gap, double tol) {
+    const double growth = tol > 0 ? std::clamp(gap / tol, 4.0 / 3, 2.0) : 2;
+    return std::max(epoch + 1, static_cast<std::uint64_t>(static_cast<double>(epoch) * growth));
+}
+
 }  // namespace pegasos

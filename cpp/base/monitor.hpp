@@ -11,16 +11,17 @@ namespace pegasos {
 
 class Monitor {
 public:
-    using Clock = std::chrono::steady_clock;
-
     /// `elapsed`: seconds the fit has already taken. `heartbeat(epoch, seconds)` may throw to end the solve.
-    Monitor(double elapsed, double max_seconds, std::function<void(double, double)> heartbeat)
-        : start_(Clock::now()),
+    /// `clock` tells the seconds since some moment; where it is empty, the system's steady clock does.
+    Monitor(double elapsed, double max_seconds, std::function<void(double, double)> heartbeat,
+            std::function<double()> clock)
+        : clock_(clock ? std::move(clock) : steady),
+          start_(clock_()),
           elapsed_(elapsed),
           max_seconds_(max_seconds),
           heartbeat_(std::move(heartbeat)) {}
 
-    double seconds() const { return elapsed_ + std::chrono::duration<double>(Clock::now() - start_).count(); }
+    double seconds() const { return elapsed_ + (clock_() - start_); }
     bool timed_out() const { return timed_out_; }
 
     /// How far the run is, for the progress report.
@@ -45,8 +46,12 @@ public:
     }
 
 private:
-    Clock::time_point start_;
-    double elapsed_, max_seconds_, last_beat_ = 0, epoch_ = 0;
+    static double steady() {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    }
+
+    std::function<double()> clock_;
+    double start_, elapsed_, max_seconds_, last_beat_ = 0, epoch_ = 0;
     std::function<void(double, double)> heartbeat_;
     std::size_t pending_ = 0;
     bool timed_out_ = false;

@@ -10,8 +10,9 @@
 #include <variant>
 
 #include "arrays.hpp"
-#include "instances/kernel_dispatch.hpp"
-#include "kernel/solvers/newton_steps.hpp"
+#include "kernel/point_kernel.hpp"
+#include "kernel/solvers/solve.hpp"
+#include "kernel/water_level.hpp"
 #include "run.hpp"
 
 namespace nb = nanobind;
@@ -45,39 +46,14 @@ BoundPoints csr_points(const Vector<T>& values, const Vector<std::int32_t>& colu
 /// Values, columns and row starts of a dense matrix, without its zeros; None where more than `most` entries
 /// are not zero.
 template <class T>
-nb::object sparse_entries(const Matrix<T>& X, std::size_t most, const Run& run) {
-    const std::size_t n = X.shape(0), d = X.shape(1);
-    const T* rows = X.data();
-    std::vector<std::int64_t> starts(n + 1);
-    GrowingArray<std::int32_t> columns;
-    GrowingArray<T> values;
-    const bool few = with_context(run, [&](Context& context) {
-        context.team.run_ranges(n, [&](std::size_t, std::size_t first, std::size_t last) {
-            for (std::size_t i = first; i < last; ++i)
-                starts[i + 1] =
-                    static_cast<std::int64_t>(d) - std::count(rows + i * d, rows + (i + 1) * d, T{0});
-        });
-        for (std::size_t i = 0; i < n; ++i) starts[i + 1] += starts[i];
-        const auto total = static_cast<std::size_t>(starts[n]);
-        if (total > most) return false;
-        columns.set_capacity(total);
-        values.set_capacity(total);
-        context.team.run_ranges(n, [&](std::size_t, std::size_t first, std::size_t last) {
-            for (std::size_t i = first; i < last; ++i) {
-                auto k = static_cast<std::size_t>(starts[i]);
-                for (std::size_t j = 0; j < d; ++j) {
-                    const T value = rows[i * d + j];
-                    if (value == 0) continue;
-                    columns.data()[k] = static_cast<std::int32_t>(j);
-                    values.data()[k++] = value;
-                }
-            }
-        });
-        return true;
+nb::object entries_of(const Matrix<T>& X, std::size_t most, const Run& run) {
+    auto found = with_context(run, [&](Context& context) {
+        return sparse_entries(X.data(), X.shape(0), X.shape(1), most, context.team);
     });
-    if (!few) return nb::none();
-    const auto total = static_cast<std::size_t>(starts[n]);
-    return nb::make_tuple(released(values, total), released(columns, total), to_numpy(std::move(starts)));
+    if (!found) return nb::none();
+    const auto total = static_cast<std::size_t>(found->starts.back());
+    return nb::make_tuple(released(found->values, total), released(found->columns, total),
+                          to_numpy(std::move(found->starts)));
 }
 
 Kernel make_kernel(const std::string& name, double gamma, double coef0, int degree, bool differences) {
@@ -86,7 +62,7 @@ Kernel make_kernel(const std::string& name, double gamma, double coef0, int degr
 
 /// A kernel matrix that is computed when asked for; holds what it is computed from.
 struct BoundSource {
-    std::variant<std::unique_ptr<KernelSource<float>>, std::unique_ptr<KernelSource<double>>> source;
+    AnySource source;
     std::vector<nb::object> owners;
 
     std::size_t size() const {
@@ -168,8 +144,7 @@ BoundSums point_sums(const BoundPoints& points, const Kernel& kernel,
                 throw std::invalid_argument("differences are those of dense examples");
             std::vector<double> less;
             if (shift) less = to_vector(*shift, p.n_features);
-            return BoundSums{std::make_unique<PointSums<Given>>(p, kernel, std::move(less), compensated),
-                             points.owners};
+            return BoundSums{sums_of_points(p, kernel, std::move(less), compensated), points.owners};
         },
         points.points);
 }
@@ -177,7 +152,7 @@ BoundSums point_sums(const BoundPoints& points, const Kernel& kernel,
 template <class Given>
 BoundSums given_sums(const Matrix<Given>& K) {
     if (K.shape(0) != K.shape(1)) throw std::invalid_argument("a kernel matrix is square");
-    return {std::make_unique<GivenSums<Given>>(K.data(), K.shape(0)), {nb::cast(K)}};
+    return {sums_of_matrix(K.data(), K.shape(0)), {nb::cast(K)}};
 }
 
 KernelBounds judge_machine(const BoundSums& sums, const KernelProblem& problem, const Run& run,
@@ -190,11 +165,10 @@ KernelBounds judge_machine(const BoundSums& sums, const KernelProblem& problem, 
     });
 }
 
-/// Bounds from responses that are off by at most `error`, at an intercept.
 KernelBounds machine_bounds(const KernelProblem& problem, const Vector<double>& beta,
                             const Vector<double>& responses, double error, double b) {
-    return bounds_of(problem, to_vector(beta, problem.size()), to_vector(responses, problem.n_rows), b,
-                     std::numeric_limits<double>::infinity(), [&](std::size_t) { return error; });
+    return bounds_at(problem, to_vector(beta, problem.size()), to_vector(responses, problem.n_rows), error,
+                     b);
 }
 
 KernelProblem make_problem(const BoundSource& source, const Vector<RowNumber>& row, const Vector<double>& t,
@@ -204,18 +178,13 @@ KernelProblem make_problem(const BoundSource& source, const Vector<RowNumber>& r
             to_vector(t, m), to_vector(lo, m), to_vector(hi, m)};
 }
 
-/// f(task) in the precision of the source.
+/// f(task).
 template <class F>
-KernelSolution solve_kernel(const BoundSource& source, const KernelProblem& problem, const Run& run,
-                            std::size_t cached_rows, F f) {
+KernelSolution solve(const BoundSource& source, const KernelProblem& problem, const Run& run,
+                     std::size_t cached_rows, F f) {
     if (problem.n_rows != source.size()) throw std::invalid_argument("lengths differ");
-    return with_context(run, [&](Context& context) {
-        return std::visit(
-            [&]<class Real>(const std::unique_ptr<KernelSource<Real>>& s) {
-                return f(KernelTask<Real>{problem, *s, cached_rows, context});
-            },
-            source.source);
-    });
+    return with_context(
+        run, [&](Context& context) { return f(KernelTask{problem, source.source, cached_rows, context}); });
 }
 
 KernelSolution smo(const BoundSource& source, const KernelProblem& problem, const Run& run,
@@ -224,8 +193,8 @@ KernelSolution smo(const BoundSource& source, const KernelProblem& problem, cons
                    const std::optional<Vector<double>>& start) {
     const SmoOptions options{tol, max_epochs, working_set, block, seed, part_from};
     const std::vector<double> begin = to_vector(start, problem.size());
-    return solve_kernel(source, problem, run, cached_rows,
-                        [&](const auto& task) { return solve_smo(task, options, begin); });
+    return solve(source, problem, run, cached_rows,
+                 [&](const KernelTask& task) { return solve_smo(task, options, begin); });
 }
 
 KernelSolution kernel_sdca(const BoundSource& source, const KernelProblem& problem, const Run& run,
@@ -235,8 +204,8 @@ KernelSolution kernel_sdca(const BoundSource& source, const KernelProblem& probl
     const KernelSdcaOptions options{tol, max_epochs, seed};
     const std::vector<double> begin = to_vector(start, problem.size());
     const std::vector<RowNumber> visits = to_rows(sequence, problem.size());
-    return solve_kernel(source, problem, run, cached_rows,
-                        [&](const auto& task) { return solve_kernel_sdca(task, options, begin, visits); });
+    return solve(source, problem, run, cached_rows,
+                 [&](const KernelTask& task) { return solve_kernel_sdca(task, options, begin, visits); });
 }
 
 WalkOutput walk_output_named(const std::string& name) {
@@ -274,7 +243,7 @@ KernelSolution kernel_walk(const BoundSource& source, const KernelProblem& probl
     const HoldOut others = make_hold_out(problem, examples, held_out, patience);
     const auto sampler =
         make_sampler(sampling, to_rows(sequence, problem.size()), problem.size(), batch, seed);
-    return solve_kernel(source, problem, run, cached_rows, [&](const auto& task) {
+    return solve(source, problem, run, cached_rows, [&](const KernelTask& task) {
         return solve_kernel_walk(task, options, examples, *sampler, others);
     });
 }
@@ -294,8 +263,8 @@ KernelSolution sbp(const BoundSource& source, const KernelProblem& problem, cons
         const std::vector<double> draws = to_vector(uniforms, rows.size());
         for (std::size_t k = 0; k < draws.size(); ++k) given.push_back({rows[k], draws[k]});
     }
-    return solve_kernel(source, problem, run, cached_rows,
-                        [&](const auto& task) { return solve_sbp(task, options, examples, given, others); });
+    return solve(source, problem, run, cached_rows,
+                 [&](const KernelTask& task) { return solve_sbp(task, options, examples, given, others); });
 }
 
 /// For tests: gamma, b, the levels and shares of both basins over y_i g_i, for rows of g and volumes in turn.
@@ -314,26 +283,18 @@ std::vector<std::vector<double>> water_levels(const Matrix<double>& g, const Vec
     return found;
 }
 
-/// For tests: beta after so many joint steps of a problem with the targets t.
-nb::ndarray<nb::numpy, double, nb::ndim<1>> joint_steps(const Matrix<double>& K, const Vector<double>& t,
-                                                        const Vector<double>& lo, const Vector<double>& hi,
-                                                        const Vector<double>& beta, bool intercept,
-                                                        std::size_t steps, const Run& run) {
+/// For tests: beta after so many Newton steps of a problem with the targets t.
+nb::ndarray<nb::numpy, double, nb::ndim<1>> newton_steps(const Matrix<double>& K, const Vector<double>& t,
+                                                         const Vector<double>& lo, const Vector<double>& hi,
+                                                         const Vector<double>& beta, bool intercept,
+                                                         std::size_t steps, const Run& run) {
     const std::size_t n = K.shape(0);
     for (const Vector<double>& own : {t, lo, hi, beta})
         if (own.shape(0) != n || K.shape(1) != n) throw std::invalid_argument("lengths differ");
-    DenseProblem<double> p;
-    p.resize(n);
-    for (std::size_t i = 0; i < n; ++i) std::copy_n(K.data() + i * n, n, p.row(i));
-    for (std::size_t i = 0; i < n; ++i) {
-        double slope = t.data()[i];
-        for (std::size_t j = 0; j < n; ++j) slope -= p.row(i)[j] * beta.data()[j];
-        p.set(i, beta.data()[i], lo.data()[i], hi.data()[i], slope);
-    }
-    with_context(run, [&](Context& context) {
-        return JointSteps<double>(intercept, context.team, context.monitor).run(p, steps);
-    });
-    return to_numpy(p.beta);
+    return to_numpy(with_context(run, [&](Context& context) {
+        return make_newton_steps(K.data(), {t.data(), n}, {lo.data(), n}, {hi.data(), n}, {beta.data(), n},
+                                 intercept, steps, context);
+    }));
 }
 
 nb::ndarray<nb::numpy, double, nb::ndim<1>> kernel_decisions(const Kernel& kernel, const BoundPoints& few,
@@ -346,7 +307,8 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> kernel_decisions(const Kernel& kerne
                 throw std::invalid_argument("lengths differ");
             std::vector<double> out(m.n * n_out);
             with_context(run, [&](Context& context) {
-                add_decisions(kernel, f, {coef.data(), coef.shape(0)}, n_out, m, out.data(), context);
+                add_decisions(kernel, f, {coef.data(), coef.shape(0)}, n_out, m, out.data(), context.team,
+                              context.monitor);
             });
             return to_numpy(std::move(out));
         },
@@ -368,8 +330,8 @@ void bind_kernel(nb::module_& m) {
     m.def("dense_points", &dense_points<double>, "X"_a.noconvert());
     m.def("csr_points", &csr_points<float>, "values"_a.noconvert(), "columns"_a, "starts"_a, "n_features"_a);
     m.def("csr_points", &csr_points<double>, "values"_a.noconvert(), "columns"_a, "starts"_a, "n_features"_a);
-    m.def("sparse_entries", &sparse_entries<float>, "X"_a.noconvert(), "most"_a, "run"_a);
-    m.def("sparse_entries", &sparse_entries<double>, "X"_a.noconvert(), "most"_a, "run"_a);
+    m.def("sparse_entries", &entries_of<float>, "X"_a.noconvert(), "most"_a, "run"_a);
+    m.def("sparse_entries", &entries_of<double>, "X"_a.noconvert(), "most"_a, "run"_a);
     nb::class_<Kernel>(m, "Kernel", "A function of two examples.")
         .def(
             "__init__",
@@ -447,7 +409,7 @@ void bind_kernel(nb::module_& m) {
     m.def("sbp", &sbp, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "labels"_a,
           "weights"_a, "nu"_a, "C"_a, "tol"_a, "max_steps"_a, "seed"_a, "proposals"_a.none(),
           "uniforms"_a.none(), "held_out"_a.none(), "patience"_a);
-    m.def("joint_steps", &joint_steps, "K"_a, "t"_a, "lo"_a, "hi"_a, "beta"_a, "intercept"_a, "steps"_a,
+    m.def("newton_steps", &newton_steps, "K"_a, "t"_a, "lo"_a, "hi"_a, "beta"_a, "intercept"_a, "steps"_a,
           "run"_a);
     m.def("water_levels", &water_levels, "g"_a, "labels"_a, "weights"_a, "two"_a, "volumes"_a);
     m.def("kernel_decisions", &kernel_decisions, "kernel"_a, "few"_a, "coef"_a, "n_out"_a, "many"_a, "run"_a);

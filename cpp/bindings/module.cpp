@@ -142,9 +142,9 @@ Bounds certify_point(const BoundProblem& bound, const Run& run, const Vector<dou
 
 }  // namespace
 
-void bind_chain(nb::module_& m);     // chain.cpp
 void bind_features(nb::module_& m);  // features.cpp
 void bind_joint(nb::module_& m);     // joint.cpp
+void bind_sequence(nb::module_& m);  // sequence.cpp
 void bind_kernel(nb::module_& m);    // kernel.cpp
 void bind_part(nb::module_& m);      // part.cpp
 void bind_probes(nb::module_& m);    // probes.cpp
@@ -172,11 +172,12 @@ NB_MODULE(PEGASOS_MODULE, m) {
     nb::class_<BoundProblem>(m, "Problem", "Rows, labels or targets, weights, C and loss.")
         .def("__init__", &make_problem, "rows"_a, "y"_a, "s"_a, "C"_a, "loss"_a, "free_intercept"_a = false,
              "epsilon"_a = 0.0, nb::keep_alive<1, 2>());
-    nb::class_<Run>(m, "Run", "Threads, time limit and callbacks of a run.")
-        .def(
-            nb::init<std::size_t, double, double, std::optional<nb::callable>, std::optional<nb::callable>>(),
-            "n_jobs"_a = 1, "elapsed"_a = 0.0, "max_seconds"_a = std::numeric_limits<double>::infinity(),
-            "report"_a.none() = nb::none(), "progress"_a.none() = nb::none());
+    nb::class_<Run>(m, "Run",
+                    "Threads, time limit and callbacks of a run; `clock` tells the time, where given.")
+        .def(nb::init<std::size_t, double, double, std::optional<nb::callable>, std::optional<nb::callable>,
+                      std::optional<nb::callable>>(),
+             "n_jobs"_a = 1, "elapsed"_a = 0.0, "max_seconds"_a = std::numeric_limits<double>::infinity(),
+             "report"_a.none() = nb::none(), "progress"_a.none() = nb::none(), "clock"_a.none() = nb::none());
 
     nb::class_<RowsReport>(m, "RowsReport",
                            "What `inspect` found; row numbers are -1 where nothing is wrong.")
@@ -259,7 +260,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.def("interior_point", &interior_point, "problem"_a, "run"_a, nb::kw_only(), "max_iterations"_a, "tol"_a,
           "start_w"_a.none(), "start_t"_a, "start_q"_a.none(), "goal"_a = 0.0);
 
-    bind_chain(m);
+    bind_sequence(m);
 
     bind_features(m);
     bind_joint(m);

@@ -4,12 +4,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/best_intercept.hpp"
 #include "base/random.hpp"
 #include "base/rounding.hpp"
 #include "base/sampling.hpp"
 #include "base/vector_math.hpp"
-#include "instances/joint_dispatch.hpp"
-#include "linear/best_intercept.hpp"
+#include "classes/multiclass.hpp"
 #include "linear/scaled_vector.hpp"
 #include "rows/rows.hpp"
 
@@ -88,13 +88,10 @@ std::pair<std::vector<double>, double> joint_step(const std::string& loss, const
     AlignedVector<double> f(padded(K)), p(padded(K));
     std::copy(scores.begin(), scores.end(), f.begin());
     std::copy(from.begin(), from.end(), p.begin());
-    return with_joint_loss(loss, [&]<class Loss>() {
-        Loss each(cost, K);
-        JointRow row{1, a, each.dual(p.data(), y), y, JointRow::none};
-        const Visit visit = each.visit(f.data(), row, p.data(), a);
-        return std::pair{std::vector<double>(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(K)),
-                         visit.gap};
-    });
+    const auto each = JointLoss::named(loss, cost, K);
+    JointRow row{1, a, each->dual(p.data(), y), y, JointRow::none};
+    const JointVisit visit = each->make_ascent()->visit(f.data(), row, p.data(), a);
+    return {std::vector<double>(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(K)), visit.gap};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -41,7 +42,7 @@ struct Held {
 struct Run {
     std::size_t n_jobs;
     double elapsed, max_seconds;
-    std::optional<nb::callable> report, progress;
+    std::optional<nb::callable> report, progress, clock;
 };
 
 inline std::vector<double> to_vector(const std::optional<Vector<double>>& array, std::size_t size) {
@@ -61,11 +62,19 @@ inline std::vector<RowNumber> to_rows(const std::optional<Vector<RowNumber>>& ar
 /// Calls f(context) without the GIL; what the core calls back takes it, and lets Ctrl-C through.
 template <class F>
 auto with_context(const Run& run, F f) {
-    Monitor monitor(run.elapsed, run.max_seconds, [&](double epoch, double seconds) {
+    const auto heartbeat = [&](double epoch, double seconds) {
         nb::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
         if (run.progress) (*run.progress)(epoch, seconds);
-    });
+    };
+    std::function<double()> clock;
+    if (run.clock) {
+        clock = [&] {
+            nb::gil_scoped_acquire gil;
+            return nb::cast<double>((*run.clock)());
+        };
+    }
+    Monitor monitor(run.elapsed, run.max_seconds, heartbeat, clock);
     const auto report = [&](const Record& record) {
         nb::gil_scoped_acquire gil;
         if (run.report) (*run.report)(record.seconds, record.epoch, record.primal, record.dual);

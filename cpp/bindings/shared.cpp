@@ -8,7 +8,7 @@
 
 #include "arrays.hpp"
 #include "bound_problem.hpp"
-#include "instances/shared_dispatch.hpp"
+#include "classes/solvers/shared_sdca.hpp"
 #include "run.hpp"
 
 namespace nb = nanobind;
@@ -32,14 +32,11 @@ std::vector<Solution> shared_sdca(const BoundProblem& bound, const Run& run, std
         nb::gil_scoped_acquire gil;
         if (report) (*report)(k, record.seconds, record.epoch, record.primal, record.dual);
     };
-    const SharedSdcaRequest request{
-        {first, last, shrink, blocks, tol, max_epochs, shared_epochs, keep_points, seed},
-        to_rows(sequence, problem.n_rows()),
-        tell};
-    return with_context(run, [&](Context& context) {
-        return problem.rows.visit(
-            [&](const auto& rows) { return solve_shared_sdca(rows, problem, request, context); });
-    });
+    const SharedSdcaOptions options{
+        first,      last,          shrink,      blocks, tol,
+        max_epochs, shared_epochs, keep_points, seed,   to_rows(sequence, problem.n_rows())};
+    return with_context(run,
+                        [&](Context& context) { return solve_shared_sdca(problem, options, tell, context); });
 }
 
 }  // namespace

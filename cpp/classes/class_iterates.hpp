@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
 
 #include "base/sampling.hpp"
 #include "base/solution.hpp"
+#include "base/suffix.hpp"
 #include "classes/class_matrix.hpp"
-#include "linear/solvers/subgradient.hpp"
 
 namespace pegasos {
 
@@ -90,9 +91,12 @@ public:
     void value(ClassMatrix<double>& out) const {
         for (std::size_t j = 0; j < V_.values().size(); ++j) out.values()[j] = a_ * V_.values()[j];
     }
-    void sum_of_iterates(ClassMatrix<double>& out) const {
-        for (std::size_t j = 0; j < V_.values().size(); ++j)
-            out.values()[j] = sum_of_scales_ * V_.values()[j] + U_.values()[j];
+    /// Padded as the matrix is.
+    std::vector<double> sum_of_iterates() const {
+        std::vector<double> sum(V_.values().size());
+        for (std::size_t j = 0; j < sum.size(); ++j)
+            sum[j] = sum_of_scales_ * V_.values()[j] + U_.values()[j];
+        return sum;
     }
 
 private:
@@ -134,104 +138,32 @@ public:
 
     ScaledClasses& W() { return W_; }
 
-    /// n: the examples of an epoch. `step(block, at)` makes a step on the batch at block[at], block[at + 1],
-    /// ..., or returns false when the time is up. `check()` gives the bounds at `out`, which at the end has
-    /// what to return.
-    template <class Step, class Check>
-    Solution run(std::size_t n, Sampler& sampler, Context& context, ClassMatrix<double>& out, Step step,
-                 Check check) {
-        n_ = n;
-        Solution solution;
-        solution.reason = "budget";
-        const bool keep = is_best(options_.output);
-        ClassMatrix<double> best(keep ? n_rows_ : 0, n_classes_);
-        std::uint64_t next_epoch = 1;
-        for (;;) {
-            const std::uint64_t next_check = steps_in(next_epoch);
-            const bool alive =
-                advance(std::min({options_.max_steps, next_check, next_snapshot()}), sampler, context, step);
-            if (steps_ == next_snapshot()) take_snapshot();
-            const bool last = !alive || steps_ == options_.max_steps;
-            if (!alive) solution.reason = "max_time";
-            if (steps_ == next_check || last) {
-                output(out);
-                if (solution.take(context, epochs(), check(), keep).w && keep) std::swap(best, out);
-                const char* reason = solution.bounds.reason(options_.tol, nullptr);
-                if (reason && (alive || solution.bounds.reached(options_.tol))) solution.reason = reason;
-                if (reason || last) break;
-                next_epoch = next_check_after(next_epoch, solution.bounds.gap());
-            }
-        }
-        if (keep) std::swap(best, out);
-        solution.steps = steps_;
-        solution.epochs = epochs();
-        solution.seconds = context.monitor.seconds();
-        return solution;
-    }
+    /// Makes the steps of a block of rows, a batch after the other; how many, which is all of them unless the
+    /// time is up.
+    using Steps = std::function<std::uint64_t(std::span<const RowNumber>)>;
+
+    /// n: the examples of an epoch. `check()` gives the bounds at `out`, which at the end has what to return.
+    Solution run(std::size_t n, Sampler& sampler, Context& context, ClassMatrix<double>& out,
+                 const Steps& make_steps, const std::function<Bounds()>& check);
 
 private:
-    struct Snapshot {
-        std::uint64_t steps;
-        ClassMatrix<double> sum;
-    };
     static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
     double epochs() const { return static_cast<double>(steps_ * options_.batch) / static_cast<double>(n_); }
     std::uint64_t steps_in(std::uint64_t epochs) const {
         return (epochs * n_ + options_.batch - 1) / options_.batch;
     }
-    std::uint64_t next_check_after(std::uint64_t epoch, double gap) const {
-        const double growth = options_.tol > 0 ? std::clamp(gap / options_.tol, 4.0 / 3, 2.0) : 2;
-        std::uint64_t next =
-            std::max(epoch + 1, static_cast<std::uint64_t>(static_cast<double>(epoch) * growth));
-        while (steps_in(next) <= steps_) ++next;  // a batch may hold several epochs
-        return next;
-    }
-
-    /// Makes steps until `steps_ == target`; false when the time is up.
-    template <class Step>
-    bool advance(std::uint64_t target, Sampler& sampler, Context& context, Step step) {
-        while (steps_ < target) {
-            const std::uint64_t count =
-                std::min<std::uint64_t>(target - steps_, block_.size() / options_.batch);
-            const std::span<RowNumber> block(block_.data(), count * options_.batch);
-            sampler.fill(block);
-            context.monitor.at_epoch(epochs());
-            for (std::size_t at = 0; at < block.size(); at += options_.batch) {
-                if (!step(block, at)) return false;
-                ++steps_;
-            }
-        }
-        return true;
-    }
-
-    /// The matrix to check.
-    void output(ClassMatrix<double>& W) const {
-        if (!is_mean(options_.output) || steps_ == 0) return W_.value(W);
-        W_.sum_of_iterates(W);
-        const Snapshot* from = nullptr;
-        for (const auto& snapshot : snapshots_)
-            if (snapshot.steps * 2 <= steps_) from = &snapshot;
-        const double count = static_cast<double>(steps_ - (from ? from->steps : 0));
-        for (std::size_t j = 0; j < W.values().size(); ++j)
-            W.values()[j] = (W.values()[j] - (from ? from->sum.values()[j] : 0)) / count;
-    }
-
-    std::uint64_t next_snapshot() const { return is_suffix(options_.output) ? snapshot_at_ : never; }
-    void take_snapshot() {
-        if (snapshots_.size() == 2) snapshots_.erase(snapshots_.begin());
-        snapshots_.push_back({steps_, {n_rows_, n_classes_}});
-        W_.sum_of_iterates(snapshots_.back().sum);
-        snapshot_at_ *= 2;
-    }
+    bool advance(std::uint64_t target, Sampler& sampler, Context& context, const Steps& make_steps);
+    void output(ClassMatrix<double>& W) const;
+    std::uint64_t next_snapshot() const { return is_suffix(options_.output) ? suffix_.next : never; }
 
     const IterateOptions options_;
     const std::size_t n_rows_, n_classes_;
     ScaledClasses W_;
     std::vector<RowNumber> block_;
-    std::vector<Snapshot> snapshots_;
+    Suffix suffix_;
     std::size_t n_ = 1;
-    std::uint64_t steps_ = 0, snapshot_at_ = 1;
+    std::uint64_t steps_ = 0;
 };
 
 }  // namespace pegasos

@@ -8,12 +8,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <span>
 #include <vector>
-
-#include "rows/rows.hpp"
 
 namespace pegasos {
 
@@ -52,6 +49,30 @@ struct ClassChange {
     double change;
 };
 
+/// The work on a row and the numbers of all classes, compiled in class_matrix.cpp for each kind of rows.
+/// W: what a feature has of each class, `stride` apart.
+template <class Rows, class Real>
+struct ClassLoops {
+    /// f = x_i W, of padded length.
+    static void scores(const Rows& rows, std::size_t i, const Real* W, std::size_t stride, double* f);
+    /// W <- W + x_i' step, of all classes.
+    static void add(const Rows& rows, std::size_t i, const Real* step, Real* W, std::size_t stride);
+    /// W <- W + c x_i' change, of a few classes.
+    static void add(const Rows& rows, std::size_t i, double c, std::span<const ClassChange> changes, Real* W,
+                    std::size_t stride);
+};
+
+/// Rows with a single entry of one, in the columns from `offset` on: weights that are of no feature.
+struct UnitRows {
+    std::size_t offset;
+
+    template <class F>
+    void for_each(std::size_t i, F f) const {
+        f(offset + i, 1.0);
+    }
+    double squared_norm(std::size_t) const { return 1; }
+};
+
 template <class Real>
 class ClassMatrix {
 public:
@@ -72,40 +93,20 @@ public:
     /// f = x_i W, of padded length.
     template <class Rows>
     void scores(const Rows& rows, std::size_t i, double* f) const {
-        for (std::size_t at = 0; at < stride_; at += block) {
-            const std::size_t left = std::min(stride_ - at, block);
-            if (left == 64)
-                score_block<64>(rows, i, at, f);
-            else if (left == 48)
-                score_block<48>(rows, i, at, f);
-            else if (left == 32)
-                score_block<32>(rows, i, at, f);
-            else
-                score_block<16>(rows, i, at, f);
-        }
+        ClassLoops<Rows, Real>::scores(rows, i, values_.data(), stride_, f);
     }
 
     /// W <- W + c x_i' change, of all classes.
     template <class Rows>
     void add(const Rows& rows, std::size_t i, double c, const double* change) {
-        Real* d = change_.data();
-        for (std::size_t k = 0; k < stride_; ++k) d[k] = static_cast<Real>(c * change[k]);
-        rows.for_each(i, [&](std::size_t j, double x) {
-            Lanes* w = reinterpret_cast<Lanes*>(row(j));
-            const Lanes* step = reinterpret_cast<const Lanes*>(d);
-            const Real value = static_cast<Real>(x);
-            for (std::size_t v = 0; v < stride_ / width; ++v) w[v] += value * step[v];
-        });
+        for (std::size_t k = 0; k < stride_; ++k) change_[k] = static_cast<Real>(c * change[k]);
+        ClassLoops<Rows, Real>::add(rows, i, change_.data(), values_.data(), stride_);
     }
 
     /// The same of a few classes.
     template <class Rows>
     void add(const Rows& rows, std::size_t i, double c, std::span<const ClassChange> changes) {
-        rows.for_each(i, [&](std::size_t j, double x) {
-            Real* w = row(j);
-            const double cx = c * x;
-            for (const auto& [k, change] : changes) w[k] += static_cast<Real>(cx * change);
-        });
+        ClassLoops<Rows, Real>::add(rows, i, c, changes, values_.data(), stride_);
     }
 
     /// The same by all changes, or by those that are not zero where these are few.
@@ -151,26 +152,6 @@ public:
     }
 
 private:
-    typedef Real Lanes __attribute__((vector_size(64), may_alias));
-    static constexpr std::size_t width = 64 / sizeof(Real), block = 64;
-
-    /// The scores of some classes, in registers until the row ends.
-    template <std::size_t Classes, class Rows>
-    void score_block(const Rows& rows, std::size_t i, std::size_t at, double* f) const {
-        constexpr std::size_t Count = Classes / width;
-        Lanes sum[Count] = {};
-        const Real* start = values_.data() + at;
-        rows.for_each(i, [&](std::size_t j, double x) __attribute__((always_inline)) {
-            const Lanes* w = reinterpret_cast<const Lanes*>(start + j * stride_);
-            const Real value = static_cast<Real>(x);
-#pragma GCC unroll 8
-            for (std::size_t v = 0; v < Count; ++v) sum[v] += value * w[v];
-        });
-        alignas(64) Real out[Classes];
-        std::memcpy(out, sum, sizeof(out));
-        for (std::size_t k = 0; k < Classes; ++k) f[at + k] = static_cast<double>(out[k]);
-    }
-
     std::size_t n_rows_, n_classes_, stride_;
     AlignedVector<Real> values_, change_;
     std::vector<ClassChange> few_;

@@ -2,7 +2,7 @@
 // and threads, the cut into blocks and the kind of source change nothing.
 //
 //   fuzz SEED TRIALS
-#include "instances/svmlight.cpp"
+#include "text/svmlight_parser.cpp"
 
 #include <unistd.h>
 

@@ -142,7 +142,7 @@ ByteRows ByteRows::of(const Points<Real>& points, Team& team) {
     return rows;
 }
 
-/// The few examples, as Table in kernel_blocks.hpp has them: `blocks` times as many as `lines` cache lines
+/// The few examples, as Table in blocks.hpp has them: `blocks` times as many as `lines` cache lines
 /// have lanes.
 template <std::size_t lines, std::size_t blocks>
 class ByteTable {

@@ -1,11 +1,16 @@
 // The examples of a kernel machine, in the precision of the kernel matrix.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
+#include "base/growing_array.hpp"
 #include "base/sampling.hpp"
+#include "base/threads.hpp"
 
 namespace pegasos {
 
@@ -51,5 +56,44 @@ struct Points {
         return sum;
     }
 };
+
+/// Values, columns and row starts of a matrix, without its zeros.
+template <class Real>
+struct SparseEntries {
+    GrowingArray<Real> values;
+    GrowingArray<std::int32_t> columns;
+    std::vector<std::int64_t> starts;
+};
+
+/// Those of a dense matrix of n rows of d numbers; none where more than `most` are not zero.
+template <class Real>
+std::optional<SparseEntries<Real>> sparse_entries(const Real* rows, std::size_t n, std::size_t d,
+                                                  std::size_t most, Team& team) {
+    SparseEntries<Real> found;
+    std::vector<std::int64_t>& starts = found.starts;
+    starts.resize(n + 1);
+    team.run_ranges(n, [&](std::size_t, std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i)
+            starts[i + 1] =
+                static_cast<std::int64_t>(d) - std::count(rows + i * d, rows + (i + 1) * d, Real{0});
+    });
+    for (std::size_t i = 0; i < n; ++i) starts[i + 1] += starts[i];
+    const auto total = static_cast<std::size_t>(starts[n]);
+    if (total > most) return std::nullopt;
+    found.columns.set_capacity(total);
+    found.values.set_capacity(total);
+    team.run_ranges(n, [&](std::size_t, std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) {
+            auto k = static_cast<std::size_t>(starts[i]);
+            for (std::size_t j = 0; j < d; ++j) {
+                const Real value = rows[i * d + j];
+                if (value == 0) continue;
+                found.columns.data()[k] = static_cast<std::int32_t>(j);
+                found.values.data()[k++] = value;
+            }
+        }
+    });
+    return found;
+}
 
 }  // namespace pegasos

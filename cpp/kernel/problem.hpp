@@ -1,7 +1,7 @@
 // The dual problem of a kernel machine, in one form for classification and regression.
 //
 // Variables beta_v, each with the example it belongs to, i(v), a target t_v and bounds lo_v <= 0 <= hi_v, one
-// of which is zero but in parts of a problem (solvers/smo_parts.hpp):
+// of which is zero but in parts of a problem (solvers/smo_subsets.hpp):
 //
 //     maximise  D(beta) = sum_v t_v beta_v - 1/2 sum_vw beta_v beta_w K(x_i(v), x_i(w)),
 //
@@ -24,9 +24,9 @@
 #include <limits>
 #include <vector>
 
+#include "base/best_intercept.hpp"
+#include "base/bounds.hpp"
 #include "base/sampling.hpp"
-#include "linear/best_intercept.hpp"
-#include "linear/certificate.hpp"
 
 namespace pegasos {
 

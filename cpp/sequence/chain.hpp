@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "classes/class_matrix.hpp"
+#include "rows/any_rows.hpp"
 
 namespace pegasos {
 
@@ -74,16 +75,14 @@ private:
 };
 
 /// The sequences, one after the other in `rows`.
-template <class Rows>
-struct ChainProblem {
-    const Rows& rows;
+struct SequenceProblem {
+    const AnyRows& rows;
     std::span<const std::uint64_t> starts;  // of each sequence, and the end of the last one
     std::span<const Label> labels;          // of each position
     std::span<const double> weights;        // of each sequence
     double C;
-    double total_weight;
     std::span<const double> cost;  // n_labels x n_labels: the right one, the other one
-    const Links& barriers;         // zero, or minus infinity where a link is forbidden
+    Links barriers;                // zero, or minus infinity where a link is forbidden
     bool boundaries;               // learn the links `first` and `last`
 
     std::size_t n_labels() const { return barriers.n_labels(); }
@@ -94,7 +93,7 @@ struct ChainProblem {
     const double* costs(std::size_t label) const { return cost.data() + label * n_labels(); }
 
     /// The weights of features, the constant one included.
-    std::size_t dimension() const { return rows.n_features + 1; }
+    std::size_t dimension() const { return rows.dimension(); }
 
     /// Whether the link is a weight: those of the ends may be left out.
     bool learns(std::size_t place) const { return boundaries || place < n_labels() * barriers.stride(); }
@@ -106,18 +105,19 @@ struct ChainProblem {
     }
 };
 
-/// Scores of the labels at each position of a sequence, `stride` apart; with the costs of each against the
-/// right one where `augmented`.
-template <class Rows, class Scorer>
-void score_positions(const ChainProblem<Rows>& problem, std::size_t i, const Scorer& scorer, bool augmented,
+/// Scores of the labels at each position of a sequence, `stride` apart, with the costs of each against the
+/// right one.
+template <class Scorer>
+void score_positions(const SequenceProblem& problem, std::size_t i, const Scorer& scorer,
                      AlignedVector<double>& scores) {
     const std::size_t stride = problem.barriers.stride(), length = problem.length(i),
                       start = problem.start(i);
     if (scores.size() < length * stride) scores.resize(length * stride);
+    problem.rows.visit([&](const auto& rows) {
+        for (std::size_t t = 0; t < length; ++t) scorer.scores(rows, start + t, &scores[t * stride]);
+    });
     for (std::size_t t = 0; t < length; ++t) {
         double* own = &scores[t * stride];
-        scorer.scores(problem.rows, start + t, own);
-        if (!augmented) continue;
         const double* costs = problem.costs(problem.labels[start + t]);
         for (std::size_t k = 0; k < problem.n_labels(); ++k) own[k] += costs[k];
     }

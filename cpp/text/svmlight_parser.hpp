@@ -308,7 +308,7 @@ private:
 template <class T>
 void parse_block(const ReadOptions& options, std::string_view text, const char* limit, Block<T>& block);
 
-// Compiled in instances/svmlight.cpp.
+// Compiled in svmlight_parser.cpp.
 extern template void parse_block<float>(const ReadOptions&, std::string_view, const char*, Block<float>&);
 extern template void parse_block<double>(const ReadOptions&, std::string_view, const char*, Block<double>&);
 

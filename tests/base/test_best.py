@@ -3,7 +3,7 @@
 import joint_helpers
 import numpy as np
 import pytest
-from helpers import make_problem, run, run_interior_point, run_sgd
+from linear_helpers import make_problem, run, run_interior_point, run_sgd
 from sklearn.datasets import make_classification
 
 from pegasos import LinearSVC, LinearSVR, SequenceSVC

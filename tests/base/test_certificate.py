@@ -2,11 +2,10 @@
 
 import math
 import signal
-import time
 
 import numpy as np
 import pytest
-from helpers import STORAGES, Problem, assert_certified, assert_same, make_problem, run, solve, storage_name
+from linear_helpers import STORAGES, Problem, assert_certified, assert_same, make_problem, run, solve, storage_name
 
 from pegasos._core import native
 
@@ -121,12 +120,10 @@ def test_scaling_the_weights_is_scaling_C():
 
 @any_output
 @pytest.mark.parametrize("batch", [1, 4])
-def test_time_limit(output, batch):
-    start = time.perf_counter()
+def test_time_limit(ticks, output, batch):
     solution = run(PROBLEM, output=output, batch=batch, max_seconds=0.05, max_steps=10**10)
-    assert time.perf_counter() - start < 2
     assert solution.reason == "max_time"
-    assert solution.seconds >= 0.05
+    assert 0.05 <= solution.seconds < 1
     assert_certified(PROBLEM, solution)
 
 
@@ -175,7 +172,7 @@ def test_a_signal_ends_the_run():
         signal.signal(signal.SIGALRM, before)
 
 
-def test_report_and_progress_tell_where_the_run_is():
+def test_report_and_progress_tell_where_the_run_is(ticks):
     reports, beats = [], []
     solution = run(
         PROBLEM,

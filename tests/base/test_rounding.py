@@ -8,7 +8,7 @@ import joint_helpers
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers import STORAGES, make_rows, make_run, storage_name
+from linear_helpers import STORAGES, make_rows, make_run, storage_name
 
 from pegasos import LinearSVC, LinearSVR
 from pegasos._core import native

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from helpers import STORAGES, Problem, assert_same, make_problem, make_run, run, storage_name
+from linear_helpers import STORAGES, Problem, assert_same, make_problem, make_run, run, storage_name
 
 from pegasos._core import native
 

@@ -1,7 +1,7 @@
 """w = a v and its tracked norm and sum of iterates (cpp/linear/scaled_vector.hpp)."""
 
 import pytest
-from helpers import assert_same, draw_batches, make_problem, run
+from linear_helpers import assert_same, draw_batches, make_problem, run
 
 from pegasos._core import native
 from pegasos.reference import s0

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -13,7 +12,8 @@ import pytest
 from pegasos.cli.run import run
 from pegasos.datasets import make_text
 from pegasos.io import load_model, write_svmlight
-from pegasos.kernel.svc import SVC, SVR
+from pegasos.kernel.svc import SVC
+from pegasos.kernel.svr import SVR
 from pegasos.linear.svc import LinearSVC
 from pegasos.linear.svr import LinearSVR
 from pegasos.sequence.svc import SequenceSVC
@@ -369,8 +369,7 @@ def test_live_line_on_a_terminal(folder):
     process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=follower)
     os.close(follower)
     shown = b""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+    while True:
         try:
             piece = os.read(leader, 4096)
         except OSError:  # the other end is closed

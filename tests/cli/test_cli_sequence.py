@@ -5,7 +5,7 @@ import json
 import sys
 
 import pytest
-from bio_sentences import as_strings, make_sentences
+from sequence_helpers import as_strings, make_sentences
 
 from pegasos import SequenceSVC
 from pegasos.io import load_model, read_conll, save_model

@@ -63,7 +63,8 @@ def processes(tmp_path, n_workers):
     """A scheduler and workers without nannies, each a process; yields the scheduler's process and a client."""
     file = tmp_path / "scheduler.json"
     here = Path(__file__).parent  # where make_part is, and in the folder above what it imports
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), str(here.parent)])}
+    before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), str(here.parent), *filter(None, before)])}
     with contextlib.ExitStack() as stack:
 
         def start(*command):

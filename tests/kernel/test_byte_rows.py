@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers import make_run
+from linear_helpers import make_run
 from sklearn.metrics.pairwise import rbf_kernel
 
 from pegasos import SVC

@@ -182,9 +182,9 @@ class TestCertificate:
         assert not clf.certificate_.converged
         assert clf.certificate_.reason == "max_iter"
 
-    def test_time(self):
+    def test_time(self, ticks):
         rng = np.random.default_rng(0)
-        Z, y = rng.normal(size=(9000, 5)), rng.integers(0, 3, 9000)  # nothing to learn: slow at this C
+        Z, y = rng.normal(size=(900, 5)), rng.integers(0, 3, 900)  # nothing to learn: slow at this C
         clf = SVC(C=1e6, tol=1e-12, max_time=0.6, solver="smo")
         with pytest.warns(ConvergenceWarning, match=r"3 of 3 problems fell short.*max_time"):
             clf.fit(Z, y)

@@ -6,13 +6,13 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers import make_run
+from linear_helpers import make_run
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import SVC, SVR, io
 from pegasos._core import native
 from pegasos.base.bounds import Bounds
-from pegasos.base.outcome import Method, Solution
+from pegasos.base.outcome import Solution, UsedSolvers
 from pegasos.base.targets import near_middle
 from pegasos.kernel import kernels, layout
 
@@ -274,7 +274,7 @@ class TestIndefinite:
 
 
 def test_bounds_that_contradict_each_other_are_told():
-    found = Solution(None, Bounds(1.0, 1.1, above=0.01), 1.0, 0.0, "tol", [], Method(("a solver",)))
+    found = Solution(None, Bounds(1.0, 1.1, above=0.01), 1.0, 0.0, "tol", [], UsedSolvers(("a solver",)))
     certificate = found.certificate(1e-3)
     assert (certificate.dual, certificate.converged, certificate.reason) == (-math.inf, False, "inconsistent")
     assert certificate.gap == math.inf

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from helpers import make_run
 from kernel_helpers import PRECISIONS, KernelCase, last_point, plain
+from linear_helpers import make_run
 
 from pegasos._core import native
 from pegasos.problems.kernel import make_problem

@@ -191,7 +191,7 @@ def test_a_copy_of_a_block_goes_on():
     np.testing.assert_allclose(half.u, visited.change / 2, rtol=1e-9, atol=1e-12)
 
 
-def test_budgets():
+def test_budgets(ticks):
     X, y = make_data()
     _, (found,), _ = fit(LinearSVC(C=10, tol=1e-12, max_iter=3), cut(X, y))
     assert found.reason == "max_iter"

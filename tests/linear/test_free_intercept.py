@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers import (
+from linear_helpers import (
     STORAGES,
     Problem,
     assert_certified,
@@ -299,14 +299,14 @@ def test_the_search_keeps_to_one_budget_and_one_history():
     assert (steps._last[0].t, steps.certificate_.reason) == (100, "max_steps")
 
 
-def test_the_search_keeps_to_its_time(capfd):
+def test_the_search_keeps_to_its_time(ticks, capfd):
     problem = PROBLEMS["shifted"]
     X, y, _ = data(problem)
     clf = svc(problem, tol=1e-12, max_iter=10**9, max_time=0.3, free_intercept="search", verbose=1)
     with pytest.warns(ConvergenceWarning, match="max_time"):
         clf.fit(X, y)
     assert clf.certificate_.reason == "max_time"
-    assert 0.3 <= clf.certificate_.seconds < 1.5
+    assert 0.3 <= clf.certificate_.seconds < 2
     epochs = [float(line.split()[1].rstrip(",")) for line in capfd.readouterr().err.splitlines() if "epoch" in line]
     assert epochs == sorted(epochs)
 

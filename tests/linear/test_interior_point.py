@@ -2,13 +2,12 @@
 (cpp/linear/solvers/interior_point.hpp)."""
 
 import math
-import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse
-from helpers import (
+from linear_helpers import (
     STORAGES,
     Problem,
     assert_certified,
@@ -313,21 +312,19 @@ def test_warm_start_of_the_estimator_from_another_solver():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_time_limit(n_jobs):
-    X, y = make_classification(20_000, 200, flip_y=0.2, random_state=0)
+def test_time_limit(ticks, n_jobs):
+    X, y = make_classification(4000, 50, flip_y=0.2, random_state=0)
     problem = Problem(X, 2.0 * y - 1, np.ones(len(y)), 10.0, 1.0)
-    start = time.perf_counter()
     solution = run_interior_point(problem, tol=1e-12, max_seconds=0.1, n_jobs=n_jobs)
-    assert time.perf_counter() - start < 5
     assert solution.reason == "max_time"
-    assert solution.seconds >= 0.1
+    assert 0.1 <= solution.seconds < 1
     assert_true(problem, solution)
     assert_true(problem, run_interior_point(problem, max_seconds=0.0))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_interrupt_ends_it(n_jobs):
-    X, y = make_classification(20_000, 200, flip_y=0.2, random_state=0)
+    X, y = make_classification(4000, 50, flip_y=0.2, random_state=0)
     problem = Problem(X, 2.0 * y - 1, np.ones(len(y)), 10.0, 1.0)
 
     def interrupt(epoch, seconds):

@@ -1,12 +1,10 @@
 """All classes in one problem (cpp/classes/multiclass.hpp): steps against the NumPy twins, certificates, the optimum."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.optimize
-from helpers import IRRATIONAL, assert_same, draw_batches
 from joint_helpers import (
     LOSSES,
     PROBLEMS,
@@ -22,6 +20,7 @@ from joint_helpers import (
     run_pegasos,
     run_sdca,
 )
+from linear_helpers import IRRATIONAL, assert_same, draw_batches
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
@@ -203,7 +202,7 @@ def multinomial(X, y, C):
 @pytest.mark.parametrize("C", [0.01, 1.0])
 def test_scikit_learn_finds_the_same(data, loss, rival, C):
     X, y = data(return_X_y=True)
-    X = X / np.abs(X).max()
+    X, y = X[:600] / np.abs(X).max(), y[:600]
     K = y.max() + 1
     problem = Problem(X, y, np.ones(len(y)), C, cost=multiclass.zero_one(K))
     theirs = rival(X, y, C)
@@ -369,14 +368,12 @@ def test_the_seed_decides_the_run_bit_by_bit(loss, tol):
 
 @any_loss
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_time_limit(loss, n_jobs):
+def test_time_limit(ticks, loss, n_jobs):
     problem = PROBLEMS["plain"]
     for solver, options in ((run_sdca, {"max_epochs": 1e18}), (run_pegasos, {"max_steps": 2**62})):
-        start = time.perf_counter()
         solution = solver(problem, loss, max_seconds=0.05, n_jobs=n_jobs, **options)
-        assert time.perf_counter() - start < 5
         assert solution.reason == "max_time"
-        assert solution.seconds >= 0.05
+        assert 0.05 <= solution.seconds < 1
         assert_certified(problem, loss, solution, exact=loss == "hinge" or solver is run_sdca)
 
 

@@ -2,13 +2,11 @@
 
 import doctest
 import math
-import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers import STORAGES, assert_same
 from joint_helpers import (
     PROBLEMS,
     any_loss,
@@ -21,6 +19,7 @@ from joint_helpers import (
     optimum,
     run_sgd,
 )
+from linear_helpers import STORAGES, assert_same
 from sklearn.datasets import load_iris, make_classification
 
 from pegasos import LinearSVC
@@ -274,13 +273,11 @@ def test_the_seed_decides_the_run_bit_by_bit(loss, tol):
 
 
 @any_loss
-def test_time_limit(loss):
+def test_time_limit(ticks, loss):
     problem = PROBLEMS["plain"]
-    start = time.perf_counter()
     solution = run_sgd(problem, loss, max_passes=2**62, max_seconds=0.05)
-    assert time.perf_counter() - start < 5
     assert solution.reason == "max_time"
-    assert solution.seconds >= 0.05
+    assert 0.05 <= solution.seconds < 1
     assert_true(problem, loss, solution)
 
 
@@ -312,7 +309,7 @@ def test_the_class(loss):
     problem = PROBLEMS["costs"]
     budget = Budget(tol=0.05, max_iter=10**5, max_time=None)
     found = SGDS(f=2.0).solve(joint_problem(problem, loss), budget, 0)
-    assert (found.reason, str(found.method)) == ("tol", "SGDS(f=2.0)")
+    assert (found.reason, str(found.used)) == ("tol", "SGDS(f=2.0)")
     assert found.bounds.primal == pytest.approx(optimum(problem, loss), rel=0.05)
     short = Budget(tol=0, max_iter=3, max_time=None)
     again = SGDS().solve(joint_problem(problem, loss), short, 0, found.start)

@@ -190,7 +190,7 @@ def test_not_converged_is_said_and_explained(options, scale, parts):
         assert "smaller C" not in text
 
 
-def test_max_time():
+def test_max_time(ticks):
     clf = fit(tol=0, max_iter=10**9, max_time=0.2)
     assert clf.certificate_.reason == "max_time"
     assert 0.2 <= clf.certificate_.seconds < 1
@@ -227,7 +227,7 @@ def test_the_certificate_can_be_read_and_printed():
     found = fit(tol=0.5, C=0.01, solver=Pegasos(batch_size=4)).certificate_
     assert isinstance(found, Certificate)
     assert found.gap == pytest.approx((found.primal - found.dual) / found.dual)
-    assert 0 < found.seconds < 10
+    assert found.seconds > 0
     assert found.solver == "Pegasos(batch_size=4)"
     for part in (f"{found.primal:.8g}", "converged: the gap reached tol", "Pegasos(batch_size=4)"):
         assert part in str(found)

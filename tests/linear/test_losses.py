@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from helpers import (
+from linear_helpers import (
     STORAGES,
     Problem,
     assert_same,

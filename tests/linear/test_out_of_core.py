@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from pegasos import SVC, LinearSVC, LinearSVR
 from pegasos.datasets import make_text
-from pegasos.io import DatasetWriter, open_dataset, write_dataset
+from pegasos.io import DatasetWriter, load_model, open_dataset, save_model, write_dataset
 from pegasos.linear.out_of_core import blocks, fit
 from pegasos.linear.out_of_core.blocks import BlockReader
 from pegasos.reference import losses as reference
@@ -186,6 +186,10 @@ def test_more_classes_share_the_blocks(tmp_path, solver):
         assert part.converged
         assert part.dual <= best.primal
         assert part.primal <= best.primal * 1.02
+    save_model(machine, tmp_path / "a.model")
+    loaded = load_model(tmp_path / "a.model")
+    np.testing.assert_array_equal(loaded.coef_, machine.coef_)
+    assert [start.t for start in loaded._last] == [start.t for start in machine._last]
 
 
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
@@ -246,7 +250,7 @@ def test_the_same_seed_gives_the_same_bits(tmp_path):
     assert (first != other).any()
 
 
-def test_a_time_limit_is_certified_and_warns(tmp_path):
+def test_a_time_limit_is_certified_and_warns(ticks, tmp_path):
     X, y = make_text(3000, 300, random_state=0)
     dataset = write_dataset(tmp_path / "a.ds", X, y)
     with pytest.warns(UserWarning, match="did not reach tol"):

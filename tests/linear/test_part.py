@@ -3,7 +3,7 @@ whole problems from parts."""
 
 import numpy as np
 import pytest
-from helpers import STORAGES, assert_same, make_problem, optimum, storage_name
+from linear_helpers import STORAGES, assert_same, make_problem, optimum, storage_name
 
 from pegasos._core import native
 from pegasos.base.bounds import Bounds, Measured, bound_dual, bound_primal

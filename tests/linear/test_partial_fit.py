@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers import assert_same
+from linear_helpers import assert_same
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_classification, make_regression

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVR as Liblinear
 
 from pegasos import LinearSVR
 from pegasos.base.bounds import Bounds
-from pegasos.base.outcome import Method, Point, Solution
+from pegasos.base.outcome import Point, Solution, UsedSolvers
 from pegasos.base.supports import Supports
 from pegasos.problems.linear import LinearProblem
 from pegasos.solvers import SDCA, Pegasos
@@ -39,7 +39,7 @@ class Smooth(SDCA):
 
         found = minimize(objective, np.zeros(7), jac=True, tol=1e-12)
         point, bounds = Point(found.x, np.zeros(200)), Bounds(found.fun, found.fun)
-        return Solution(point, bounds, 3.0, 0.1, "tol", [[0.1, 3, 1, 1]], Method(("smooth",)), 5)
+        return Solution(point, bounds, 3.0, 0.1, "tol", [[0.1, 3, 1, 1]], UsedSolvers(("smooth",)), 5)
 
     supports: ClassVar = {LinearProblem: Supports(_linear, losses=tuple(LOSSES), intercepts=("penalized", "free"))}
 

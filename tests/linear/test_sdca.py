@@ -1,13 +1,12 @@
 """SDCA: step by step against its NumPy twin, and to the optimum however it is reached (cpp/linear/solvers/sdca.hpp)."""
 
 import math
-import time
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
-from helpers import (
+from linear_helpers import (
     STORAGES,
     Problem,
     assert_certified,
@@ -98,11 +97,11 @@ def test_every_step_with_multipliers_is_the_twins(free, b, storage):
         assert_bounds(problem, solution)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("free", [False, True])
 @any_storage
 def test_the_multipliers_reach_the_optimum(storage, free, n_jobs):
-    for C in (0.01, 1.0, 30.0):
+    for C in (0.01, 1.0, 30.0) if n_jobs == 1 else (1.0,):
         problem = replace(make_problem(m=300, d=8, weighted=True), C=C * math.sqrt(0.3), bias=1.0, free=free)
         solution = run_sdca(problem, storage=storage, n_jobs=n_jobs, rho=0.0, tol=1e-6, max_epochs=10**5)
         exact = run_interior_point(problem)
@@ -235,13 +234,11 @@ def test_tol_ends_a_run(tol):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 40])
-def test_time_limit(n_jobs):
+def test_time_limit(ticks, n_jobs):
     problem = PROBLEMS["plain"]
-    start = time.perf_counter()
     solution = run_sdca(problem, max_epochs=1e18, max_seconds=0.05, n_jobs=n_jobs)
-    assert time.perf_counter() - start < 5
     assert solution.reason == "max_time"
-    assert solution.seconds >= 0.05
+    assert 0.05 <= solution.seconds < 1
     assert_certified(problem, solution)
 
 

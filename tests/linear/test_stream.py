@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import STORAGES, assert_same, draw_batches, make_problem, make_rows, make_run, storage_name
+from linear_helpers import STORAGES, assert_same, draw_batches, make_problem, make_rows, make_run, storage_name
 
 from pegasos._core import native
 from pegasos.reference import losses as reference_losses

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers import (
+from linear_helpers import (
     STORAGES,
     Problem,
     assert_certified,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import draw_batches, make_problem, optimum, run
+from linear_helpers import draw_batches, make_problem, optimum, run
 
 from pegasos._core import native
 from pegasos.reference import s0

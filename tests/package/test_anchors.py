@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from helpers import load_data, requires_data
+from linear_helpers import load_data, requires_data
 
 from pegasos import SVC, LinearSVC
 from pegasos.solvers import Pegasos

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SHARED = {"timing.py", "problems.py", "kernel_problems.py", "peers.py"} | {  # what scripts import
     f"compare_{part}.py" for part in ("builds", "cases", "worker")

@@ -76,6 +76,12 @@ def test_a_build_that_does_not_exist():
     assert "unset it" in message
 
 
+def test_a_build_of_another_processor(monkeypatch):
+    monkeypatch.setattr(_core.cpu, "levels", lambda: ["v1"])
+    with pytest.raises(ImportError, match="this processor runs v1; build it on this machine"):
+        _core.choose()
+
+
 def test_public_names():
     for name in pegasos.__all__:
         assert hasattr(pegasos, name)

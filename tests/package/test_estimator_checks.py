@@ -7,7 +7,6 @@ from pegasos import LinearSVC, LinearSVCCV, LinearSVR
 from pegasos.solvers import SDCA, SGDM, SGDR, SGDS, ConstantStep, InteriorPoint, Norma, NormBall, Pegasos, Perceptron
 
 EQUIVALENCE = ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"]
-ROUGH = "asks for weights equal to 1e-7, which takes a gap of 1e-14; the default tol is 1e-3"
 STOCHASTIC = "asks for weights equal to 1e-7, more than a stochastic solver reaches"
 NOT_SCALED = (
     "class weights of 1000 and 0.0001 on features that are not scaled: Norma's steps 1/(alpha sqrt(t)) are still far "
@@ -16,8 +15,9 @@ NOT_SCALED = (
 FEW_HELD_OUT = (
     "class weights of 1000 and 0.0001: the 15 examples held out, of three classes, are soon as right as can be"
 )
+#: Solvers that come as close to the optimum as checks may ask, with tol=0.
+EXACT = (SDCA, InteriorPoint)
 SOLVERS = [
-    SDCA(),
     SGDS(),
     SGDM(),
     SGDR(),
@@ -26,16 +26,14 @@ SOLVERS = [
     ConstantStep(),
     NormBall(),
     Perceptron(average="last"),  # the best by the objective need not follow the weights of classes
-    InteriorPoint(),
 ]
 
 
 def expected(estimator):
     """Checks that fail by their nature, and why."""
-    if estimator.solver == "auto":  # solves problems as small as these to rounding
+    if estimator.solver == "auto" or isinstance(estimator.solver, EXACT):  # "auto" solves such small problems exactly
         return {}
-    exact = estimator.solver == "auto" or isinstance(estimator.solver, SDCA | InteriorPoint)
-    failures = dict.fromkeys(EQUIVALENCE, ROUGH if exact else STOCHASTIC)
+    failures = dict.fromkeys(EQUIVALENCE, STOCHASTIC)
     if isinstance(estimator.solver, Norma):
         failures["check_class_weight_classifiers"] = NOT_SCALED
     if getattr(estimator, "early_stopping", False):
@@ -55,6 +53,7 @@ def expected(estimator):
         LinearSVCCV(Cs=3, cv=3),
         LinearSVCCV(Cs=3, cv=3, n_jobs=2),
         *(LinearSVC(solver=solver) for solver in SOLVERS),
+        *(LinearSVC(solver=solver(), tol=0) for solver in EXACT),
     ],
     expected_failed_checks=expected,
 )
@@ -65,7 +64,7 @@ def test_scikit_learn_check(estimator, check):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(
-    [LinearSVR(), LinearSVR(loss="squared_epsilon_insensitive"), LinearSVR(solver=SDCA())],
+    [LinearSVR(), LinearSVR(loss="squared_epsilon_insensitive"), LinearSVR(solver=SDCA(), tol=0)],
     expected_failed_checks=expected,
 )
 def test_scikit_learn_check_of_regression(estimator, check):
@@ -75,7 +74,7 @@ def test_scikit_learn_check_of_regression(estimator, check):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(
-    [LinearSVC(loss="log_loss", solver=SDCA()), LinearSVC(loss="squared_hinge", solver=SDCA())],
+    [LinearSVC(loss="log_loss", solver=SDCA(), tol=0), LinearSVC(loss="squared_hinge", solver=SDCA(), tol=0)],
     expected_failed_checks=expected,
 )
 def test_scikit_learn_check_of_other_losses(estimator, check):
@@ -84,6 +83,6 @@ def test_scikit_learn_check_of_other_losses(estimator, check):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([LinearSVC(multi_class="joint", solver=SDCA())], expected_failed_checks=expected)
+@parametrize_with_checks([LinearSVC(multi_class="joint", solver=SDCA(), tol=0)], expected_failed_checks=expected)
 def test_scikit_learn_check_of_joint_classes(estimator, check):
     check(estimator)

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers import DATA, load_data, requires_data
+from linear_helpers import DATA, load_data, requires_data
 from scipy.special import logsumexp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression

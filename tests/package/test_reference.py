@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers import assert_same, draw_batches, make_problem, optimum
+from linear_helpers import assert_same, draw_batches, make_problem, optimum
 from sklearn.svm import LinearSVC
 
 from pegasos.reference import dca, objective, s0, s2, s3, s4

@@ -4,7 +4,6 @@ import os
 import pickle
 import signal
 import threading
-import time
 
 import numpy as np
 import pandas as pd
@@ -223,19 +222,16 @@ class TestUse:
         with pytest.warns(ConvergenceWarning, match="Raise max_time or tol"):
             FeatureMapSVC(kron, tol=1e-9, max_time=1e-9).fit(X, Y)
 
-    def test_max_time(self):
-        started = time.perf_counter()
+    def test_max_time(self, ticks):
         clf = fit(C=1e6, tol=0, max_iter=10**9, max_time=0.3)
-        assert time.perf_counter() - started < 2
         assert clf.certificate_.reason == "max_time"
+        assert 0.3 <= clf.certificate_.seconds < 1
 
     def test_interrupt(self):
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-        clf = FeatureMapSVC(kron, C=1e6, tol=0, max_iter=10**9, max_time=20)
-        started = time.perf_counter()
+        clf = FeatureMapSVC(kron, C=1e6, tol=0, max_iter=10**9)
         with pytest.raises(KeyboardInterrupt):
             clf.fit(X, Y)
-        assert time.perf_counter() - started < 2
         assert not hasattr(clf, "coef_")
 
     def test_verbose(self, capfd):
@@ -320,10 +316,10 @@ def test_what_is_wrong_is_named(options, message):
 
 
 def test_too_many_features():
-    started = time.perf_counter()
+    calls = []
     with pytest.raises(ValueError, match=r"80 examples with 4 labels, 1000000 each, would take 2.56 GB"):
-        fit(feature_map=lambda x, k: np.zeros(10**6))
-    assert time.perf_counter() - started < 1
+        fit(feature_map=lambda x, k: calls.append(k) or np.zeros(10**6))
+    assert len(calls) == 1
 
 
 def test_an_error_of_the_map_says_for_which_pair():

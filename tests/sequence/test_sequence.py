@@ -323,10 +323,11 @@ class TestFit:
         assert model.certificate_.reason == "max_steps"
 
     @pytest.mark.parametrize("solver", ["frank-wolfe", "pegasos"])
-    def test_a_time_limit(self, solver):
+    def test_a_time_limit(self, ticks, solver):
         X, y = make_arrays(n=300, seed=5)
         model = SequenceSVC(C=1e6, tol=0, max_iter=10**9, max_time=0.2, solver=solver).fit(X, y)
         assert model.certificate_.reason == "max_time"
+        assert 0.2 <= model.certificate_.seconds < 1
 
     def test_weights_of_zero(self):
         weights = np.ones(len(ARRAYS))

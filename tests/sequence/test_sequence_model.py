@@ -6,9 +6,9 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from bio_sentences import as_arrays, as_dicts, as_strings, labels, make_sentences
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
+from sequence_helpers import as_arrays, as_dicts, as_strings, labels, make_sentences
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 

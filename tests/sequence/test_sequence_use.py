@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bio_sentences import as_arrays, as_strings, make_sentences
+from sequence_helpers import as_arrays, as_strings, make_sentences
 
 from pegasos import SequenceSVC
 

@@ -1,115 +1,14 @@
-// clang-format off
-// Pegasos on all classes jointly (S0 section 5), on f(W) = lambda/2 ||W||^2 + 1/m sum_i l(x_i W, y_i):
-//
-//   A_t        a batch of k rows
-//   V_t      = 1/k sum_{i in A_t} x_i' (e_{y_i} - p_i)    minus a sub-gradient of the batch's loss, p_i in its simplex
-//   W_{t+1}  = (1 - 1/t) W_t + 1/(lambda t) V_t
-//   W_{t+1} <- min(1, r / ||W_{t+1}||) W_{t+1}            optional, r^2 = C sum_i s_i l(0, y_i) >= ||W*||^2
-//
-// With weights s_i the slope of row i counts m s_i / sum(s) times. Outputs and the times of checks are as in
-// subgradient.hpp; W = a V and the sum of iterates are kept as in scaled_vector.hpp.
-// clang-format on
+// Pegasos on all classes jointly. What it does is in joint_subgradient.cpp.
 #pragma once
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <vector>
 
 #include "base/sampling.hpp"
 #include "base/solution.hpp"
 #include "classes/class_iterates.hpp"
-#include "classes/joint_certificate.hpp"
+#include "classes/multiclass.hpp"
 
 namespace pegasos {
 
-template <class Loss, class Rows>
-class JointSubgradient {
-public:
-    JointSubgradient(const JointProblem<Rows>& problem, const IterateOptions& options, Sampler& sampler,
-                     Context& context)
-        : problem_(problem),
-          options_(options),
-          sampler_(sampler),
-          context_(context),
-          monitor_(context.monitor),
-          stride_(padded(problem.n_classes)),
-          loss_(problem.cost, problem.n_classes),
-          iterates_(problem.dimension(), problem.n_classes, options),
-          f_(stride_),
-          d_(options.batch * stride_),
-          slopes_(problem.rows.n_rows, problem.n_classes),
-          certifier_(problem, context.team, context.monitor) {
-        Sum square;
-        for (std::size_t i = 0; i < problem.rows.n_rows; ++i)
-            square.add(problem.weights[i] * loss_.at_zero(problem.labels[i]));
-        radius_ = std::sqrt(problem.C * square.value());
-    }
-
-    Solution run(const Start& start) {
-        t_ = start.t + 1;
-        if (!start.w.empty()) iterates_.W().assign(start.w);
-        ClassMatrix<double> W(problem_.dimension(), problem_.n_classes);
-        Solution solution = iterates_.run(
-            problem_.rows.n_rows, sampler_, context_, W,
-            [&](std::span<const RowNumber> block, std::size_t at) { return step(block, at); },
-            [&] { return certifier_.check(W, slopes_, options_.tol); });
-        solution.w = W.flat();
-        solution.q = certifier_.take_dual();
-        solution.t = t_ - 1;
-        return solution;
-    }
-
-private:
-    static constexpr std::size_t far = 16, near = 8;  // prefetch distances, in rows
-
-    /// One step on the batch at block[at], block[at + 1], ...; false, and no step, when the time is up.
-    bool step(std::span<const RowNumber> block, std::size_t at) {
-        const Rows& rows = problem_.rows;
-        ScaledClasses& W = iterates_.W();
-        for (std::size_t b = at; b < at + options_.batch; ++b) {
-            if (b + far < block.size()) rows.prefetch_start(block[b + far]);
-            if (b + near < block.size()) rows.prefetch_row(block[b + near]);
-            W.scores(rows, block[b], f_.data());
-            loss_.slope(f_.data(), problem_.labels[block[b]], &d_[(b - at) * stride_]);
-            if (monitor_.worked(rows.entries(block[b]) * stride_ / 8)) return false;
-        }
-        W.accumulate();
-        const double inverse = 1 / static_cast<double>(t_);
-        const double each = inverse / problem_.lambda() * static_cast<double>(rows.n_rows) /
-                            (static_cast<double>(options_.batch) * problem_.total_weight);
-        W.scale(1 - inverse);
-        for (std::size_t b = 0; b < options_.batch; ++b) {
-            const RowNumber i = block[at + b];
-            double* d = &d_[b * stride_];
-            slopes_.met(i, d);
-            for (std::size_t k = 0; k < stride_; ++k) d[k] = 0 - d[k];
-            d[problem_.labels[i]] += 1;
-            if (std::any_of(d, d + stride_, [](double x) { return x != 0; }))
-                W.add(rows, i, each * problem_.weights[i], d);
-            if (options_.batch > 1)
-                monitor_.worked(rows.entries(i) * stride_ / 8);  // a long batch must hear an interrupt too
-        }
-        if (options_.project) W.project(radius_);
-        ++t_;
-        return true;
-    }
-
-    const JointProblem<Rows>& problem_;
-    const IterateOptions options_;
-    Sampler& sampler_;
-    Context& context_;
-    Monitor& monitor_;
-    const std::size_t stride_;
-    Loss loss_;
-    ClassIterates iterates_;
-    double radius_ = 0;
-    AlignedVector<double> f_, d_;  // scores of a row, slopes of the batch
-    Slopes slopes_;
-    JointCertifier<Loss, Rows> certifier_;
-    std::uint64_t t_ = 1;
-};
+Solution solve_joint_subgradient(const JointProblem& problem, const IterateOptions& options, Sampler& sampler,
+                                 const Start& start, Context& context);
 
 }  // namespace pegasos

@@ -1,4 +1,4 @@
-// Sequential minimal optimisation of a small problem whose kernel matrix is at hand (kernel_problem.hpp has
+// Sequential minimal optimisation of a small problem whose kernel matrix is at hand (problem.hpp has
 // the symbols).
 //
 // With a free intercept a step moves a pair, beta_i + delta and beta_j - delta. i is the variable that may

@@ -24,9 +24,9 @@
 namespace pegasos {
 
 template <class Real>
-class JointSteps {
+class NewtonSteps {
 public:
-    JointSteps(bool intercept, Team& team, Monitor& monitor)
+    NewtonSteps(bool intercept, Team& team, Monitor& monitor)
         : intercept_(intercept), team_(team), monitor_(monitor) {}
 
     /// Returns how many coefficients changed, each change of one counted.

@@ -33,9 +33,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/best_intercept.hpp"
+#include "base/checks.hpp"
 #include "base/random.hpp"
 #include "base/suffix.hpp"
-#include "linear/best_intercept.hpp"
 #include "linear/certificate.hpp"
 #include "linear/scaled_vector.hpp"
 #include "rows/passes.hpp"
@@ -93,7 +94,8 @@ public:
                 const char* reason = bounds.reason(options_.tol, nullptr);
                 if (reason && (alive || bounds.reached(options_.tol))) solution.reason = reason;
                 if (reason || last) break;
-                next_epoch = next_check_after(next_epoch, bounds.gap());
+                next_epoch = next_check_after(next_epoch, bounds.gap(), options_.tol);
+                while (steps_in(next_epoch) <= steps_) ++next_epoch;  // a batch may hold several epochs
             }
         }
         solution.q = certifier_.take_dual();
@@ -113,16 +115,6 @@ private:
 
     double epochs() const {
         return static_cast<double>(steps_ * options_.batch) / static_cast<double>(problem_.n_rows());
-    }
-    // The gap falls about as 1 / epochs, which tells when it may reach tol; never before a third, never after
-    // twice the epochs so far, so that checks stay a small part of the whole and a fit runs on for little
-    // longer than it must.
-    std::uint64_t next_check_after(std::uint64_t epoch, double gap) const {
-        const double growth = options_.tol > 0 ? std::clamp(gap / options_.tol, 4.0 / 3, 2.0) : 2;
-        std::uint64_t next =
-            std::max(epoch + 1, static_cast<std::uint64_t>(static_cast<double>(epoch) * growth));
-        while (steps_in(next) <= steps_) ++next;  // a batch may hold several epochs
-        return next;
     }
     std::uint64_t steps_in(std::uint64_t epochs) const {
         return (epochs * problem_.n_rows() + options_.batch - 1) / options_.batch;

@@ -12,11 +12,20 @@ from pegasos._core import cpu
 
 __all__ = ["available", "load", "native"]
 
+#: All builds there are, best first.
+LEVELS = ("v4", "v3", "v2", "plain")
+
+
+def installed() -> list[str]:
+    """Builds that are installed."""
+    here = os.listdir(os.path.dirname(__file__))
+    return [level for level in LEVELS if any(name.startswith(f"{level}.") for name in here)]
+
 
 def available() -> list[str]:
     """Builds that are installed and run on this processor, best first."""
-    here = os.listdir(os.path.dirname(__file__))
-    return [level for level in cpu.levels() if any(name.startswith(f"{level}.") for name in here)]
+    runs = cpu.levels()
+    return [level for level in installed() if level in runs]
 
 
 def load(level: str) -> ModuleType:
@@ -24,17 +33,22 @@ def load(level: str) -> ModuleType:
     return importlib.import_module(f"pegasos._core.{level}")
 
 
-def _choose() -> str:
+def choose() -> str:
+    """The build to use."""
     levels = available()
     wanted = os.environ.get("PEGASOS_ISA", "")
-    if wanted and wanted not in levels:
-        raise ImportError(f"PEGASOS_ISA={wanted!r}: this processor runs {', '.join(levels) or 'no build'}; unset it")
     if not levels:
-        raise ImportError(f"pegasos was built for other processors than this one ({', '.join(cpu.levels()) or '?'})")
+        raise ImportError(
+            f"pegasos is built here for {', '.join(installed()) or 'no processor'}, and this processor runs "
+            f"{', '.join(cpu.levels()) or 'no build of it'}; build it on this machine, or for all: "
+            "pip install -C cmake.define.PEGASOS_LEVELS='v2;v3;v4' ."
+        )
+    if wanted and wanted not in levels:
+        raise ImportError(f"PEGASOS_ISA={wanted!r}: the builds that run here are {', '.join(levels)}; unset it")
     return wanted or levels[0]
 
 
 if TYPE_CHECKING:
     from pegasos._core import native as native  # the stub, which serves all builds
 else:
-    native = load(_choose())
+    native = load(choose())

@@ -1,15 +1,15 @@
 """What all machines share: parameters, validation, labels and weights, the certificate of what a solver found."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from pegasos._config import count_threads
+from pegasos.base import clock
 from pegasos.base.early_stopping import split
 from pegasos.base.options import Flag, Option, check_options
 from pegasos.base.outcome import Budget, Solution
@@ -30,7 +30,7 @@ from pegasos.base.validation import check_weights, class_weights, number_labels,
 from pegasos.certificate import REASONS, Certificate, History, join_parts
 from pegasos.io.dataset import Dataset
 
-__all__ = ["Classifier", "Common", "Data", "Machine", "copy_results", "shortfall"]
+__all__ = ["Classifier", "Common", "Data", "Machine", "Regressor", "copy_results", "shortfall"]
 
 #: What to do about input that scikit-learn's validation turns down, by a part of its message.
 REMEDIES = {
@@ -94,7 +94,7 @@ class Machine(Common, BaseEstimator):
         """
         if isinstance(X, Dataset):
             return self._fit_dataset(X, y, sample_weight)
-        started = time.perf_counter()
+        started = clock.now()
         solver = self.check_parameters()
         last = self._last_fit() if self.warm_start else None
         data = self._accept(X, y, sample_weight, reset=last is None)
@@ -272,6 +272,18 @@ class Classifier(HeldOut, ClassWeight, ClassifierMixin):
             self._weigh_classes(held_out, weights)
             held_out = held_out._replace(sample_weight=weights)
         return data.take(train), held_out
+
+
+class Regressor(RegressorMixin):
+    """Targets."""
+
+    def _validate(self, *arrays: Any, **options: Any) -> Any:
+        numeric = {"y_numeric": True} if len(arrays) > 1 else {}
+        return super()._validate(*arrays, **options, **numeric)
+
+    def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """No classes, and the targets in double precision."""
+        return np.empty(0), np.asarray(y, dtype=np.float64)
 
 
 def copy_results(source: Any, target: Any) -> None:

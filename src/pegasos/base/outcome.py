@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pegasos.base.bounds import Bounds
 from pegasos.certificate import Certificate, History, history_from_records
 
-__all__ = ["Budget", "Method", "Point", "Solution", "Start", "check_finite", "joined", "refuse_overflow", "sizes"]
+__all__ = ["Budget", "Point", "Solution", "Start", "UsedSolvers", "check_finite", "joined", "refuse_overflow", "sizes"]
 
 P = TypeVar("P")
 
@@ -44,14 +44,14 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Method:
+class UsedSolvers:
     """Which solvers found a solution, one after the other, each with its options and what it chose itself."""
 
     solvers: tuple[str, ...]
     n_jobs: int | None = None  # threads, where they were chosen
     by_auto: bool = False
 
-    def then(self, other: "Method") -> "Method":
+    def then(self, other: "UsedSolvers") -> "UsedSolvers":
         """Both, one after the other."""
         return other if other == self else replace(other, solvers=self.solvers + other.solvers)
 
@@ -87,7 +87,7 @@ class Solution(Generic[P]):
     seconds: float
     reason: str
     records: list[list[float]]  # (seconds, epoch, primal, dual) at each check
-    method: Method
+    used: UsedSolvers
     t: int = 0  # steps, with those behind the start
     n_iter: int | None = None  # where it is not the number of epochs begun
 
@@ -104,7 +104,7 @@ class Solution(Generic[P]):
             seconds=run.seconds,
             reason=budget_reason if run.reason == "budget" else run.reason,
             records=run.history,
-            method=Method((solver,)),
+            used=UsedSolvers((solver,)),
             t=getattr(run, "t", run.steps),
             n_iter=n_iter,
         )
@@ -139,7 +139,7 @@ class Solution(Generic[P]):
             reason=reason,
             n_iter=max(1, math.ceil(self.epochs) if self.n_iter is None else self.n_iter),
             seconds=self.seconds,
-            solver=str(self.method),
+            solver=str(self.used),
             scaled=scaled,
             rounding=bounds.rounding,
         )
@@ -167,7 +167,7 @@ def joined(first: Solution[Point], second: Solution[Point], best: bool = True) -
         epochs=first.epochs + second.epochs,
         n_iter=None if second.n_iter is None else second.n_iter + round(first.epochs),
         records=records,
-        method=first.method.then(second.method),
+        used=first.used.then(second.used),
     )
 
 

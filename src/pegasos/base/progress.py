@@ -6,6 +6,7 @@ import sys
 import threading
 
 from pegasos._core import native
+from pegasos.base import clock
 from pegasos.base.outcome import Budget
 from pegasos.certificate import relative_gap
 
@@ -52,6 +53,7 @@ def make_run(budget: Budget, progress: Progress | None = None) -> native.Run:
         max_seconds=math.inf if budget.max_time is None else float(budget.max_time),
         report=progress.checked,
         progress=progress.progressed,
+        clock=clock.replaced(),
     )
 
 

@@ -31,6 +31,13 @@ class Solver(BaseEstimator):
     options: ClassVar[Mapping[str, Option]] = {}
     #: By the kind of problem.
     supports: ClassVar[Mapping[type[Any], Supports]]
+    #: A budget that takes the place of `max_iter`; an option of some.
+    max_steps: int | None = None
+
+    @property
+    def budget_reason(self) -> str:
+        """The budget that a run uses up."""
+        return "max_iter" if self.max_steps is None else "max_steps"
 
     @property
     def maximises_margin(self) -> bool:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from pegasos.cli.predict import predict
+from pegasos.cli.train import train
 from pegasos.datasets import make_text
 from pegasos.io import write_svmlight
 
@@ -32,12 +34,10 @@ def demo(rows: int, words: int, directory: str | None, random_state: int) -> Non
         write_svmlight(X[:n_train], y[:n_train], "train.svm")
         write_svmlight(X[n_train:], y[n_train:], "test.svm")
         click.echo(f"... {X.nnz:,} entries, made and written in {time.perf_counter() - started:.1f} s")
-        _run(f"train --alpha 1e-5 --tol 0.01 --dtype float32 --random-state {random_state} train.svm text.model")
-        _run("predict --dtype float32 test.svm text.model")
+        _run(train, f"--alpha 1e-5 --tol 0.01 --dtype float32 --random-state {random_state} train.svm text.model")
+        _run(predict, "--dtype float32 test.svm text.model")
 
 
-def _run(arguments: str) -> None:
-    from pegasos.cli.run import pegasos
-
-    click.echo(f"\n$ pegasos {arguments}")
-    pegasos.main(arguments.split(), prog_name="pegasos", standalone_mode=False)
+def _run(command: click.Command, arguments: str) -> None:
+    click.echo(f"\n$ pegasos {command.name} {arguments}")
+    command.main(arguments.split(), prog_name=f"pegasos {command.name}", standalone_mode=False)

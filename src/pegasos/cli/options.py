@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from pegasos.base.options import Choice, Flag, Integer, Number, NumberOrName, Option
-from pegasos.kernel.svc import SVC, SVR
+from pegasos.kernel.svc import SVC
+from pegasos.kernel.svr import SVR
 from pegasos.linear.svc import LinearSVC
 from pegasos.linear.svr import LinearSVR
 from pegasos.sequence.svc import SequenceSVC

@@ -1,7 +1,6 @@
 """What the estimators on Dask collections share: fit, store, predict lazily."""
 
 import copy
-import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import fields
@@ -13,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos.base import clock
 from pegasos.base.estimator import copy_results
 from pegasos.base.options import Number, Option, check_options
 from pegasos.base.outcome import Budget
@@ -78,7 +78,7 @@ class DaskMachine(DaskParameters, BaseEstimator):
         y, sample_weight : as X, or arrays
             Labels or targets, and weights, cut at the same rows.
         """
-        started = time.perf_counter()
+        started = clock.now()
         check_options(self, self.options)
         machine = self._unfitted()
         machine.check_parameters()
@@ -91,7 +91,7 @@ class DaskMachine(DaskParameters, BaseEstimator):
                 progress = make_progress(self.verbose)
                 labels = [repr(plan.classes.tolist()[target]) for target in plan.targets] if len(plan.classes) else [""]
                 parts = [progress.part(label) for label in labels] if len(plan.targets) > 1 else [progress]
-                elapsed = time.perf_counter() - started
+                elapsed = clock.now() - started
                 budget = Budget(self.tol, self.max_iter, self.max_time, elapsed)
                 try:
                     found, tally = drive(group, plan, surveys, budget, self.local_epochs, parts)

@@ -2,7 +2,8 @@
 
 from pegasos.io.model import register
 from pegasos.kernel.model_file import MODEL_KINDS
-from pegasos.kernel.svc import SVC, SVR
+from pegasos.kernel.svc import SVC
+from pegasos.kernel.svr import SVR
 
 __all__ = ["SVC", "SVR"]
 

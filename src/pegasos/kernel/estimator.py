@@ -2,7 +2,6 @@
 
 import functools
 import math
-import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos._config import usable_threads
+from pegasos.base import clock
 from pegasos.base.early_stopping import split
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.options import ChoiceOrFunction, Integer, Number, NumberOrName, names
@@ -169,7 +169,7 @@ class KernelMachine(KernelParameters, Machine):
         self.n_kernel_evaluations_ = round(sum(point.evaluations for point in points))
         self.n_updates_ = sum(point.updates for point in points)
         certificates = [self._certificate(solution, known) for solution in found]
-        self._store_outcome(found, certificates, time.perf_counter() - started)
+        self._store_outcome(found, certificates, clock.now() - started)
         text = shortfall(
             self.certificate_, lambda worst: self._advice(worst, solver, C, known.indefinite, data.X), "problems"
         )

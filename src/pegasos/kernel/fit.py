@@ -1,6 +1,5 @@
 """One problem of a kernel machine's fit: solve, certify, and where rounding stands in the way solve in a finer way."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos._config import usable_threads
 from pegasos._core import native
+from pegasos.base import clock
 from pegasos.base.outcome import Budget, Solution, Start, refuse_overflow
 from pegasos.base.progress import Progress
 from pegasos.base.supports import Supports
@@ -76,7 +76,7 @@ class PartFit:
         tol, s = self.machine.tol, self.s[rows[train]]
         problem = self._problem(part, train, held, s, kernel, source or kernel.source(order, 1))
         start = None if last is None else feasible_start(problem, last[rows[train]])
-        asked, earlier, limit = SHARE * tol, None, self.limit(time.perf_counter() - self.started)
+        asked, earlier, limit = SHARE * tol, None, self.limit(clock.now() - self.started)
         while True:
             made = 0.0 if earlier is None else earlier.epochs
             found = self._run(problem, asked, start, progress, made, limit)
@@ -139,7 +139,7 @@ class PartFit:
         limit: float | None,
     ) -> Solution[KernelPoint]:
         """What the solver finds in the time and the epochs that are left."""
-        elapsed = time.perf_counter() - self.started
+        elapsed = clock.now() - self.started
         epochs = max(int(self.machine.max_iter - made), 1)
         budget = Budget(tol, epochs, limit, elapsed, self.n_jobs)
         return _check_finite(self.solver.solve(problem, budget, self.seed, start, progress), self.C)
@@ -188,7 +188,7 @@ class PartFit:
         """The solution with its bounds as the last record; those before are not better."""
         primal, dual = found.bounds.primal, found.bounds.dual
         _refuse_overflow(self.C, primal)
-        seconds, records = time.perf_counter() - self.started, found.records
+        seconds, records = clock.now() - self.started, found.records
         if self._able.exact:
             records = [[*row[:2], max(row[2], primal), min(row[3], dual)] for row in records]
         return replace(found, seconds=seconds, records=[*records, [seconds, found.epochs, primal, dual]])

@@ -10,7 +10,8 @@ from pegasos.base.rows import check_rows
 from pegasos.io.model import Header, Kind, Tensors, take
 from pegasos.kernel.kernels import KERNELS, GivenKernel, PointKernel, Precision
 from pegasos.kernel.layout import Layout
-from pegasos.kernel.svc import SVC, SVR
+from pegasos.kernel.svc import SVC
+from pegasos.kernel.svr import SVR
 from pegasos.solvers import KERNEL_SOLVERS
 
 __all__ = ["MODEL_KINDS"]

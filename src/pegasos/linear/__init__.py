@@ -1,8 +1,9 @@
 """Linear machines: their estimators and what only these need."""
 
 from pegasos.io.model import register
+from pegasos.linear.cv import LinearSVCCV
 from pegasos.linear.model_file import MODEL_KINDS
-from pegasos.linear.path import LinearSVCCV, Path
+from pegasos.linear.path import Path
 from pegasos.linear.svc import LinearSVC
 from pegasos.linear.svr import LinearSVR
 from pegasos.linear.text import TextHasher

@@ -1,7 +1,6 @@
 """What linear machines share: hand the examples over to the core, call a solver, store what it found."""
 
 import functools
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
@@ -13,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos.base import clock
 from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
@@ -52,7 +52,7 @@ class Task(NamedTuple):
 
     @property
     def elapsed(self) -> float:
-        return time.perf_counter() - self.started
+        return clock.now() - self.started
 
     def solve(
         self,
@@ -99,7 +99,7 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
                 f"intercept_scaling={self.intercept_scaling}: a free intercept is not penalised, so there is nothing "
                 "to scale; leave it at 1, or use intercept='penalized'"
             )
-        if getattr(self, "early_stopping", False) and getattr(solver, "max_steps", None) is not None:
+        if getattr(self, "early_stopping", False) and solver.max_steps is not None:
             raise ValueError(
                 "early_stopping=True goes epoch by epoch, and max_steps is no number of epochs; leave one of them out"
             )
@@ -112,7 +112,7 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
         wishes += [wish_for_loss(self.loss, otherwise)]
         wishes += [FREE._replace(otherwise=otherwise)] if self._free else []
         wishes += [EARLY_STOPPING] if getattr(self, "early_stopping", False) else []
-        wishes += [WARM_START] if getattr(self, "warm_start", False) else []
+        wishes += [WARM_START] if self.warm_start else []
         refuse_unsupported(solver, kind, known, wishes)
 
     def _last_fit(self) -> LastFit | None:

@@ -7,8 +7,8 @@ import numpy as np
 from pegasos.base.outcome import Start
 from pegasos.io.model import Features, Header, Kind, Tensors, take
 from pegasos.io.text import HASH, check_hash
+from pegasos.linear.cv import LinearSVCCV
 from pegasos.linear.estimator import LastFit
-from pegasos.linear.path import LinearSVCCV
 from pegasos.linear.svc import LinearSVC
 from pegasos.linear.svr import LinearSVR
 from pegasos.linear.text import TextHasher

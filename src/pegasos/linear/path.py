@@ -1,37 +1,38 @@
-"""Many values of C: a path of fits, each from the dual point of the last, and the C that cross-validation prefers."""
+"""Many values of C: a path of fits, each from the dual point of the last."""
 
-import functools
-import inspect
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import type_of_target
 
-from pegasos._config import count_threads
-from pegasos.base.estimator import Data, copy_results
-from pegasos.base.options import Choice, Option, check_options, names
+from pegasos.base.estimator import Data
 from pegasos.base.outcome import check_finite
-from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameter, parameters, refuse_unknown
+from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameters, refuse_unknown
 from pegasos.base.progress import Progress, make_progress
-from pegasos.base.threads import run_all
 from pegasos.certificate import Certificate
-from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.machine import take_all
 from pegasos.linear.parameters import ClassificationLoss, KindOfIntercept
 from pegasos.linear.svc import LinearSVC
 from pegasos.problems.linear import Examples
 from pegasos.solvers import Solver
 
-__all__ = ["LinearSVCCV", "Path", "path"]
+__all__ = [
+    "Fitted",
+    "Path",
+    "PathParameters",
+    "as_path",
+    "follow",
+    "make_grid",
+    "path",
+    "two_classes",
+    "warn_of_shortfall",
+]
 
 #: Where a grid given by its length begins and ends. At the lower end every example has a loss on data of unit length,
 #: and the weights are proportional to C; at the upper end most problems are so close to a hard margin that more C
@@ -120,17 +121,17 @@ def path(
     refuse_unknown("path", parameters, ["Cs", *known])
     svc = LinearSVC(**parameters)
     grid, solver = make_grid(Cs), svc.check_parameters()
-    data = _two_classes(svc._accept(X, y, sample_weight))
+    data = two_classes(svc._accept(X, y, sample_weight))
     progress = make_progress(svc.verbose)
     try:
-        points = list(_follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress))
+        points = list(follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress))
     finally:
         progress.close()
-    _warn_of_shortfall("path", svc, points, data.X)
-    return _as_path(points, data.classes)
+    warn_of_shortfall("path", svc, points, data.X)
+    return as_path(points, data.classes)
 
 
-def _two_classes(data: Data) -> Data:
+def two_classes(data: Data) -> Data:
     """The data; a ValueError where there are more classes."""
     if len(data.classes) > 2:
         raise ValueError(
@@ -166,7 +167,7 @@ class Fitted(NamedTuple):
     certificate: Certificate
 
 
-def _follow(
+def follow(
     svc: LinearSVC, solver: Solver, examples: Examples, grid: Iterable[float], seed: int, progress: Progress
 ) -> Iterator[Fitted]:
     """Solve for each C in turn, from the dual point of the last. Its variables are shares of their bounds C s_i: they
@@ -179,7 +180,7 @@ def _follow(
         yield Fitted(problem.C, problem.largest_norm, *examples.weights(solution.point.w), certificate)
 
 
-def _as_path(points: Sequence[Fitted], classes: NDArray[Any]) -> Path:
+def as_path(points: Sequence[Fitted], classes: NDArray[Any]) -> Path:
     return Path(
         Cs=np.array([point.C for point in points]),
         coefs=np.array([point.coef for point in points]),
@@ -189,7 +190,7 @@ def _as_path(points: Sequence[Fitted], classes: NDArray[Any]) -> Path:
     )
 
 
-def _warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: Any) -> None:
+def warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: Any) -> None:
     """One warning for all the fits that fell short of `tol`, with the advice for the worst."""
     short = [point for point in points if not point.certificate.converged]
     if short:
@@ -197,230 +198,3 @@ def _warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: An
         advice = svc._advice(worst.certificate, worst.C, worst.longest, X)
         text = f"{who}: {len(short)} of {len(points)} fits fell short. The worst, at C={worst.C:.3g}: {advice}"
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
-
-
-class Fold(NamedTuple):
-    """One fold: what was found for each C, and its score on the examples held out."""
-
-    points: list[Fitted]
-    scores: NDArray[np.float64]
-
-
-class _Scored(LinearSVC):
-    """A fitted classifier for a scorer, whose decisions on the examples held out are known already."""
-
-    _held_out: Any
-    _decisions: NDArray[np.float64]
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        return self._decisions if X is self._held_out else super().decision_function(X)
-
-
-@parameters
-class CVParameters(PathParameters):
-    """Parameters of `LinearSVCCV`."""
-
-    options: ClassVar[Mapping[str, Option]]
-
-    Cs: int | ArrayLike = 20
-    cv: Any = 5
-    scoring: str | Callable[..., float] | None = None
-    rule: str = parameter("best", Choice(values=names("best", "one_standard_error"), help="which C to choose"))
-
-
-class LinearSVCCV(CVParameters, ClassifierMixin, BaseEstimator):
-    """Linear support vector classifier whose C is chosen by cross-validation, along a path in each fold.
-
-    Each fold follows the path of `pegasos.path` over all values of C, and the examples held out score them all at once.
-    The model is then fitted to all examples at the C chosen. Every fit has a certificate.
-
-    Parameters
-    ----------
-    Cs : int or array of float, default=20
-        The values of C, or how many, evenly spaced on a logarithmic scale from 1e-4 to 10. Where `C_` is the first or
-        the last, widen it.
-    cv : int, splitter or iterable of (train, test), default=5
-        The folds, as in scikit-learn; a number means that many stratified ones.
-    scoring : str or callable, default=None
-        What to choose by, as in scikit-learn; None is the accuracy. Sample weights count in it.
-    rule : {"best", "one_standard_error"}, default="best"
-        The C of the best mean score, or the smallest whose mean score is within one standard error of it.
-    n_jobs : int, default=None
-        Folds to work on at a time, each in a thread of its own; -1 is as many as there are processors, None is one.
-        The result does not depend on it. Each holds a copy of its part of X. The last fit has the threads that
-        `LinearSVC` would choose, or one with ``n_jobs=1``.
-    loss, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, class_weight, \
-random_state, verbose
-        As in `LinearSVC`; budgets are for each fit. `verbose` reports on the last.
-
-    Attributes
-    ----------
-    C_ : float
-        The C chosen.
-    Cs_ : ndarray of shape (n_Cs,)
-        All of them, in increasing order.
-    scores_ : ndarray of shape (n_folds, n_Cs)
-        The score of each fold and C.
-    mean_score_, standard_error_ : ndarray of shape (n_Cs,)
-        The mean over the folds, and its standard error.
-    certificates_ : tuple of n_folds tuples of n_Cs Certificate
-        The certificates behind the scores.
-    best_estimator_ : LinearSVC
-        The last fit.
-    coef_, intercept_, classes_, certificate_, history_, n_iter_, scale_
-        Those of the last fit, as in `LinearSVC`.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
-
-    Examples
-    --------
-    >>> from pegasos import LinearSVCCV
-    >>> from sklearn.datasets import make_classification
-    >>> X, y = make_classification(500, 20, flip_y=0.2, random_state=0)
-    >>> clf = LinearSVCCV(Cs=5, rule="one_standard_error", random_state=0).fit(X, y)
-    >>> clf.scores_.shape, clf.certificate_.converged
-    ((5, 5), True)
-    """
-
-    best_estimator_: LinearSVC
-    classes_: NDArray[Any]
-
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Choose C on the examples X with labels y, and fit to all. `groups` are for splitters that use them.
-
-        X may be a data set on disk, which is mapped into memory whole.
-        """
-        if isinstance(X, Dataset):
-            X, y, sample_weight = take_all(X, y, sample_weight)
-        solver, grid = self.check_parameters(), make_grid(self.Cs)
-        one_thread = self._make_svc(n_jobs=1)
-        data = _two_classes(one_thread._accept(X, y, sample_weight))
-        seed = one_thread._seed()
-        work = functools.partial(_fit_fold, one_thread, solver, self._scorer(), data, grid, seed)
-        works = [(functools.partial(work, *split), Progress()) for split in self._splits(data, groups)]
-        folds = run_all(works, count_threads(self.n_jobs) or 1)
-        _warn_of_shortfall(type(self).__name__, one_thread, [point for fold in folds for point in fold.points], data.X)
-        scores = np.array([fold.scores for fold in folds])
-        spread = scores.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(grid))
-        mean, error = scores.mean(axis=0), spread / np.sqrt(len(folds))
-        C = float(grid[self._choose(mean, error)])
-        best = self._make_svc(C=C, n_jobs=1 if self.n_jobs == 1 else None)
-        copy_results(one_thread, best)  # those of validation
-        best._fit(data, solver, seed, None, time.perf_counter())
-        copy_results(best, self)
-        self.best_estimator_, self.C_, self.Cs_ = best, C, grid
-        self.scores_, self.mean_score_, self.standard_error_ = scores, mean, error
-        self.certificates_ = tuple(tuple(point.certificate for point in fold.points) for fold in folds)
-        return self
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Decisions as in `LinearSVC`."""
-        return self._held().decision_function(X)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each example."""
-        return self._held().predict(X)
-
-    @property
-    def predict_proba(self) -> Callable[[Any], NDArray[np.float64]]:
-        """``predict_proba(X)`` as in `LinearSVC`, with ``loss="log_loss"`` only."""
-        return self._held().predict_proba
-
-    @property
-    def predict_log_proba(self) -> Callable[[Any], NDArray[np.float64]]:
-        """``predict_log_proba(X)``: the logarithms of `predict_proba`."""
-        return self._held().predict_log_proba
-
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """What `scoring` says of the predictions; the accuracy where it is None."""
-        if self.scoring is None:
-            return self._held().score(X, y, sample_weight)
-        return _call_scorer(self._scorer(), self._held(), X, y, sample_weight)
-
-    def check_parameters(self) -> Solver:
-        """Raise a ValueError where a parameter has a value it cannot have; return the solver. `fit` does this first."""
-        make_grid(self.Cs)
-        if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
-            raise ValueError(f"scoring={self.scoring!r}: must be one score to choose by, a name or a callable, or None")
-        check_options(self, self.options)
-        return self._make_svc().check_parameters()
-
-    def _held(self) -> LinearSVC:
-        """The last fit; before there is one, an estimator that says so."""
-        return getattr(self, "best_estimator_", None) or self._make_svc()
-
-    def _make_svc(self, **parameters: Any) -> LinearSVC:
-        """A LinearSVC with the parameters they share."""
-        return LinearSVC(**{one.name: getattr(self, one.name) for one in fields(PathParameters)} | parameters)
-
-    def _scorer(self) -> Callable[..., float]:
-        from sklearn.metrics import check_scoring  # slow to import
-
-        return check_scoring(LinearSVC(), scoring=self.scoring or "accuracy")
-
-    def _splits(self, data: Data, groups: ArrayLike | None) -> list[tuple[Any, Any]]:
-        from sklearn.model_selection import check_cv  # slow to import
-
-        splits = list(check_cv(self.cv, data.y, classifier=True).split(data.X, data.y, groups))
-        for number, (train, _) in enumerate(splits):
-            if len(np.unique(data.encoded[train])) < 2:
-                raise ValueError(
-                    f"cv={self.cv!r}: fold {number} trains on one class only; use a stratified splitter or fewer folds"
-                )
-        return splits
-
-    def _choose(self, mean: NDArray[np.float64], error: NDArray[np.float64]) -> int:
-        """The number of the C chosen. Of equals it is the smallest."""
-        if np.isnan(mean).all():
-            raise ValueError(f"scoring={self.scoring!r} gave NaN for every C; use another, or other folds")
-        best = int(np.nanargmax(mean))
-        if self.rule == "best":
-            return best
-        return int(np.flatnonzero(mean >= mean[best] - error[best])[0])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
-        return tags
-
-
-def _fit_fold(
-    svc: LinearSVC,
-    solver: Solver,
-    scorer: Callable[..., float],
-    data: Data,
-    grid: NDArray[np.float64],
-    seed: int,
-    train: Any,
-    test: Any,
-    progress: Progress,
-) -> Fold:
-    """The path on the examples to train on, and its scores on those held out."""
-    points = list(_follow(svc, solver, svc._hand_over(data.take(train)), grid, seed, progress))
-    held_out = data.take(test)
-    decisions = _as_path(points, data.classes).decision_function(held_out.X)
-    scores = []
-    for point, column in zip(points, decisions.T, strict=True):
-        fitted = _Scored(**svc.get_params(deep=False))
-        fitted.C = point.C
-        fitted.classes_, fitted.n_features_in_ = data.classes, data.X.shape[1]
-        fitted.coef_, fitted.intercept_ = point.coef[None, :], np.array([point.intercept])
-        fitted.certificate_ = point.certificate
-        fitted._held_out, fitted._decisions = held_out.X, column
-        scores.append(_call_scorer(scorer, fitted, held_out.X, held_out.y, held_out.sample_weight))
-    return Fold(points, np.array(scores))
-
-
-def _call_scorer(scorer: Callable[..., float], fitted: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> float:
-    """The score, weighted if there are weights and the scorer takes them."""
-    if sample_weight is not None and "sample_weight" in inspect.signature(scorer).parameters:
-        return float(scorer(fitted, X, y, sample_weight=sample_weight))
-    return float(scorer(fitted, X, y))

@@ -1,6 +1,7 @@
 """Learning from streams: `partial_fit` of the linear machines, and the learners behind it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -51,29 +52,24 @@ class Progressive(NamedTuple):
 class Learner:
     """A learner in the core's hands, which can be copied, pickled and stored."""
 
-    def __init__(self, solver: Solver, dimension: int, loss: str, epsilon: float, alpha: float | None) -> None:
-        self._begin((solver, dimension, loss, epsilon, alpha))
-
-    def _begin(self, given: tuple[Solver, int, str, float, float | None]) -> None:
-        self.given = given
-        solver, dimension, loss, epsilon, alpha = given
-        self.core: native.Stream = solver.learner(StreamProblem(dimension, loss, epsilon, alpha))
+    def __init__(self, solver: Solver, problem: StreamProblem) -> None:
+        self.solver, self.problem = solver, problem
+        self.core: native.Stream = solver.learner(problem)
 
     def resized(self, dimension: int) -> "Learner":
         """The same of so many features and the intercept, to which the last entry of each vector belongs."""
-        solver, before, loss, epsilon, alpha = self.given
-        other = Learner(solver, dimension, loss, epsilon, alpha)
+        other = Learner(self.solver, replace(self.problem, dimension=dimension))
         numbers, vectors = self.core.state()
-        kept = min(before, dimension) - 1
+        kept = min(self.problem.dimension, dimension) - 1
         room = np.zeros(dimension - 1 - kept)
         other.core.restore(numbers, [np.concatenate([v[:kept], room, v[-1:]]) for v in vectors])
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"given": self.given, "state": self.core.state()}
+        return {"solver": self.solver, "problem": self.problem, "state": self.core.state()}
 
     def __setstate__(self, stored: dict[str, Any]) -> None:
-        self._begin(stored["given"])
+        self.__init__(stored["solver"], stored["problem"])  # type: ignore[misc]
         self.core.restore(*stored["state"])
 
 
@@ -138,16 +134,19 @@ class StreamMachine(LinearMachine):
 
     def _begin_stream(self, solver: Solver, n_features: int, n_outputs: int) -> None:
         """Learners that have met nothing, in place of the results of a fit."""
-        given = (solver, n_features + 1, self.loss, float(getattr(self, "epsilon", 0.0)), self.alpha)
-        self._streams = [Learner(*given) for _ in range(n_outputs)]
+        problem = self._stream_problem(n_features + 1)
+        self._streams = [Learner(solver, problem) for _ in range(n_outputs)]
         self._stream_errors = 0.0
         for name in ("certificate_", "history_", "_last", "lower_bound_"):
             self.__dict__.pop(name, None)
 
+    def _stream_problem(self, dimension: int) -> StreamProblem:
+        return StreamProblem(dimension, self.loss, float(getattr(self, "epsilon", 0.0)), self.alpha)
+
     def _check_same_stream(self, solver: Solver) -> None:
-        before, _, *problem = self._streams[0].given
-        now = [self.loss, float(getattr(self, "epsilon", 0.0)), self.alpha]
-        if before.get_params() != solver.get_params() or problem != now:
+        before = self._streams[0]
+        now = self._stream_problem(before.problem.dimension)
+        if before.solver.get_params() != solver.get_params() or before.problem != now:
             raise ValueError(
                 "solver, loss, epsilon or alpha changed since the first call of partial_fit, and a stream keeps its "
                 "problem; set them back, or pass a new estimator"

@@ -154,7 +154,7 @@ class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
 
     def _refuse_combinations(self, solver: Solver) -> None:
         super()._refuse_combinations(solver)
-        if getattr(self, "cost", None) is not None and not (self.multi_class == "joint" and self.loss == "hinge"):
+        if self.cost is not None and not (self.multi_class == "joint" and self.loss == "hinge"):
             raise ValueError(
                 f"cost is for multi_class='joint' with loss='hinge', and these are {self.multi_class!r} and "
                 f"{self.loss!r}; leave it out, or use class_weight"

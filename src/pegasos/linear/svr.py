@@ -1,7 +1,6 @@
 """Linear support vector regression."""
 
 import math
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin
 
 from pegasos._core import native
-from pegasos.base.estimator import Data
+from pegasos.base import clock
+from pegasos.base.estimator import Data, Regressor
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import parameters
 from pegasos.base.progress import make_run
@@ -30,7 +29,7 @@ VERY_FAR = 1e3
 
 
 @parameters
-class LinearSVR(RegressionLoss, RegressorMixin, StreamMachine):
+class LinearSVR(RegressionLoss, Regressor, StreamMachine):
     """Linear support vector regression whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, x_i> + b - y_i)``, where a penalised intercept b is part of w, and
@@ -78,13 +77,6 @@ random_state, verbose
     def _partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         return self._learn_part(X, y, sample_weight, self._encode, lambda data: [self._targets(data)])
 
-    def _validate(self, *arrays: Any, **options: Any) -> Any:
-        return super()._validate(*arrays, **options, **({"y_numeric": True} if len(arrays) > 1 else {}))
-
-    def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """No classes, and the targets in double precision."""
-        return np.empty(0), np.asarray(y, dtype=np.float64)
-
     def _targets(self, data: Data) -> NDArray[np.float64]:
         return np.ascontiguousarray(data.encoded, dtype=np.float64)
 
@@ -108,7 +100,7 @@ random_state, verbose
         """With the shift given back the intercept is rounded once more; the upper bound is that of the model."""
         if examples.shift == 0:
             return solution
-        budget, started = self._budget(solution.seconds), time.perf_counter()
+        budget, started = self._budget(solution.seconds), clock.now()
         w, bounds, known = solution.point.w.copy(), solution.bounds, solution.point.w[-1]
         w[-1] = examples.weights(w)[1] - examples.shift
         if budget.max_time is None or solution.seconds < budget.max_time:
@@ -126,7 +118,7 @@ random_state, verbose
         reason = solution.reason
         if reason == "tol" and bounds.gap > budget.tol:
             reason = "precision"
-        seconds = solution.seconds + time.perf_counter() - started
+        seconds = solution.seconds + clock.now() - started
         records = [[*row[:2], max(row[2], bounds.primal), row[3]] for row in solution.records]
         records[-1] = [seconds, records[-1][1], bounds.primal, bounds.dual]
         return replace(solution.moved(w=w), bounds=bounds, reason=reason, seconds=seconds, records=records)

@@ -31,7 +31,7 @@ class SequencePoint:
     labellings: Labellings
 
     @classmethod
-    def from_core(cls, found: native.ChainSolution) -> Self:
+    def from_core(cls, found: native.SequenceSolution) -> Self:
         """What the core found, which then has it no more."""
         weights, links, *labellings = found.take()
         return cls(weights, links, Labellings(*labellings))
@@ -43,5 +43,5 @@ class SequenceProblem(Problem[SequencePoint]):
 
     label: ClassVar[str] = "sequences of labels"
 
-    core: native.ChainProblem
+    core: native.SequenceProblem
     n_labels: int

@@ -14,7 +14,6 @@ phi_down||^2``, c = C s_i, and the best t <= p_down has a formula.
 """
 
 import math
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY
@@ -29,9 +28,10 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos.base import clock
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
 from pegasos.base.options import Option, check_options
-from pegasos.base.outcome import Budget, Method, Point, Solution, check_finite
+from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_finite
 from pegasos.base.parameters import Budgets, Penalty, Seeded, parameters
 from pegasos.base.progress import Progress, make_progress
 from pegasos.base.validation import check_weights, sum_weights
@@ -116,7 +116,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to the examples X, a sequence or array of whatever `feature_map` takes, with labels y."""
-        started = time.perf_counter()
+        started = clock.now()
         check_options(self, self.options)
         if not callable(self.feature_map):
             raise ValueError(
@@ -280,7 +280,7 @@ def _solve(
         passes = [random.permutation(order) for _ in range(min(PASSES, n // len(order)))]
         moves = 0
         for i in np.concatenate(passes)[: budget.max_iter * n - visits].tolist():
-            if time.perf_counter() - started >= limit:
+            if clock.now() - started >= limit:
                 reason = "max_time"
                 break
             moves += _ascend(problem, i, p[i], w)
@@ -292,7 +292,7 @@ def _solve(
             best_w = w.copy()
         bounds = bounds.best(found)
         order = np.flatnonzero(gaps > 0.1 * gaps.mean())
-        seconds = time.perf_counter() - started
+        seconds = clock.now() - started
         records.append([seconds, visits / n, bounds.primal, bounds.dual])
         progress.checked(*records[-1])
         exhausted = moves == 0 or len(order) == 0 or not math.isfinite(found.primal)
@@ -309,7 +309,7 @@ def _solve(
         seconds=seconds,
         reason=reason,
         records=records,
-        method=Method(("block-coordinate Frank-Wolfe in pairs",)),
+        used=UsedSolvers(("block-coordinate Frank-Wolfe in pairs",)),
         t=visits,
     )
 

@@ -1,6 +1,5 @@
 """Sequence labelling: a chain of labels, trained by the structured hinge loss."""
 
-import time
 import warnings
 from collections.abc import Collection
 from dataclasses import KW_ONLY
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos._config import usable_threads
 from pegasos._core import native
+from pegasos.base import clock
 from pegasos.base.estimator import Common, Machine, shortfall
 from pegasos.base.options import Flag, Integer
 from pegasos.base.outcome import Solution, Start, refuse_overflow
@@ -162,7 +162,7 @@ class SequenceSVC(SequenceParameters, Machine):
         sample_weight : array-like of shape (n_sequences,), default=None
             What each sequence counts.
         """
-        started = time.perf_counter()
+        started = clock.now()
         solver = self.check_parameters()
         last = self._last if self.warm_start and hasattr(self, "classes_") else None
         encoder = Encoder(int(self.min_count), self.hash_bits)
@@ -178,7 +178,7 @@ class SequenceSVC(SequenceParameters, Machine):
         C = self.weight_of_loss(sum_weights(weights))
         cost = check_cost(self.cost, len(labels.classes))
         rows, _ = check_rows(sequences.X, float(bool(self.fit_intercept)), self._threads() or 1)
-        core = native.ChainProblem(
+        core = native.SequenceProblem(
             rows, sequences.starts, labels.encoded, weights, C, cost, barriers, bool(self.boundaries)
         )
         problem = SequenceProblem(
@@ -192,7 +192,7 @@ class SequenceSVC(SequenceParameters, Machine):
 
         progress = make_progress(self.verbose)
         try:
-            budget = self._budget(time.perf_counter() - started)
+            budget = self._budget(clock.now() - started)
             found = solver.solve(problem, budget, self._seed(), None if last is None else Start(last), progress)
         except MemoryError:
             n_features, n_labels = sequences.X.shape[1], len(labels.classes)
@@ -330,7 +330,7 @@ class SequenceSVC(SequenceParameters, Machine):
         scored = np.asarray(sequences.X @ self.coef_.T, dtype=np.float64) + self.intercept_
         links = np.vstack([self.transitions_, self.start_, self.end_])
         jobs = self._threads() or (usable_threads() if len(scored) > 10_000 else 1)
-        labels, best = native.chain_decode(scored, sequences.starts, links, scores, native.Run(n_jobs=jobs))
+        labels, best = native.sequence_decode(scored, sequences.starts, links, scores, native.Run(n_jobs=jobs))
         return sequences, labels.astype(np.intp), best.reshape(-1, len(self.classes_))
 
     def _check_names(self, X: Any, reset: bool) -> None:

@@ -1,11 +1,10 @@
 """Pegasos and the Perceptron with a kernel: one walk over the examples in the core."""
 
-import math
-
 from pegasos._core import native
-from pegasos.base.outcome import Budget, Solution
+from pegasos.base.outcome import Budget, Solution, Start
 from pegasos.base.progress import Progress, make_run
 from pegasos.problems.kernel import KernelPoint, KernelProblem
+from pegasos.solvers._subgradient import SubgradientSolver
 
 __all__ = ["walk"]
 
@@ -14,23 +13,15 @@ OUTPUTS = {False: "last", "last": "last", True: "average", "suffix": "suffix", "
 
 
 def walk(
+    solver: SubgradientSolver,
     problem: KernelProblem,
     budget: Budget,
     seed: int,
+    start: Start[KernelPoint] | None,
     progress: Progress,
-    *,
-    solver: str,
-    perceptron: bool = False,
-    batch_size: int = 1,
-    sampling: str,
-    project: bool = False,
-    average: bool | str,
-    max_steps: int | None,
 ) -> Solution[KernelPoint]:
-    """`cpp/kernel/solvers/kernel_walk.hpp` has the mathematics."""
-    if batch_size > problem.n_rows:
-        raise ValueError(f"batch_size={batch_size} is more than the {problem.n_rows} examples; lower it")
-    steps = math.ceil(budget.max_iter * problem.n_rows / batch_size) if max_steps is None else int(max_steps)
+    """Always from zero; `cpp/kernel/solvers/kernel_walk.hpp` has the mathematics."""
+    perceptron, average = solver.schedule == "perceptron", solver.average
     found = native.kernel_walk(
         problem.source,
         problem.core,
@@ -39,18 +30,17 @@ def walk(
         labels=problem.y,
         weights=problem.s if perceptron else problem.s * (problem.n_rows / problem.s.sum()),
         perceptron=perceptron,
-        batch=int(batch_size),
-        sampling=sampling,
-        project=project,
+        batch=int(solver.batch_size),
+        sampling=solver.sampling,
+        project=bool(solver.project),
         output=OUTPUTS[average],
         best=average is False or average == "suffix",
         lambda_=problem.alpha,
         tol=budget.tol,
-        max_steps=steps,
+        max_steps=solver.count_steps(budget, problem.n_rows),
         seed=seed,
         sequence=None,
         held_out=problem.held_out,
         patience=problem.patience,
     )
-    reason = "max_iter" if max_steps is None else "max_steps"
-    return Solution.from_core(found, problem.point(found), solver, reason)
+    return Solution.from_core(found, problem.point(found), solver.describe(), solver.budget_reason)

@@ -76,10 +76,7 @@ class SubgradientSolver(Descent, Solver):
     def _linear(
         self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
     ) -> Solution[Point]:
-        if self.batch_size > problem.n_rows:
-            raise ValueError(f"batch_size={self.batch_size} is more than the {problem.n_rows} examples; lower it")
-        epoch_steps = budget.max_iter * problem.n_rows / self.batch_size
-        steps = math.ceil(epoch_steps) if self.max_steps is None else int(self.max_steps)
+        steps = self.count_steps(budget, problem.n_rows)
         return self.run(problem, budget, seed, start or Start(Point(self.first_w(problem, seed))), progress, steps)
 
     def run(
@@ -92,10 +89,11 @@ class SubgradientSolver(Descent, Solver):
         """What the core found, under the name of this solver and its budget."""
         return Solution.from_core(found, Point(found.w, found.q), self.describe(), self.budget_reason)
 
-    @property
-    def budget_reason(self) -> str:
-        """The budget that a run uses up."""
-        return "max_iter" if self.max_steps is None else "max_steps"
+    def count_steps(self, budget: Budget, n: int, what: str = "examples") -> int:
+        """The budget in steps, n examples being an epoch."""
+        if self.batch_size > n:
+            raise ValueError(f"batch_size={self.batch_size} is more than the {n} {what}; lower it")
+        return math.ceil(budget.max_iter * n / self.batch_size) if self.max_steps is None else int(self.max_steps)
 
     def descend(
         self,

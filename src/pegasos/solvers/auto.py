@@ -53,12 +53,12 @@ EPOCHS_PER_GAP = 25
 
 
 class Auto(Solver):
-    """Chooses a solver and the number of threads for the problem; its page in the docs says how and why.
+    """Chooses a solver and the number of threads for the problem.
 
-    Tiny problems are solved to rounding by `InteriorPoint`. Others begin with `SDCA` and, where that turns out to take
-    longer than `InteriorPoint` would, and the features are not too many, end with that. The log loss is left to `SDCA`.
-    Threads, where ``n_jobs`` is None, are chosen too. `tol` means the same whatever is
-    chosen, and ``certificate_.solver`` tells what was.
+    Its page in the docs says how and why. Tiny problems are solved to rounding by `InteriorPoint`. Others begin with
+    `SDCA` and, where that turns out to take longer than `InteriorPoint` would, and the features are not too many, end
+    with that. The log loss is left to `SDCA`. Threads, where ``n_jobs`` is None, are chosen too. `tol` means the same
+    whatever is chosen, and ``certificate_.solver`` tells what was.
     """
 
     name = "auto"
@@ -73,11 +73,8 @@ class Auto(Solver):
     def chosen_for(self, kind: type[Any]) -> Solver:
         return self.choices[kind]() if kind in self.choices else self
 
-    def _blocks(self, problem: BlocksProblem) -> Any:
-        return SDCA().learner(problem)
-
-    def _stream(self, problem: StreamProblem) -> Any:
-        return Pegasos().learner(problem)
+    def _learner(self, problem: BlocksProblem | StreamProblem) -> Any:
+        return self.chosen_for(type(problem)).learner(problem)
 
     def _sequences(
         self,
@@ -153,8 +150,8 @@ class Auto(Solver):
         JointProblem: Supports(_joint, losses=JOINT_LOSSES),
         KernelProblem: Supports(_kernel, losses=KERNEL_LOSSES, intercepts=("free",)),
         SequenceProblem: Supports(_sequences),
-        BlocksProblem: Supports(_blocks, losses=LOSSES, continued=False),
-        StreamProblem: Supports(_stream, losses=LOSSES),
+        BlocksProblem: Supports(_learner, losses=LOSSES, continued=False),
+        StreamProblem: Supports(_learner, losses=LOSSES),
     }
 
 
@@ -214,4 +211,4 @@ def _exact_threads(problem: LinearProblem, budget: Budget) -> int:
 
 def chosen(found: Solution[P], n_jobs: int | None = None) -> Solution[P]:
     """The solution, which tells that its solver and threads were chosen."""
-    return replace(found, method=replace(found.method, n_jobs=n_jobs, by_auto=True))
+    return replace(found, used=replace(found.used, n_jobs=n_jobs, by_auto=True))

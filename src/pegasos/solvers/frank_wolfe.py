@@ -16,7 +16,7 @@ __all__ = ["FrankWolfe"]
 
 @parameters
 class FrankWolfe(Solver):
-    """Block-coordinate Frank-Wolfe in pairs: dual ascent on the structured hinge loss, one sequence at a time.
+    """Block-coordinate Frank-Wolfe in pairs (Lacoste-Julien and others 2013): dual ascent, one sequence at a time.
 
     A visit finds the labels of a sequence that violate its margin most, by decoding, and moves dual weight to them from
     the labels that deserve theirs least, by the best step. The dual value is known all along; the gap takes one
@@ -50,7 +50,7 @@ class FrankWolfe(Solver):
         start: Start[Labellings] | None,
         progress: Progress,
     ) -> Solution[SequencePoint]:
-        found = native.chain_frank_wolfe(
+        found = native.sequence_frank_wolfe(
             problem.core,
             make_run(budget, progress),
             tol=budget.tol,

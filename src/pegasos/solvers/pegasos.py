@@ -15,7 +15,7 @@ from pegasos.base.progress import Progress, Shifted, make_run
 from pegasos.base.solver import LOSSES, continued_seed
 from pegasos.base.supports import Supports
 from pegasos.problems.joint import JOINT_LOSSES, JointProblem
-from pegasos.problems.kernel import KernelPoint, KernelProblem
+from pegasos.problems.kernel import KernelProblem
 from pegasos.problems.linear import BlocksProblem, LinearProblem, StreamProblem
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.solvers._blocks import StreamDescent
@@ -123,7 +123,7 @@ class Pegasos(Batches, SubgradientSolver):
                 "output; pass average=False with it"
             )
 
-    def check_ways(self, loss: str) -> None:
+    def _check_free_intercept(self, loss: str) -> None:
         """Raise a ValueError where the loss or another option does not go with `free_intercept`."""
         if self.free_intercept == "batch" and loss != "hinge":
             raise ValueError(
@@ -145,7 +145,7 @@ class Pegasos(Batches, SubgradientSolver):
         self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point], progress: Progress, steps: int
     ) -> Solution[Point]:
         if problem.free_intercept:
-            self.check_ways(problem.loss)
+            self._check_free_intercept(problem.loss)
         if not (problem.free_intercept and self.free_intercept == "search"):
             return super().run(problem, budget, seed, start, progress, steps)
         # Runs at fixed intercepts, each from where the last one ended. One forgets what came before as its steps
@@ -205,27 +205,6 @@ class Pegasos(Batches, SubgradientSolver):
         )
         return self.solution(found)
 
-    def _kernel(
-        self,
-        problem: KernelProblem,
-        budget: Budget,
-        seed: int,
-        start: Start[KernelPoint] | None,
-        progress: Progress,
-    ) -> Solution[KernelPoint]:
-        return walk(
-            problem,
-            budget,
-            seed,
-            progress,
-            solver=self.describe(),
-            batch_size=self.batch_size,
-            sampling=self.sampling,
-            project=bool(self.project),
-            average=self.average,
-            max_steps=self.max_steps,
-        )
-
     def _sequences(
         self,
         problem: SequenceProblem,
@@ -236,20 +215,17 @@ class Pegasos(Batches, SubgradientSolver):
     ) -> Solution[SequencePoint]:
         run = make_run(budget, progress)
         steps = self._steps(budget, problem.n_rows, "sequences")
-        found = native.chain_pegasos(problem.core, run, seed=seed, **steps)
+        found = native.sequence_pegasos(problem.core, run, seed=seed, **steps)
         return Solution.from_core(found.run, SequencePoint.from_core(found), self.describe(), self.budget_reason)
 
     def _steps(self, budget: Budget, n: int, what: str) -> dict[str, Any]:
         """The steps on n examples, as the core takes them where weights are a matrix."""
-        if self.batch_size > n:
-            raise ValueError(f"batch_size={self.batch_size} is more than the {n} {what}; lower it")
-        epoch_steps = budget.max_iter * n / self.batch_size
         return {
             "batch": int(self.batch_size),
             "sampling": self.sampling,
             "project": bool(self.project),
             "output": OUTPUTS[self.average],
-            "max_steps": math.ceil(epoch_steps) if self.max_steps is None else int(self.max_steps),
+            "max_steps": self.count_steps(budget, n, what),
             "tol": budget.tol,
             "sequence": None,
         }
@@ -283,7 +259,7 @@ class Pegasos(Batches, SubgradientSolver):
         ),
         JointProblem: Supports(_joint, losses=JOINT_LOSSES, early_stopping=True, options=_plain | _certified),
         KernelProblem: Supports(
-            _kernel,
+            walk,
             intercepts=(),
             continued=False,
             early_stopping=True,

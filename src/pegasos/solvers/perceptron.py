@@ -3,11 +3,9 @@
 from typing import ClassVar
 
 from pegasos.base.options import Choice
-from pegasos.base.outcome import Budget, Solution, Start
 from pegasos.base.parameters import parameter, parameters
-from pegasos.base.progress import Progress
 from pegasos.base.supports import Supports
-from pegasos.problems.kernel import KernelPoint, KernelProblem
+from pegasos.problems.kernel import KernelProblem
 from pegasos.problems.linear import LinearProblem
 from pegasos.solvers._kernel_walk import walk
 from pegasos.solvers._subgradient import AVERAGE, SubgradientSolver
@@ -53,27 +51,7 @@ class Perceptron(SubgradientSolver):
     def step_parameter(self, problem: LinearProblem, steps: int) -> float:
         return problem.total_weight / problem.n_rows
 
-    def _kernel(
-        self,
-        problem: KernelProblem,
-        budget: Budget,
-        seed: int,
-        start: Start[KernelPoint] | None,
-        progress: Progress,
-    ) -> Solution[KernelPoint]:
-        return walk(
-            problem,
-            budget,
-            seed,
-            progress,
-            solver=self.describe(),
-            perceptron=True,
-            sampling=self.sampling,
-            average=self.average,
-            max_steps=self.max_steps,
-        )
-
     supports: ClassVar = {
         LinearProblem: Supports(SubgradientSolver._linear, options={"average": tuple(AVERAGE.values.values())}),
-        KernelProblem: Supports(_kernel, intercepts=(), continued=False, early_stopping=True, exact=False),
+        KernelProblem: Supports(walk, intercepts=(), continued=False, early_stopping=True, exact=False),
     }

@@ -77,8 +77,7 @@ class SBP(MaxSteps, Solver):
             patience=problem.patience,
         )
         solver = self.describe() if self.nu is not None else f"{self.describe()} with nu={found.nu:.4g}"
-        reason = "max_iter" if self.max_steps is None else "max_steps"
-        return Solution.from_core(found, problem.point(found), solver, reason)
+        return Solution.from_core(found, problem.point(found), solver, self.budget_reason)
 
     supports: ClassVar = {
         KernelProblem: Supports(_kernel, intercepts=("free",), continued=False, early_stopping=True, exact=False),

@@ -27,7 +27,6 @@ class _SGD(Solver):
     multiplicity: int = 1
     period: int = 9
     burst: int = 5
-    max_steps: int | None = None
 
     def _linear(
         self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
@@ -58,8 +57,7 @@ class _SGD(Solver):
         }
 
     def _solution(self, found: native.Solution) -> Solution[Point]:
-        reason = "max_iter" if self.max_steps is None else "max_steps"
-        return Solution.from_core(found, Point(found.w, found.q), self.describe(), reason)
+        return Solution.from_core(found, Point(found.w, found.q), self.describe(), self.budget_reason)
 
     supports: ClassVar = {LinearProblem: Supports(_linear, losses=LOSSES, early_stopping=True)}
 

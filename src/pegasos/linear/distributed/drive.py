@@ -1,6 +1,5 @@
 """The driver of a distributed fit: rounds until the duality gap of every problem is within `tol`."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -8,8 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from pegasos.base import clock
 from pegasos.base.bounds import Measured
-from pegasos.base.outcome import Budget, Method, Point, Solution
+from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers
 from pegasos.base.progress import Progress
 from pegasos.linear.distributed.ascent import Ascent
 from pegasos.linear.distributed.messages import TURNS, Message, Order, Reply, Visited, payload
@@ -90,7 +90,7 @@ class _Drive:
         self.surveys = {survey.number: survey for survey in surveys}
         self.local_epochs = local_epochs
         self.listeners = listeners or [Progress() for _ in plan.targets]
-        self.started = time.perf_counter() - budget.elapsed
+        self.started = clock.now() - budget.elapsed
         self.tally = Tally()
         self.stands = 0
         turns = self._choose_turns()
@@ -98,7 +98,7 @@ class _Drive:
 
     @property
     def seconds(self) -> float:
-        return time.perf_counter() - self.started
+        return clock.now() - self.started
 
     def run(self) -> tuple[list[Solution[Point]], Tally]:
         fresh, in_a_row = True, 0
@@ -208,7 +208,7 @@ class _Drive:
             seconds=self.seconds,
             reason=ascent.reason,
             records=ascent.records,
-            method=Method((text,)),
+            used=UsedSolvers((text,)),
             t=round(ascent.visits),
         )
 

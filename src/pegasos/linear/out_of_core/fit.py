@@ -1,14 +1,14 @@
 """A fit to a data set on disk that does not fit in memory: epochs over blocks, and checks in passes of their own."""
 
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.base import clock
 from pegasos.base.bounds import Bounds
-from pegasos.base.outcome import Budget, Method, Point, Solution
+from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers
 from pegasos.base.progress import Progress
 from pegasos.io.dataset import Dataset, available_memory
 from pegasos.linear.out_of_core.blocks import BlockReader
@@ -93,7 +93,7 @@ def solve_by_blocks(
     seed: int,
 ) -> list[Solution[Point]]:
     """Solve the problems of a fit, which share the blocks; there is a listener to each."""
-    started = time.perf_counter() - budget.elapsed
+    started = clock.now() - budget.elapsed
     learners: list[BlockLearner] = []
     try:
         reader = _make_reader(dataset, problem, len(listeners), solver, bias)
@@ -105,17 +105,17 @@ def solve_by_blocks(
     finally:
         for learner in learners:
             learner.close()
-    used = solver.chosen_for(BlocksProblem)
-    text = f"{used.describe()} by blocks of {reader.block_bytes / 2**20:.3g} MiB"
+    chosen = solver.chosen_for(BlocksProblem)
+    text = f"{chosen.describe()} by blocks of {reader.block_bytes / 2**20:.3g} MiB"
     return [
         Solution(
             point=Point(fit.w),
             bounds=fit.bounds,
             epochs=fit.visits / problem.n_rows,
-            seconds=time.perf_counter() - started,
+            seconds=clock.now() - started,
             reason=fit.reason,
             records=fit.records,
-            method=Method((text,), by_auto=used is not solver),
+            used=UsedSolvers((text,), by_auto=chosen is not solver),
             t=fit.visits,
         )
         for fit in fits
@@ -126,7 +126,7 @@ def _make_reader(dataset: Dataset, problem: BlocksProblem, n_problems: int, solv
     """Blocks that keep a fit within its memory, and a short one from reading more than it needs."""
     fixed = BASE_BYTES + 8 * VECTORS * n_problems * problem.dimension
     left = max(limit_of(dataset) - fixed, 0) // 4
-    steps = getattr(solver, "max_steps", None)
+    steps = solver.max_steps
     needed = BLOCK_BYTES if steps is None else dataset.nbytes * int(steps) // (8 * len(dataset))
     reader = BlockReader(dataset, min(max(left, SMALLEST_BLOCK), BLOCK_BYTES, max(needed, SMALLEST_BLOCK)), bias)
     if reader.block_bytes > left:
@@ -148,10 +148,9 @@ def _run(
     seed: int,
     solver: Solver,
 ) -> None:
-    max_steps = getattr(solver, "max_steps", None)
     random = np.random.default_rng(seed)
     n_rows = problem.n_rows
-    steps = budget.max_iter * n_rows if max_steps is None else int(max_steps)
+    steps = budget.max_iter * n_rows if solver.max_steps is None else int(solver.max_steps)
     made = 0
     limit = np.inf if budget.max_time is None else float(budget.max_time)
     working = list(fits)
@@ -167,15 +166,15 @@ def _run(
                     fit.learner.learn(block, targets[number], weights, order, run)
                     fit.visits += len(order)
             made += len(order)
-            if made >= steps or time.perf_counter() - started >= limit:
+            if made >= steps or clock.now() - started >= limit:
                 break
-        out_of_time = time.perf_counter() - started >= limit
+        out_of_time = clock.now() - started >= limit
         last = made >= steps or out_of_time
         due = [fit for fit in working if fit.end_epoch() or last]
         if needs_no_pass(solver):
             due = working if last else []
             for fit in due:
-                w, seconds = fit.learner.begin_check().w, time.perf_counter() - started
+                w, seconds = fit.learner.begin_check().w, clock.now() - started
                 fit.check(fit.learner.free_bound(), w, seconds, made / n_rows)
         else:
             _check(reader, due, fits, encode, problem, started, made / n_rows)
@@ -183,7 +182,7 @@ def _run(
             if budget.tol > 0 and fit.bounds.gap <= budget.tol:
                 fit.reason = "tol"
             elif last:
-                fit.reason = "max_time" if out_of_time else "max_iter" if max_steps is None else "max_steps"
+                fit.reason = "max_time" if out_of_time else solver.budget_reason
             elif budget.tol > 0 and fit.bounds.mostly_rounding:
                 fit.reason = "precision"
         working = [fit for fit in working if not fit.reason]
@@ -210,12 +209,12 @@ def _check(
             fit.learner.measure(check, block, problem.core(block.rows, targets[number], weights), run)
     for fit, check in zip(due, checks, strict=True):
         found = check.primal.best(fit.learner.bound(check))
-        fit.check(found, check.w, time.perf_counter() - started, epoch)
+        fit.check(found, check.w, clock.now() - started, epoch)
 
 
 def _make_run(progress: Progress, started: float, limit: float, made: int, n_rows: int) -> native.Run:
     def progressed(_: float, seconds: float) -> None:
         progress.progressed(made / n_rows, seconds)
 
-    elapsed = time.perf_counter() - started
-    return native.Run(n_jobs=1, elapsed=elapsed, max_seconds=limit, progress=progressed)
+    elapsed = clock.now() - started
+    return native.Run(n_jobs=1, elapsed=elapsed, max_seconds=limit, progress=progressed, clock=clock.replaced())

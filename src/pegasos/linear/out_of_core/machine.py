@@ -1,6 +1,5 @@
 """What an estimator does with a data set on disk: fit to it from memory where it fits, and by blocks where not."""
 
-import time
 import warnings
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from pegasos.base import clock
 from pegasos.base.estimator import Machine, shortfall
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.progress import make_progress
@@ -38,7 +38,7 @@ def _refuse_beside(y: Any, sample_weight: Any) -> None:
 def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> Any:
     """Fit a linear machine to a data set, which brings its labels and weights along."""
     _refuse_beside(y, sample_weight)
-    started = time.perf_counter()
+    started = clock.now()
     solver = machine.check_parameters()
     classes = _classes(machine, dataset)
     n_parts = 1 if classes is None or len(classes) == 2 else len(classes)
@@ -62,7 +62,7 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
     try:
         listeners = [progress] if n_parts == 1 else [progress.part(repr(label)) for label in classes.tolist()]
         encode = _encoder(dataset, classes, class_weight)
-        budget = machine._budget(time.perf_counter() - started)
+        budget = machine._budget(clock.now() - started)
         solutions = solve_by_blocks(dataset, solver, problem, encode, listeners, budget, machine._bias, machine._seed())
     finally:
         progress.close()

@@ -1,0 +1,240 @@
+#include "classes/joint_certificate.hpp"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "rows/passes.hpp"
+
+namespace pegasos {
+
+void swap_sign(std::vector<double>& q, std::span<const std::uint32_t> labels, std::size_t n_classes) {
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        for (std::size_t k = 0; k < n_classes; ++k) {
+            double& x = q[i * n_classes + k];
+            x = k == labels[i] ? 1 - x : 0 - x;
+        }
+}
+
+namespace {
+
+/// The matrix U, on request in twice the precision, and how far it may be off in norm.
+class ClassSum {
+public:
+    ClassSum(std::size_t dimension, std::size_t n_classes, bool careful)
+        : high_(dimension, n_classes), low_(careful ? dimension : 0, n_classes) {}
+
+    /// Adds C s x_i' change, ||x_i|| ||change|| being at most `norms`; `lost` is what rounding took of the
+    /// change.
+    template <class Rows>
+    void add(const Rows& rows, std::size_t i, double C, double s, const double* change, const double* lost,
+             double norms) {
+        reach_.add(C * s * norms);
+        if (low_.values().empty()) return high_.add_nonzero(rows, i, C * s, change);
+        for (std::size_t k = 0; k < high_.n_classes(); ++k) {
+            if (change[k] == 0) continue;
+            const Double2 step = exact_product(C, s) * Double2{change[k], lost[k]};
+            rows.for_each(i, [&](std::size_t j, double x) {
+                set(j * high_.stride() + k, at(j * high_.stride() + k) + step * Double2{x});
+            });
+        }
+    }
+
+    void add(const ClassSum& other) {
+        reach_.combine(1, other.reach_, 1);
+        for (std::size_t j = 0; j < high_.values().size(); ++j)
+            if (low_.values().empty())
+                high_.values()[j] += other.high_.values()[j];
+            else
+                set(j, at(j) + other.at(j));
+    }
+
+    /// The sum, rounded to double precision; before that its error in norm is `error`. Without what they
+    /// lost, the entries of a change are right to K units themselves.
+    std::vector<double> take() const {
+        std::vector<double> all(high_.values().begin(), high_.values().end());
+        for (std::size_t j = 0; j < low_.values().size(); ++j) all[j] += low_.values()[j];
+        return all;
+    }
+    double error(const AnyRows& rows) const {
+        return reach_.error(!low_.values().empty(), static_cast<double>(high_.n_classes() + 32)) +
+               (rows.rescaled ? reach_.rows_error() : 0);
+    }
+
+private:
+    Double2 at(std::size_t j) const { return {high_.values()[j], low_.values()[j]}; }
+    void set(std::size_t j, const Double2& x) {
+        high_.values()[j] = x.high;
+        low_.values()[j] = x.low;
+    }
+
+    ClassMatrix<double> high_, low_;
+    Reach reach_;
+};
+
+Double2 sum_of(const double* p, std::size_t K, bool careful) {
+    Double2 sum;
+    for (std::size_t k = 0; k < K; ++k)
+        if (careful)
+            sum = sum + Double2{p[k]};
+        else
+            sum.high += p[k];
+    return sum;
+}
+
+/// p <- e_y - p, where the largest p is 1 less the others, which sum to `rest`: each entry is right
+/// relatively. On request `lost` is what rounding took of them.
+void to_change(double* p, std::size_t K, std::uint32_t y, std::size_t largest, const Double2& rest,
+               double* lost) {
+    const double own = p[y];
+    for (std::size_t k = 0; k < K; ++k) p[k] = 0 - p[k];
+    const auto set = [&](std::size_t k, const Double2& x) {
+        p[k] = x.value();
+        if (lost) lost[k] = (x.high - p[k]) + x.low;
+    };
+    if (lost) std::fill_n(lost, K, 0.0);
+    if (largest == y) return set(y, rest);
+    set(y, exact_sum(1, -own));
+    set(largest, Double2{-1} + rest);
+}
+
+/// f = x_i W in twice the precision, rounded.
+template <class Rows>
+void careful_scores(const Rows& rows, std::size_t i, const ClassMatrix<double>& W, double* f) {
+    for (std::size_t k = 0; k < W.n_classes(); ++k) {
+        Double2 sum;
+        rows.for_each(i, [&](std::size_t j, double x) { sum = sum + exact_product(x, W.row(j)[k]); });
+        f[k] = sum.value();
+    }
+}
+
+/// What a thread adds up, and its room for a block of rows.
+struct Partial {
+    Partial(const JointProblem& problem, std::size_t stride, bool careful)
+        : U(problem.dimension(), problem.n_classes, careful),
+          f(pass_rows * stride),
+          p(pass_rows * stride),
+          lost(careful ? pass_rows * stride : 0) {}
+
+    Sum loss, linear;
+    double slack = 0, linear_error = 0;
+    ClassSum U;
+    AlignedVector<double> f, p, lost;
+};
+
+double largest_size(const double* f, std::size_t K) {
+    double largest = 0;
+    for (std::size_t k = 0; k < K; ++k) largest = std::max(largest, std::abs(f[k]));
+    return largest;
+}
+
+}  // namespace
+
+Bound JointPass::make(DualPoint& point, const SlopeFunction& slopes, bool careful) const {
+    const AnyRows& rows = problem_.rows;
+    const JointLoss& loss = *problem_.loss;
+    const std::size_t K = problem_.n_classes, stride = padded(K);
+    Sum squares;
+    for (const double x : W_.values()) squares.add(x * x);
+    const double square = squares.value(), stored = stored_error(rows),
+                 norm_of_W = W_.is_zero() ? 0 : norm_above(square, W_.values().size());
+    point.q.resize(rows.n_rows * K);
+    std::vector<std::optional<Partial>> partials(team_.size());
+    team_.run([&](std::size_t t) { partials[t].emplace(problem_, stride, careful); });
+    pass_over(rows.n_rows, team_, monitor_, [&](std::size_t t, std::size_t first, std::size_t last) {
+        Partial& mine = *partials[t];
+        RowFacts facts[pass_rows];
+        const std::size_t work = read_rows(rows, first, last, facts, [&](const auto& typed, std::size_t i) {
+            double* f = &mine.f[(i - first) * stride];
+            if (careful)
+                careful_scores(typed, i, W_, f);
+            else
+                W_.scores(typed, i, f);
+        });
+        for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
+            const double *f = &mine.f[b * stride], s = problem_.weights[i], norms = norm_of_W * facts[b].norm;
+            const double error = careful ? 6 * unit * largest_size(f, K) +
+                                               careful_score_error(facts[b].entries, stored) * norms
+                                         : score_error(facts[b].entries) * norms;
+            const double value = loss.slope(f, problem_.labels[i], &mine.p[b * stride]);
+            mine.loss.add(s * value);
+            mine.slack += s * loss.excess(f, problem_.labels[i], error, value);
+        }
+        slopes(first, last, mine.f.data(), mine.p.data());
+        for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
+            double* p = &mine.p[b * stride];
+            const std::uint32_t y = problem_.labels[i];
+            const double s = problem_.weights[i];
+            const std::size_t largest = static_cast<std::size_t>(std::max_element(p, p + K) - p);
+            p[largest] = 0;
+            const Double2 rest = sum_of(p, K, careful);
+            p[largest] = 1 - rest.value();
+            const Bound dual = loss.bound_of_dual(p, y, largest, rest.value());
+            mine.linear.add(s * dual.value);
+            mine.linear_error += s * dual.rounding;
+            to_change(p, K, y, largest, rest, careful ? &mine.lost[b * stride] : nullptr);
+            std::copy_n(p, K, &point.q[i * K]);
+        }
+        rows.visit([&](const auto& typed) {
+            for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
+                // The others sum to 1 - p_y too, so that the norm is at most sqrt(2) of it.
+                const double *p = &mine.p[b * stride], own = p[problem_.labels[i]];
+                if (own != 0)
+                    mine.U.add(typed, i, problem_.C, problem_.weights[i], p, mine.lost.data() + b * stride,
+                               1.5 * own * facts[b].norm);
+            }
+        });
+        return work * stride / 8;
+    });
+    Sum loss_sum, linear;
+    double slack = 0, linear_error = 0;
+    ClassSum& U = partials[0]->U;
+    for (std::size_t t = 0; t < partials.size(); ++t) {
+        const Partial& one = *partials[t];
+        loss_sum.add(one.loss.value());
+        linear.add(one.linear.value());
+        slack += one.slack;
+        linear_error += one.linear_error;
+        if (t > 0) U.add(one.U);
+    }
+    point.linear = problem_.C * linear.value();
+    point.linear_error =
+        problem_.C * (1.01 * linear_error + (16 * unit + sum_error(rows.n_rows)) * linear.value());
+    point.error = U.error(rows);
+    point.u = U.take();
+    if (careful) point.error += 2 * unit * std::sqrt(squared_norm(point.u));
+    const double losses = loss_sum.value();
+    slack += unit * static_cast<double>(2 * K + 32) * losses;
+    return primal_bound(square, problem_.C, losses, slack, rows.n_rows, W_.values().size());
+}
+
+void JointPass::slopes_of(const DualPoint& point, std::size_t first, std::size_t last, double* p) const {
+    const std::size_t K = problem_.n_classes, stride = padded(K);
+    for (std::size_t i = first; i < last; ++i)
+        for (std::size_t k = 0; k < K; ++k)
+            p[(i - first) * stride + k] = std::max((k == problem_.labels[i]) - point.q[i * K + k], 0.0);
+}
+
+Bounds certify_jointly(const JointProblem& problem, const std::vector<double>& w,
+                       const std::vector<double>& q, Context& context) {
+    const std::size_t K = problem.n_classes, stride = padded(K);
+    ClassMatrix<double> W(problem.dimension(), K);
+    W.assign(w);
+    DualPoint point;
+    const auto given = [&](std::size_t first, std::size_t last, const double*, double* p) {
+        for (std::size_t i = first; i < last; ++i) std::copy_n(&q[i * K], K, p + (i - first) * stride);
+    };
+    const Bound primal = JointPass(problem, W, context).make(point, given);
+    for (std::size_t i = 0; i < problem.n_rows(); ++i) {
+        double sum = 0, lowest = 0;
+        for (std::size_t k = 0; k < K; ++k) {
+            sum += q[i * K + k];
+            lowest = std::min(lowest, q[i * K + k]);
+        }
+        if (!(lowest >= 0 && std::abs(sum - 1) <= 1e-9))
+            return between(primal, {-std::numeric_limits<double>::infinity()});
+    }
+    return between(primal, point.value());
+}
+
+}  // namespace pegasos

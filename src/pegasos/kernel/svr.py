@@ -1,0 +1,78 @@
+"""Support vector regression with a kernel."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos.base.estimator import Data, Regressor
+from pegasos.base.options import Number
+from pegasos.base.parameters import parameter, parameters
+from pegasos.base.targets import near_middle
+from pegasos.kernel.estimator import KernelMachine
+from pegasos.kernel.fit import Part
+
+__all__ = ["SVR"]
+
+Floats = NDArray[np.float64]
+
+
+@parameters
+class SVR(Regressor, KernelMachine):
+    """Support vector regression with a kernel, whose every fit carries a certificate of how close to the optimum it is.
+
+    It minimises ``1/2 ||w||^2 + C sum_i s_i max(0, |<w, phi(x_i)> + b - y_i| - epsilon)``, where ``<phi(x), phi(x')>``
+    is the kernel, and b is not in the norm.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Errors up to this size cost nothing.
+    C, alpha, kernel, degree, gamma, coef0, solver, tol, max_iter, max_time, fit_intercept, scale, cache_size, \
+warm_start, n_jobs, random_state, verbose
+        As in `SVC`.
+
+    Attributes
+    ----------
+    support_, support_vectors_, certificate_, history_, n_iter_, n_kernel_evaluations_, n_updates_, shape_fit_, \
+scale_, n_features_in_, feature_names_in_
+        As in `SVC`.
+    n_support_ : ndarray of shape (1,)
+        The number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        What they weigh.
+    intercept_ : ndarray of shape (1,)
+        Intercept; 0 without one.
+    coef_ : ndarray of shape (1, n_features)
+        Weights of the features; with ``kernel="linear"`` only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos import SVR
+    >>> X = np.linspace(0, 6, 100)[:, None]
+    >>> reg = SVR(C=10, epsilon=0.01).fit(X, np.sin(X).ravel())
+    >>> reg.certificate_.converged, round(reg.score(X, np.sin(X).ravel()), 3)
+    (True, 1.0)
+    """
+
+    loss = "epsilon_insensitive"
+
+    epsilon: float = parameter(0.1, Number(low=0, help="errors up to this size cost nothing"))
+
+    def predict(self, X: Any) -> Floats:
+        """The value of each example."""
+        return self._scores(X).ravel()
+
+    def _parts(self, data: Data) -> list[Part]:
+        y = np.ascontiguousarray(data.encoded, dtype=np.float64)
+        shift = near_middle(y) if self.fit_intercept else 0.0
+        return [Part("", None, y - shift if shift else y, shift)]
+
+    def _store_machines(self, data: Data, parts: Sequence[Part], betas: Sequence[Floats], intercepts: Floats) -> None:
+        used = np.flatnonzero(betas[0])
+        self.support_ = used.astype(np.int32)
+        self.n_support_ = np.array([len(used)], dtype=np.int32)
+        self.dual_coef_ = betas[0][None, used]
+        self.intercept_ = intercepts
