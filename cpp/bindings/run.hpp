@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <variant>
 #include <vector>
 
 #include "arrays.hpp"
@@ -83,13 +82,6 @@ auto with_context(const Run& run, F f) {
     Team team(std::clamp<std::size_t>(run.n_jobs, 1, Team::most));
     Context context{team, monitor, report};
     return f(context);
-}
-
-/// The same, f(rows, context).
-template <class F>
-auto solve(const Rows& rows, const Run& run, F f) {
-    return with_context(
-        run, [&](Context& context) { return rows.rows.visit([&](const auto& r) { return f(r, context); }); });
 }
 
 }  // namespace pegasos
