@@ -202,6 +202,37 @@ struct SquaredEpsilonInsensitive : Regression {
     }
 };
 
+/// l(z) = r^2/2 where |r| <= epsilon, epsilon |r| - epsilon^2/2 beyond, r = y - z. |q| <= epsilon,
+/// -l*(-q) = y q - q^2/2. The second derivative is 1 at most, and slopes have a bound: no step overshoots.
+struct Huber : Regression {
+    static constexpr double curvature = 0;
+    double epsilon = 1;
+
+    double value(double z, double y) const {
+        const double error = std::abs(z - y);
+        return error <= epsilon ? error * error / 2 : epsilon * (error - epsilon / 2);
+    }
+    double slope(double z, double y) const { return std::clamp(y - z, -epsilon, epsilon); }
+    double dual(double alpha, double c, double y) const { return y * alpha - alpha * alpha / (2 * c); }
+    double excess(double z, double y, double e, double) const {
+        return e * std::min(std::abs(z - y) + e, epsilon);
+    }
+    double size_of_dual(double q, double y, double) const {
+        return (std::abs(y) + std::abs(q) / 2) * std::abs(q);
+    }
+    double clip(double q) const { return std::clamp(q, -epsilon, epsilon); }
+    double ascend(double alpha, double c, double z, double square, double y) const {
+        const double own = 1 / c;
+        return std::clamp(alpha + (y - z - own * alpha) / (square + own), -epsilon * c, epsilon * c);
+    }
+    Pull pull(double alpha, double c, double z, double y) const {
+        const double gradient = z - y + alpha / c;
+        if (alpha == epsilon * c) return {std::max(gradient, 0.0), std::max(-gradient, 0.0)};
+        if (alpha == -epsilon * c) return {std::min(gradient, 0.0), std::max(gradient, 0.0)};
+        return {gradient, 0};
+    }
+};
+
 /// Any of the losses, chosen at run time. A loop that the choice would slow down is compiled for each of
 /// them, inside `visit`.
 class AnyLoss {
@@ -218,6 +249,7 @@ public:
         if (name == "log_loss") return LogLoss{};
         if (name == "epsilon_insensitive") return EpsilonInsensitive{{}, epsilon};
         if (name == "squared_epsilon_insensitive") return SquaredEpsilonInsensitive{{}, epsilon};
+        if (name == "huber") return Huber{{}, epsilon};
         throw std::invalid_argument("unknown loss '" + name + "'");
     }
 
@@ -253,7 +285,7 @@ public:
     }
 
 private:
-    std::variant<Hinge, SquaredHinge, LogLoss, EpsilonInsensitive, SquaredEpsilonInsensitive> loss_;
+    std::variant<Hinge, SquaredHinge, LogLoss, EpsilonInsensitive, SquaredEpsilonInsensitive, Huber> loss_;
 };
 
 }  // namespace pegasos

@@ -13,15 +13,24 @@ from pegasos import solvers
 
 from .checks import Bound, Claim, Finding, check, check_bound, check_sum
 from .data import pick
+from .evaluation import REGRESSION_LOSSES
 
 TOLS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 0.0)
 LINEAR_LOSSES = ("hinge", "squared_hinge", "log_loss")
-REGRESSION_LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
 
 #: How often the oracle is asked, where the problem is small enough for it.
 ORACLE = 0.2
 #: Rows up to which it is.
 ORACLE_ROWS = 60
+
+
+def draw_loss(random, is_regression):
+    """A loss and its epsilon, and both as parameters of an estimator."""
+    loss = pick(random, REGRESSION_LOSSES if is_regression else LINEAR_LOSSES)
+    if not is_regression:
+        return loss, 0.0, {"loss": loss}
+    epsilon = pick(random, (0.1 if loss == "huber" else 0.0, 0.1, 1.0, 1e-3))
+    return loss, epsilon, {"loss": loss, "epsilon": epsilon}
 
 
 @dataclass

@@ -19,6 +19,7 @@ LONG = np.longdouble
 UNIT = float(np.finfo(LONG).eps) / 2
 #: Whether long double has more digits than double, enough for the audit.
 IS_WIDE = np.finfo(LONG).nmant >= 63
+REGRESSION_LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive", "huber")
 #: Bounds of errors are computed in double precision, and leave out products of errors.
 SAFETY = 1.01
 
@@ -67,6 +68,11 @@ def loss_of(loss, z, errors, y, epsilon):
     if loss == "log_loss":
         value = np.log1p(np.exp(-abs(z))) + np.maximum(-z, 0)
         return value, errors + 8 * UNIT * value.astype(float)
+    if loss == "huber":
+        size, bound = abs(z), LONG(epsilon)
+        value = np.where(size <= bound, size**2 / 2, bound * (size - bound / 2))
+        steepest = np.minimum(size.astype(float) + errors, float(epsilon))
+        return value, steepest * errors + 4 * UNIT * value.astype(float)
     beyond = abs(z) - LONG(epsilon) if "epsilon" in loss else 1 - z
     errors = errors + UNIT * abs(beyond).astype(float)
     value = np.maximum(beyond, 0)
@@ -160,7 +166,7 @@ class LinearProblem(Problem):
         self.y = np.asarray(y, dtype=np.float64)
         self.cost = np.asarray(cost, dtype=LONG)
         self.scale = np.ones(rows.d, LONG) if scale is None else np.asarray(scale, dtype=LONG)
-        self.is_regression = "epsilon" in loss
+        self.is_regression = loss in REGRESSION_LOSSES
         self.target = float(np.sort(self.y)[len(self.y) // 2]) if self.is_regression else 0.0
         self.targets = self.y.astype(LONG) - LONG(self.target) if self.is_regression else self.y.astype(LONG)
 
@@ -212,12 +218,14 @@ def best_intercept(loss, z, y, cost, epsilon):
         return kinks[order[int(passed.argmax()) if passed.any() else -1]]
     # Smooth ones: halve a bracket of the derivative's root.
     weight = cost.astype(float)
-    if loss == "squared_epsilon_insensitive":
+    if loss in REGRESSION_LOSSES:
         r = z - y
         low, high = float(-r.max()) - epsilon, float(-r.min()) + epsilon
 
         def slope_at(t):
             e = (r + t).astype(float)
+            if loss == "huber":
+                return weight @ np.clip(e, -epsilon, epsilon)
             return weight @ (np.sign(e) * np.maximum(abs(e) - epsilon, 0))
     else:
         m, sign = z.astype(float), y.astype(float)
@@ -289,7 +297,7 @@ class KernelProblem(Problem):
         self.gram, self.loss, self.epsilon, self.has_intercept = gram, loss, float(epsilon), has_intercept
         self.y = np.asarray(y, dtype=np.float64).astype(LONG)
         self.cost = np.asarray(cost, dtype=LONG)
-        self.is_regression = "epsilon" in loss
+        self.is_regression = loss in REGRESSION_LOSSES
 
     def at(self, beta, b):
         beta = np.asarray(beta, dtype=np.float64)

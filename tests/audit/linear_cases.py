@@ -18,7 +18,6 @@ from pegasos.io import open_dataset, write_dataset
 from . import oracle
 from .case import (
     LINEAR_LOSSES,
-    REGRESSION_LOSSES,
     TOLS,
     class_weights,
     describe,
@@ -27,6 +26,7 @@ from .case import (
     draw_fits,
     draw_intercept,
     draw_linear_solver,
+    draw_loss,
     warmed_up,
 )
 from .checks import Bound, Claim, Finding
@@ -128,12 +128,11 @@ def regression_case(case, random):
     case.data.notes.append(f"targets at {shift:g}")
     weights = draw_weights(random, data.n)
     s = np.ones(data.n) if weights is None else weights
-    loss, C = pick(random, REGRESSION_LOSSES), draw_C(random)
-    epsilon = pick(random, (0.0, 0.1, 1.0, 1e-3))
+    (loss, epsilon, parameters), C = draw_loss(random, True), draw_C(random)
     more, intercept, bias = draw_intercept(random)
     C, alpha = draw_alpha(random, C, s)
     scale = pick(random, (None, "auto"), (3, 1))
-    shared = {"C": C, "alpha": alpha, "loss": loss, "epsilon": epsilon, "scale": scale, **more}
+    shared = {"C": C, "alpha": alpha, "scale": scale, **parameters, **more}
     problems = LinearProblems(Rows(data.X), [y], C, s, loss, epsilon=epsilon, intercept=intercept, bias=bias)
     for chosen in draw_fits(random, draw_linear_solver, {}):
         estimator = pegasos.LinearSVR(**shared, **chosen)
@@ -266,11 +265,11 @@ def stream_case(case, random):
     classes = int(pick(random, (2, 3)))
     case.data = data = draw_data(random, n=max(classes, int(random.integers(3, 61))))
     is_regression = random.random() < 0.3
-    loss = pick(random, REGRESSION_LOSSES if is_regression else LINEAR_LOSSES)
+    loss, epsilon, parameters = draw_loss(random, is_regression)
     y = draw_targets(random, data.Z)[0] if is_regression else draw_labels(random, data.Z, classes)
     alpha = float(10 ** random.uniform(-5, 2))
     bias = pick(random, (1.0, 0.0))
-    more = {"fit_intercept": bool(bias), "loss": loss}
+    more = {"fit_intercept": bool(bias), **parameters}
     solver = pick(random, ("auto", solvers.Pegasos(project=True), solvers.Pegasos(average=False)))
     kind = pegasos.LinearSVR if is_regression else pegasos.LinearSVC
     estimator = kind(alpha=alpha, solver=solver, random_state=0, **more)
@@ -295,6 +294,7 @@ def stream_case(case, random):
                 target[met],
                 s[met].astype(LONG) / weight,
                 loss,
+                epsilon=epsilon,
                 intercept="penalized" if bias else None,
                 reg=alpha,
             )
@@ -337,13 +337,13 @@ def disk_case(case, random):
     y = draw_targets(random, data.Z)[0] if is_regression else draw_labels(random, data.Z, classes)
     weights, C = draw_weights(random, data.n), draw_C(random)
     s = np.ones(data.n) if weights is None else weights
-    loss = pick(random, REGRESSION_LOSSES if is_regression else LINEAR_LOSSES)
+    loss, epsilon, parameters = draw_loss(random, is_regression)
     bias = pick(random, (1.0, 0.0))
     targets = [y] if is_regression else [np.where(y == k, 1.0, -1.0) for k in (range(classes) if classes > 2 else [1])]
     more = {"intercept": "penalized" if bias else None}
-    problems = LinearProblems(Rows(data.X), targets, C, s, loss, **more)
+    problems = LinearProblems(Rows(data.X), targets, C, s, loss, epsilon=epsilon, **more)
     kind = pegasos.LinearSVR if is_regression else pegasos.LinearSVC
-    shared = {"C": C, "loss": loss, "fit_intercept": bool(bias)}
+    shared = {"C": C, "fit_intercept": bool(bias), **parameters}
     with tempfile.TemporaryDirectory() as folder, small_blocks():
         write_dataset(Path(folder) / "rows.ds", data.X, y, weights)
         dataset = open_dataset(Path(folder) / "rows.ds")

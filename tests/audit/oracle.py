@@ -122,6 +122,9 @@ def _improve_by_newton(problem):
         z = X @ v
         if problem.is_regression:
             r = z - y
+            if loss == "huber":
+                slopes, inside = np.clip(r, -epsilon, epsilon), abs(r) <= epsilon
+                return slopes * (r - slopes / 2), slopes, 1.0 * inside
             over = np.maximum(abs(r) - epsilon, 0)
             return over**2, 2 * np.sign(r) * over, 2.0 * (abs(r) > epsilon)
         m = y * z

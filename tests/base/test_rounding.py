@@ -13,7 +13,8 @@ from linear_helpers import STORAGES, make_rows, make_run, storage_name
 from pegasos import LinearSVC, LinearSVR
 from pegasos._core import native
 
-LOSSES = ["hinge", "squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive"]
+REGRESSION = ["epsilon_insensitive", "squared_epsilon_insensitive", "huber"]
+LOSSES = ["hinge", "squared_hinge", "log_loss", *REGRESSION]
 EPSILON = 0.3
 any_loss = pytest.mark.parametrize("loss", LOSSES)
 any_storage = pytest.mark.parametrize("storage", STORAGES, ids=storage_name)
@@ -43,6 +44,9 @@ def loss_of(loss, z, y):
         z = extended(y * z)
         value = np.log1p(np.exp(-z)) if z > 0 else np.log1p(np.exp(z)) - z
         return sum(fractions([float(value), float(value - float(value))]), Fraction(0))
+    if loss == "huber":
+        size, epsilon = abs(z - y), Fraction(EPSILON)
+        return size**2 / 2 if size <= epsilon else epsilon * size - epsilon**2 / 2
     if "epsilon" in loss:
         over = max(abs(z - y) - Fraction(EPSILON), 0)
     else:
@@ -68,12 +72,12 @@ def entropy(q):
 def dual_of(loss, X, y, s, C, q, free):
     """The dual value, exactly; where the intercept is free that of the point it is balanced to."""
     targets, cost = fractions(y), Fraction(C)
-    signs = [Fraction(1)] * len(targets) if "epsilon" in loss else targets
+    signs = [Fraction(1)] * len(targets) if loss in REGRESSION else targets
     alphas = [weight * share for weight, share in zip(fractions(s), fractions(q), strict=True)]
     if free:
         above = sum(a for a, sign in zip(alphas, signs, strict=True) if a * sign > 0)
         below = -sum(a for a, sign in zip(alphas, signs, strict=True) if a * sign < 0)
-        if "epsilon" not in loss:
+        if loss not in REGRESSION:
             above = sum(a for a, sign in zip(alphas, signs, strict=True) if sign > 0)
             below = sum(a for a, sign in zip(alphas, signs, strict=True) if sign < 0)
         factors = {True: min(1, below / above) if above else 1, False: min(1, above / below) if below else 1}
@@ -88,6 +92,8 @@ def dual_of(loss, X, y, s, C, q, free):
             value = share - share**2 / 4
         elif loss == "log_loss":
             value = entropy(share) + entropy(1 - share)
+        elif loss == "huber":
+            value = target * share - share**2 / 2
         else:
             value = target * share - Fraction(EPSILON) * abs(share)
             value -= share**2 / 4 if loss.startswith("squared") else 0
@@ -101,7 +107,7 @@ def make_data(loss, seed, offset, storage, m=25, d=4):
     random = np.random.default_rng(seed)
     X = (random.normal(size=(m, d)) + offset * (random.random(d) < 0.5)).astype(storage[1])
     scores = (X - X.mean(axis=0)) @ random.normal(size=d)
-    y = scores + 0.1 * random.normal(size=m) if "epsilon" in loss else np.where(scores > 0, 1.0, -1.0)
+    y = scores + 0.1 * random.normal(size=m) if loss in REGRESSION else np.where(scores > 0, 1.0, -1.0)
     return random, X, y, random.random(m) + 0.1
 
 
@@ -110,9 +116,9 @@ def draw_point(loss, random, X, m):
     w = np.append(random.normal(size=X.shape[1]), random.normal())
     w[-1] -= np.median(X.astype(float) @ w[:-1])
     q = random.random(m) * (random.random(m) < 0.8)
-    if "epsilon" in loss:
+    if loss in REGRESSION:
         q = q * random.choice([-1.0, 1.0], size=m)
-    return w, q * (3 if loss.startswith("squared") else 1)
+    return w, q * (3 if loss.startswith("squared") else EPSILON if loss == "huber" else 1)
 
 
 @any_loss
@@ -156,7 +162,7 @@ def test_fits(loss, intercept, offset):
                 if solver == "pegasos" and offset > 1e3 and loss.startswith("squared"):
                     continue  # overflows
                 options = {"loss": loss, "intercept": intercept, "C": C, "tol": tol, "max_iter": 300}
-                if "epsilon" in loss:
+                if loss in REGRESSION:
                     machine = LinearSVR(epsilon=EPSILON, solver=solver, random_state=0, **options)
                 else:
                     machine = LinearSVC(solver=solver, random_state=0, **options)

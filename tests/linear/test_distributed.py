@@ -76,7 +76,7 @@ def test_is_certified_and_equals_one_process(loss, intercept, n_workers):
     assert tally.bytes > 0
 
 
-@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive", "huber"])
 def test_regression_and_weights(loss):
     X, y = make_data(kind="targets")
     s = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)

@@ -192,7 +192,7 @@ def test_more_classes_share_the_blocks(tmp_path, solver):
     assert [start.t for start in loaded._last] == [start.t for start in machine._last]
 
 
-@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive", "huber"])
 def test_regression(tmp_path, loss):
     X, _ = dense()
     y = X @ np.arange(12.0) / 10 + np.random.default_rng(1).normal(size=len(X))

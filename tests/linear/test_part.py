@@ -9,9 +9,9 @@ from pegasos._core import native
 from pegasos.base.bounds import Bounds, Measured, bound_dual, bound_primal
 from pegasos.reference import dca
 from pegasos.reference import losses as reference_losses
+from pegasos.reference.losses import LOSSES
 
 any_storage = pytest.mark.parametrize("storage", STORAGES, ids=storage_name)
-LOSSES = ["hinge", "squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive"]
 
 
 def core(problem, storage=STORAGES[1], loss="hinge", rows=None, epsilon=0.0):

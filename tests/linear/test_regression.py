@@ -18,11 +18,12 @@ from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Point, Solution, UsedSolvers
 from pegasos.base.supports import Supports
 from pegasos.problems.linear import LinearProblem
+from pegasos.reference.losses import LOSSES as reference
 from pegasos.solvers import SDCA, Pegasos
 
 X, Y = make_regression(200, 6, noise=5.0, bias=3.0, random_state=0)
 EPSILON = 2.0
-LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive"]
+LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive", "huber"]
 
 
 class Smooth(SDCA):
@@ -90,7 +91,9 @@ def test_bad_targets(y, words):
     ("options", "words"),
     [
         ({"epsilon": -1.0}, "epsilon=-1.0: must be a finite number at least 0"),
-        ({"loss": "hinge"}, "loss='hinge': must be 'epsilon_insensitive' or 'squared_epsilon_insensitive'"),
+        ({"loss": "hinge"}, "loss='hinge': must be 'epsilon_insensitive', 'squared_epsilon_insensitive'"),
+        ({"loss": "huber"}, "epsilon=0.0: loss='huber' needs epsilon above 0, .*; pass one"),
+        ({"loss": "huber", "epsilon": 1.0, "solver": "interior-point"}, "interior-point does not support loss='huber'"),
         ({"solver": "perceptron"}, "perceptron does not support loss='epsilon_insensitive'; it supports 'hinge'"),
     ],
 )
@@ -104,13 +107,13 @@ def test_bad_parameters(options, words):
 
 
 def primal(reg, X, y, s=1.0):
-    over = np.maximum(np.abs(reg.predict(X) - y) - reg.epsilon, 0)
-    losses = over**2 if reg.loss.startswith("squared") else over
+    losses = reference[reg.loss].value(reg.predict(X), y, reg.epsilon)
     return (reg.coef_**2).sum() / 2 + reg.intercept_[0] ** 2 / 2 + reg.C * np.sum(s * losses)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("epsilon", [0.0, 3.0])
+@pytest.mark.parametrize(
+    ("loss", "epsilon"), [(loss, epsilon) for loss in LOSSES for epsilon in (0.0, 3.0) if loss != "huber" or epsilon]
+)
 class TestFits:
     def test_certified(self, loss, epsilon):
         reg = LinearSVR(loss=loss, epsilon=epsilon, C=0.1, tol=1e-4, max_iter=10**4, random_state=0).fit(X, Y)
@@ -118,6 +121,8 @@ class TestFits:
         assert reg.certificate_.primal == pytest.approx(primal(reg, X, Y), rel=1e-9)
 
     def test_liblinear_agrees(self, loss, epsilon):
+        if loss == "huber":
+            pytest.skip("LIBLINEAR has no such loss")
         ours = LinearSVR(loss=loss, epsilon=epsilon, C=0.1, tol=1e-6, max_iter=10**5, random_state=0).fit(X, Y)
         peer = Liblinear(loss=loss, epsilon=epsilon, C=0.1, tol=1e-8, max_iter=10**6, random_state=0).fit(X, Y)
         peer.loss, peer.C = loss, 0.1

@@ -14,7 +14,15 @@ from audit import evaluation, oracle
 from audit.cases import KINDS, run_case
 from audit.checks import Bound, Claim, check, check_bound, check_sum, relative_gap
 from audit.data import dense
-from audit.evaluation import LONG, JointProblem, KernelProblem, LinearKernelProblem, LinearProblem, Rows
+from audit.evaluation import (
+    LONG,
+    REGRESSION_LOSSES,
+    JointProblem,
+    KernelProblem,
+    LinearKernelProblem,
+    LinearProblem,
+    Rows,
+)
 from audit.kernel_cases import KernelProblems, coefficients, kernel_parts
 from audit.linear_cases import LinearProblems
 from audit.report import Report
@@ -271,6 +279,10 @@ def exact_objective(X, y, cost, loss, w, b, epsilon=0.0, intercept="penalized", 
         value += (b / Fraction(bias)) ** 2 / 2
     for x, target, c in zip(X.tolist(), y.tolist(), cost, strict=True):
         z = sum(v * Fraction(entry) for v, entry in zip(w, x, strict=True)) + b
+        if loss == "huber":
+            size, bound = abs(z - Fraction(target)), Fraction(epsilon)
+            value += Fraction(c) * (size**2 / 2 if size <= bound else bound * size - bound**2 / 2)
+            continue
         over = abs(z - Fraction(target)) - Fraction(epsilon) if "epsilon" in loss else 1 - Fraction(target) * z
         over = max(over, Fraction(0))
         value += Fraction(c) * (over**2 if "squared" in loss else over)
@@ -289,11 +301,11 @@ def assert_within(value, exact):
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e8])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", *REGRESSION_LOSSES])
 def test_linear_objective(loss, offset):
     random = np.random.default_rng(1)
     X = random.normal(size=(20, 3)) + offset
-    is_regression = "epsilon" in loss
+    is_regression = loss in REGRESSION_LOSSES
     y = random.normal(size=20) + 10 * offset if is_regression else random.choice([-1.0, 1.0], size=20)
     w, b = random.normal(size=3), float(random.normal() + 9 * offset)
     cost, epsilon = random.random(20), 0.1 if is_regression else 0.0
@@ -352,12 +364,10 @@ def test_log_losses():
     assert_within(JointProblem(Rows(X), y, 3, cost, "log_loss").at(W, b), joint)
 
 
-@pytest.mark.parametrize(
-    "loss", ["hinge", "squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive"]
-)
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss", *REGRESSION_LOSSES])
 def test_best_intercept(loss):
     random = np.random.default_rng(4)
-    y = random.normal(size=15) if "epsilon" in loss else np.where(random.random(15) < 0.4, 1.0, -1.0)
+    y = random.normal(size=15) if loss in REGRESSION_LOSSES else np.where(random.random(15) < 0.4, 1.0, -1.0)
     problem = LinearProblem(
         Rows(random.normal(size=(15, 2))), y, random.random(15), loss, epsilon=0.1, intercept="free"
     )

@@ -64,7 +64,12 @@ def test_scikit_learn_check(estimator, check):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(
-    [LinearSVR(), LinearSVR(loss="squared_epsilon_insensitive"), LinearSVR(solver=SDCA(), tol=0)],
+    [
+        LinearSVR(),
+        LinearSVR(loss="squared_epsilon_insensitive"),
+        LinearSVR(loss="huber", epsilon=1.0, tol=0),
+        LinearSVR(solver=SDCA(), tol=0),
+    ],
     expected_failed_checks=expected,
 )
 def test_scikit_learn_check_of_regression(estimator, check):

@@ -16,7 +16,7 @@ __all__ = ["LOSSES", "Solver", "continued_seed", "resolve"]
 P = TypeVar("P")
 
 #: Every loss of one score.
-LOSSES = ("hinge", "squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive")
+LOSSES = ("hinge", "squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive", "huber")
 
 
 def continued_seed(seed: int, t: int) -> int:

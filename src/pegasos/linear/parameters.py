@@ -17,10 +17,12 @@ class ClassificationLoss:
 class RegressionLoss:
     """The loss of a target."""
 
-    epsilon: float = parameter(0.0, Number(low=0, help="errors up to this size cost nothing"))
+    epsilon: float = parameter(
+        0.0, Number(low=0, help="errors up to this size cost nothing, or with huber their square")
+    )
     loss: str = parameter(
         "epsilon_insensitive",
-        Choice(values=names("epsilon_insensitive", "squared_epsilon_insensitive"), help="the loss"),
+        Choice(values=names("epsilon_insensitive", "squared_epsilon_insensitive", "huber"), help="the loss"),
     )
 
 

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Self
@@ -16,6 +16,7 @@ from pegasos.base.estimator import Data, Regressor
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import parameters
 from pegasos.base.progress import make_run
+from pegasos.base.solver import Solver
 from pegasos.base.targets import middle_and_spread, near_middle
 from pegasos.certificate import Certificate
 from pegasos.linear.parameters import RegressionLoss
@@ -33,14 +34,15 @@ class LinearSVR(RegressionLoss, Regressor, StreamMachine):
     """Linear support vector regression whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, x_i> + b - y_i)``, where a penalised intercept b is part of w, and
-    a free one is not. The loss is ``max(0, |z| - epsilon)``, or its square.
+    a free one is not. The loss is ``max(0, |z| - epsilon)``, or its square, or that of Huber.
 
     Parameters
     ----------
     epsilon : float, default=0.0
-        Errors up to this size cost nothing.
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-        The loss: the part of the error beyond `epsilon`, or its square.
+        Errors up to this size cost nothing. With "huber" they cost half their square; it is then above 0.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "huber"}, default="epsilon_insensitive"
+        The loss: the part of the error beyond `epsilon`, or its square; or half the square of errors up to `epsilon`,
+        and a straight line beyond.
     C, alpha, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, warm_start, n_jobs, \
 random_state, verbose
         As in `LinearSVC`.
@@ -80,6 +82,16 @@ random_state, verbose
     def _targets(self, data: Data) -> NDArray[np.float64]:
         return np.ascontiguousarray(data.encoded, dtype=np.float64)
 
+    def _refuse_unsupported(
+        self, solver: Solver, kind: type[Any], known: Mapping[str, type[Solver]], otherwise: str
+    ) -> None:
+        if self.loss == "huber" and self.epsilon == 0:
+            raise ValueError(
+                f"epsilon={self.epsilon!r}: loss='huber' needs epsilon above 0, the size of errors from which on it is "
+                "a straight line; pass one, such as epsilon=1.35 times the spread of the noise"
+            )
+        super()._refuse_unsupported(solver, kind, known, otherwise)
+
     def _hand_over(self, data: Data) -> Examples:
         """A free intercept takes any shift of the targets, so it is left to solve for what they do not share."""
         examples = replace(super()._hand_over(data), epsilon=float(self.epsilon))
@@ -112,8 +124,8 @@ random_state, verbose
         moved = _off(examples, w[-1], known)
         if moved > 0:  # the loss of an example, or its root, rises by that at most
             total = problem.C * problem.total_weight
-            squared = self.loss == "squared_epsilon_insensitive"
-            more = 1.01 * (moved * (2 * math.sqrt(total * bounds.primal) + total * moved if squared else total))
+            smooth = self.loss != "epsilon_insensitive"  # Huber's is below a square
+            more = 1.01 * (moved * (2 * math.sqrt(total * bounds.primal) + total * moved if smooth else total))
             bounds = bounds._replace(primal=bounds.primal + more, above=bounds.above + more)
         reason = solution.reason
         if reason == "tol" and bounds.gap > budget.tol:

@@ -116,6 +116,15 @@ LOSSES = {
         best=lambda q, size, z, y, epsilon: _soft(y - z + size * q, epsilon) / (size + 0.5),
         regression=True,
     ),
+    "huber": Loss(
+        value=lambda z, y, epsilon: np.where(
+            np.abs(y - z) <= epsilon, (y - z) ** 2 / 2, epsilon * np.abs(y - z) - epsilon**2 / 2
+        ),
+        slope=lambda z, y, epsilon: np.clip(y - z, -epsilon, epsilon),
+        dual=lambda q, y, epsilon: np.where(np.abs(q) <= epsilon, y * q - q * q / 2, -np.inf),
+        best=lambda q, size, z, y, epsilon: min(max((y - z + size * q) / (size + 1), -epsilon), epsilon),
+        regression=True,
+    ),
 }
 
 

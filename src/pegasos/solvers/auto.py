@@ -57,8 +57,8 @@ class Auto(Solver):
 
     Its page in the docs says how and why. Tiny problems are solved to rounding by `InteriorPoint`. Others begin with
     `SDCA` and, where that turns out to take longer than `InteriorPoint` would, and the features are not too many, end
-    with that. The log loss is left to `SDCA`. Threads, where ``n_jobs`` is None, are chosen too. `tol` means the same
-    whatever is chosen, and ``certificate_.solver`` tells what was.
+    with that. The log loss and Huber's are left to `SDCA`. Threads, where ``n_jobs`` is None, are chosen too. `tol`
+    means the same whatever is chosen, and ``certificate_.solver`` tells what was.
     """
 
     name = "auto"
