@@ -51,11 +51,11 @@ Rows csr_rows(const Vector<T>& values, const Vector<Index>& columns, const Vecto
 }
 
 void make_problem(BoundProblem* self, const Rows& rows, const Vector<double>& y, const Vector<double>& s,
-                  double C, const std::string& loss, bool free_intercept, double epsilon) {
+                  double C, const std::string& loss, bool free_intercept, double parameter) {
     if (y.shape(0) != rows.rows.n_rows || s.shape(0) != rows.rows.n_rows)
         throw std::invalid_argument("lengths differ");
     new (self)
-        BoundProblem{{rows.rows, span_of(y), span_of(s), C, AnyLoss::named(loss, epsilon), free_intercept},
+        BoundProblem{{rows.rows, span_of(y), span_of(s), C, AnyLoss::named(loss, parameter), free_intercept},
                      {nb::cast(y), nb::cast(s)}};
 }
 
@@ -171,7 +171,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
 
     nb::class_<BoundProblem>(m, "Problem", "Rows, labels or targets, weights, C and loss.")
         .def("__init__", &make_problem, "rows"_a, "y"_a, "s"_a, "C"_a, "loss"_a, "free_intercept"_a = false,
-             "epsilon"_a = 0.0, nb::keep_alive<1, 2>());
+             "parameter"_a = 0.0, nb::keep_alive<1, 2>());
     nb::class_<Run>(m, "Run",
                     "Threads, time limit and callbacks of a run; `clock` tells the time, where given.")
         .def(nb::init<std::size_t, double, double, std::optional<nb::callable>, std::optional<nb::callable>,

@@ -17,14 +17,14 @@ using namespace pegasos;
 
 namespace {
 
-Stream make_pegasos(std::size_t dimension, const std::string& loss, double epsilon, double alpha,
+Stream make_pegasos(std::size_t dimension, const std::string& loss, double parameter, double alpha,
                     bool project, const std::string& output) {
-    return {AnyLoss::named(loss, epsilon),
+    return {AnyLoss::named(loss, parameter),
             PegasosStream(dimension, StreamOptions{alpha, project, output_named(output)})};
 }
 
-Stream make_adagrad(std::size_t dimension, const std::string& loss, double epsilon, double eta) {
-    return {AnyLoss::named(loss, epsilon), AdaGradStream(dimension, eta)};
+Stream make_adagrad(std::size_t dimension, const std::string& loss, double parameter, double eta) {
+    return {AnyLoss::named(loss, parameter), AdaGradStream(dimension, eta)};
 }
 
 std::size_t dimension_of(const Stream& stream) {
@@ -88,9 +88,9 @@ void bind_stream(nb::module_& m) {
         .def_ro("score", &Progress::score);
     const auto number = [](double (*get)(const Stream&)) { return get; };
     nb::class_<Stream>(m, "Stream", "A learner that meets each row once and keeps its state between calls.")
-        .def(nb::new_(&make_pegasos), "dimension"_a, "loss"_a, "epsilon"_a, "alpha"_a, nb::kw_only(),
+        .def(nb::new_(&make_pegasos), "dimension"_a, "loss"_a, "parameter"_a, "alpha"_a, nb::kw_only(),
              "project"_a = false, "output"_a = "last")
-        .def_static("adagrad", &make_adagrad, "dimension"_a, "loss"_a, "epsilon"_a, "eta"_a,
+        .def_static("adagrad", &make_adagrad, "dimension"_a, "loss"_a, "parameter"_a, "eta"_a,
                     "One of AdaGrad, in place of Pegasos.")
         .def("learn", &learn, "rows"_a, "y"_a, "s"_a, "run"_a, nb::kw_only(), "order"_a.none() = nb::none(),
              "seed"_a.none() = nb::none(), "scores"_a.none() = nb::none(),

@@ -1,13 +1,13 @@
 // The dual problem of a kernel machine, in one form for classification and regression.
 //
-// Variables beta_v, each with the example it belongs to, i(v), a target t_v and bounds lo_v <= 0 <= hi_v, one
-// of which is zero but in parts of a problem (solvers/smo_subsets.hpp):
+// Variables beta_v, each with the example it belongs to, i(v), a target t_v and bounds lo_v <= 0 <= hi_v:
 //
 //     maximise  D(beta) = sum_v t_v beta_v - 1/2 sum_vw beta_v beta_w K(x_i(v), x_i(w)),
 //
 // with a free intercept subject to sum_v beta_v = 0. Hinge loss: one variable per example, t = y, and
 // y beta in [0, C s]. Epsilon-insensitive loss: two per example, t = y - epsilon with beta in [0, C s], and
-// t = y + epsilon with beta in [-C s, 0].
+// t = y + epsilon with beta in [-C s, 0]. Quantile loss: one per example, t = y, and beta in
+// [-(1 - quantile) C s, quantile C s].
 //
 // f_i = sum_v beta_v K(x_i, x_i(v)) is the response of an example, u_v = t_v - f_i(v) the slope of D in
 // beta_v. The machine's decision is f + b, and its primal value

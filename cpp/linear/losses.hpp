@@ -233,29 +233,59 @@ struct Huber : Regression {
     }
 };
 
+/// l(z) = t r where r >= 0, (t - 1) r where r < 0, r = y - z, t the quantile. t - 1 <= q <= t, -l*(-q) = y q.
+struct Quantile : Regression {
+    static constexpr double curvature = 0;
+    double quantile = 0.5;
+
+    double value(double z, double y) const { return (z < y ? quantile : quantile - 1) * (y - z); }
+    double slope(double z, double y) const { return z < y ? quantile : z > y ? quantile - 1 : 0; }
+    double dual(double alpha, double, double y) const { return y * alpha; }
+    double excess(double, double, double e, double) const { return e * std::max(quantile, 1 - quantile); }
+    double size_of_dual(double q, double y, double) const { return std::abs(y * q); }
+    double clip(double q) const { return std::clamp(q, quantile - 1, quantile); }
+    double ascend(double alpha, double c, double z, double square, double y) const {
+        const double low = (quantile - 1) * c, high = quantile * c;
+        if (square == 0) return z < y ? high : z > y ? low : alpha;
+        return std::clamp(alpha + (y - z) / square, low, high);
+    }
+    Pull pull(double alpha, double c, double z, double y) const {
+        const double gradient = z - y;
+        if (alpha == quantile * c) return {std::max(gradient, 0.0), std::max(-gradient, 0.0)};
+        if (alpha == (quantile - 1) * c) return {std::min(gradient, 0.0), std::max(gradient, 0.0)};
+        return {gradient, 0};
+    }
+};
+
 /// Any of the losses, chosen at run time. A loop that the choice would slow down is compiled for each of
 /// them, inside `visit`.
 class AnyLoss {
 public:
     template <class Loss>
     AnyLoss(const Loss& loss) : curvature(Loss::curvature), regression(Loss::regression), loss_(loss) {
-        if constexpr (Loss::regression) epsilon = loss.epsilon;
+        if constexpr (requires { loss.epsilon; }) epsilon = loss.epsilon;
+        if constexpr (requires { loss.quantile; }) {
+            above = loss.quantile;
+            below = 1 - loss.quantile;
+        }
     }
 
-    /// The loss of that name; epsilon is of those for regression.
-    static AnyLoss named(const std::string& name, double epsilon) {
+    /// The loss of that name; those for regression have a parameter, epsilon or the quantile.
+    static AnyLoss named(const std::string& name, double parameter) {
         if (name == "hinge") return Hinge{};
         if (name == "squared_hinge") return SquaredHinge{};
         if (name == "log_loss") return LogLoss{};
-        if (name == "epsilon_insensitive") return EpsilonInsensitive{{}, epsilon};
-        if (name == "squared_epsilon_insensitive") return SquaredEpsilonInsensitive{{}, epsilon};
-        if (name == "huber") return Huber{{}, epsilon};
+        if (name == "epsilon_insensitive") return EpsilonInsensitive{{}, parameter};
+        if (name == "squared_epsilon_insensitive") return SquaredEpsilonInsensitive{{}, parameter};
+        if (name == "huber") return Huber{{}, parameter};
+        if (name == "quantile") return Quantile{{}, parameter};
         throw std::invalid_argument("unknown loss '" + name + "'");
     }
 
     double curvature;
     bool regression;
     double epsilon = 0;
+    double above = 1, below = 1;  // what targets above and below the score cost, times their distance
 
     /// f(loss), with the loss that it is.
     template <class F>
@@ -285,7 +315,8 @@ public:
     }
 
 private:
-    std::variant<Hinge, SquaredHinge, LogLoss, EpsilonInsensitive, SquaredEpsilonInsensitive, Huber> loss_;
+    std::variant<Hinge, SquaredHinge, LogLoss, EpsilonInsensitive, SquaredEpsilonInsensitive, Huber, Quantile>
+        loss_;
 };
 
 }  // namespace pegasos

@@ -25,10 +25,13 @@ ORACLE_ROWS = 60
 
 
 def draw_loss(random, is_regression):
-    """A loss and its epsilon, and both as parameters of an estimator."""
+    """A loss and its epsilon, or quantile, and both as parameters of an estimator."""
     loss = pick(random, REGRESSION_LOSSES if is_regression else LINEAR_LOSSES)
     if not is_regression:
         return loss, 0.0, {"loss": loss}
+    if loss == "quantile":
+        quantile = pick(random, (0.5, 0.1, 0.9, 0.001))
+        return loss, quantile, {"loss": loss, "quantile": quantile}
     epsilon = pick(random, (0.1 if loss == "huber" else 0.0, 0.1, 1.0, 1e-3))
     return loss, epsilon, {"loss": loss, "epsilon": epsilon}
 

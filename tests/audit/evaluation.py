@@ -19,7 +19,7 @@ LONG = np.longdouble
 UNIT = float(np.finfo(LONG).eps) / 2
 #: Whether long double has more digits than double, enough for the audit.
 IS_WIDE = np.finfo(LONG).nmant >= 63
-REGRESSION_LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive", "huber")
+REGRESSION_LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile")
 #: Bounds of errors are computed in double precision, and leave out products of errors.
 SAFETY = 1.01
 
@@ -63,11 +63,15 @@ def total(norm, norm_error, cost, losses, errors):
 def loss_of(loss, z, errors, y, epsilon):
     """Losses at margins or residuals z that are off by `errors`; and how far these are off.
 
-    z is the score times the label y in classification, and the score minus the target in regression.
+    z is the score times the label y in classification, and the score minus the target in regression. The epsilon of
+    the quantile loss is the quantile.
     """
     if loss == "log_loss":
         value = np.log1p(np.exp(-abs(z))) + np.maximum(-z, 0)
         return value, errors + 8 * UNIT * value.astype(float)
+    if loss == "quantile":
+        value = np.where(z < 0, -LONG(epsilon), 1 - LONG(epsilon)) * z
+        return value, errors + 4 * UNIT * value.astype(float)
     if loss == "huber":
         size, bound = abs(z), LONG(epsilon)
         value = np.where(size <= bound, size**2 / 2, bound * (size - bound / 2))
@@ -206,10 +210,12 @@ class LinearProblem(Problem):
 
 def best_intercept(loss, z, y, cost, epsilon):
     """The t with the least ``sum_i cost_i loss(z_i + t, y_i)``."""
-    if loss in ("hinge", "epsilon_insensitive"):
+    if loss in ("hinge", "epsilon_insensitive", "quantile"):
         # Slopes grow at each kink by its cost: the least value is where they pass zero.
         if loss == "hinge":
             kinks, growth, slope = y - z, cost, -cost[y > 0].sum()
+        elif loss == "quantile":
+            kinks, growth, slope = y - z, cost, -LONG(epsilon) * cost.sum()
         else:
             kinks = np.concatenate([y - z - LONG(epsilon), y - z + LONG(epsilon)])
             growth, slope = np.concatenate([cost, cost]), -cost.sum()
@@ -360,6 +366,13 @@ class LinearKernelProblem(LinearProblem):
         if self.has_intercept:
             z, _ = self.rows.scores(w, LONG(0))
             self._weighed(w, best_intercept(self.loss, z, self.targets, self.cost, self.epsilon))
+
+
+def two_sides(problem):
+    """Of losses with kinks: epsilon, and what a unit of error costs of targets above and below the score."""
+    if problem.loss == "quantile":
+        return 0.0, problem.epsilon, 1 - problem.epsilon
+    return problem.epsilon, 1.0, 1.0
 
 
 # Several classes together.

@@ -145,9 +145,10 @@ def kernel_case(case, random):
     if kind == "regression":
         y, shift = draw_targets(random, data.Z)
         data.notes.append(f"targets at {shift:g}")
-        epsilon = pick(random, (0.0, 0.1, 1e-3, 1.0))
-        shared["epsilon"] = epsilon
-        problems = KernelProblems(X, [(None, y)], C, s, "epsilon_insensitive", has_intercept, epsilon)
+        loss = pick(random, ("epsilon_insensitive", "quantile"), (2, 1))
+        epsilon = pick(random, (0.5, 0.1, 1e-3, 0.9) if loss == "quantile" else (0.0, 0.1, 1e-3, 1.0))
+        shared |= {"loss": loss, "quantile" if loss == "quantile" else "epsilon": epsilon}
+        problems = KernelProblems(X, [(None, y)], C, s, loss, has_intercept, epsilon)
     else:
         y = draw_labels(random, data.Z, classes)
         shared["class_weight"], own = class_weights(random, y, classes)

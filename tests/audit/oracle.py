@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
-from .evaluation import LinearKernelProblem, LinearProblem
+from .evaluation import LinearKernelProblem, LinearProblem, two_sides
 
 try:
     import clarabel
@@ -38,7 +38,7 @@ def improve(problem):
     """Look for a lower value of a `LinearProblem` than is known."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        if problem.loss in ("hinge", "epsilon_insensitive"):
+        if problem.loss in ("hinge", "epsilon_insensitive", "quantile"):
             if clarabel is not None:
                 _improve_by_qp(problem)
         else:
@@ -88,10 +88,11 @@ def _improve_by_qp(problem):
     P = sp.diags(np.concatenate([reg / unit, np.zeros(width - d + m)]))
     q = np.concatenate([np.zeros(width), cost / unit])
     slack = sp.identity(m)
+    epsilon, above, below = two_sides(problem)
     if problem.is_regression:
         table = np.column_stack([X, one])
-        A = sp.bmat([[table, -slack], [-table, -slack], [np.zeros((m, width)), -slack]])
-        b = np.concatenate([y + problem.epsilon, problem.epsilon - y, np.zeros(m)])
+        A = sp.bmat([[below * table, -slack], [-above * table, -slack], [np.zeros((m, width)), -slack]])
+        b = np.concatenate([below * (y + epsilon), above * (epsilon - y), np.zeros(m)])
     else:
         table = np.column_stack([X, one]) * y[:, None]
         A = sp.bmat([[-table, -slack], [np.zeros((m, width)), -slack]])
@@ -101,7 +102,7 @@ def _improve_by_qp(problem):
         return
     _look(problem, x[:d] / size)
     # The weights that its multipliers make are often closer.
-    slopes = z[:m] - z[m : 2 * m] if problem.is_regression else -z[:m] * y
+    slopes = below * z[:m] - above * z[m : 2 * m] if problem.is_regression else -z[:m] * y
     _look(problem, -(X.T @ slopes) * unit / (reg * size))
 
 
@@ -186,8 +187,13 @@ def improve_kernel(problem):
     K, y = K.astype(float), y.astype(float)
     if problem.is_regression:
         P = np.block([[K, -K], [-K, K]])
-        q = np.concatenate([problem.epsilon - y, problem.epsilon + y])
-        low, high, signs = np.zeros(2 * m), np.tile(cost, 2), np.concatenate([np.ones(m), -np.ones(m)])
+        epsilon, above, below = two_sides(problem)
+        q = np.concatenate([epsilon - y, epsilon + y])
+        low, high, signs = (
+            np.zeros(2 * m),
+            np.concatenate([above * cost, below * cost]),
+            np.concatenate([np.ones(m), -np.ones(m)]),
+        )
     else:
         P, q, low, high, signs = K * np.outer(y, y), -np.ones(m), np.zeros(m), cost, y
     size = len(q)

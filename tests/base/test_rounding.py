@@ -13,7 +13,7 @@ from linear_helpers import STORAGES, make_rows, make_run, storage_name
 from pegasos import LinearSVC, LinearSVR
 from pegasos._core import native
 
-REGRESSION = ["epsilon_insensitive", "squared_epsilon_insensitive", "huber"]
+REGRESSION = ["epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"]
 LOSSES = ["hinge", "squared_hinge", "log_loss", *REGRESSION]
 EPSILON = 0.3
 any_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -47,6 +47,8 @@ def loss_of(loss, z, y):
     if loss == "huber":
         size, epsilon = abs(z - y), Fraction(EPSILON)
         return size**2 / 2 if size <= epsilon else epsilon * size - epsilon**2 / 2
+    if loss == "quantile":
+        return (Fraction(EPSILON) if z < y else Fraction(EPSILON) - 1) * (y - z)
     if "epsilon" in loss:
         over = max(abs(z - y) - Fraction(EPSILON), 0)
     else:
@@ -94,6 +96,8 @@ def dual_of(loss, X, y, s, C, q, free):
             value = entropy(share) + entropy(1 - share)
         elif loss == "huber":
             value = target * share - share**2 / 2
+        elif loss == "quantile":
+            value = target * share
         else:
             value = target * share - Fraction(EPSILON) * abs(share)
             value -= share**2 / 4 if loss.startswith("squared") else 0
@@ -118,6 +122,8 @@ def draw_point(loss, random, X, m):
     q = random.random(m) * (random.random(m) < 0.8)
     if loss in REGRESSION:
         q = q * random.choice([-1.0, 1.0], size=m)
+    if loss == "quantile":
+        return w, np.where(q > 0, EPSILON * q, (1 - EPSILON) * q)
     return w, q * (3 if loss.startswith("squared") else EPSILON if loss == "huber" else 1)
 
 
@@ -163,7 +169,7 @@ def test_fits(loss, intercept, offset):
                     continue  # overflows
                 options = {"loss": loss, "intercept": intercept, "C": C, "tol": tol, "max_iter": 300}
                 if loss in REGRESSION:
-                    machine = LinearSVR(epsilon=EPSILON, solver=solver, random_state=0, **options)
+                    machine = LinearSVR(epsilon=EPSILON, quantile=EPSILON, solver=solver, random_state=0, **options)
                 else:
                     machine = LinearSVC(solver=solver, random_state=0, **options)
                 fits.append(machine.fit(stored, y))
@@ -268,7 +274,8 @@ class TestLargeTargets:
     @pytest.mark.parametrize(("shift", "C"), [(1.6e12, 1.0), (1.6e12, 1e4), (1e6, 1e4), (-3e9, 1.0)])
     def test_bounds_are_those_of_the_model(self, loss, shift, C):
         y = np.round(self.Y * 2**10) / 2**10 + shift
-        options = {"loss": loss, "C": C, "epsilon": EPSILON, "intercept": "free", "tol": 1e-6, "random_state": 0}
+        options = {"loss": loss, "C": C, "intercept": "free", "tol": 1e-6, "random_state": 0}
+        options |= {"epsilon": EPSILON, "quantile": EPSILON}
         for storage in (self.X, sp.csr_array(self.X), self.X.astype(np.float32)):
             reg = LinearSVR(**options).fit(storage, y)
             plain = LinearSVR(**options).fit(storage, y - shift)

@@ -94,6 +94,15 @@ def test_regression(folder, pegasos):
     assert json.loads(pegasos("predict --json values.svm m")[1])["r2"] > 0
     assert "epsilon=0.01" in pegasos("inspect m")[1]
     assert "cannot continue" in pegasos("train --warm-start --task classification values.svm m")[2]
+    for task, loss, text in [
+        ("regression", "--loss huber --epsilon 0.05", "loss=huber, C=10.0, intercept=penalized, epsilon=0.05)"),
+        ("regression", "--loss quantile --quantile 0.9", "loss=quantile, C=10.0, intercept=penalized, quantile=0.9)"),
+        ("svr", "--loss quantile --quantile 0.9", "quantile=0.9)"),
+    ]:
+        assert pegasos(f"train --task {task} {loss} --C 10 --tol 0.1 --quiet values.svm m")[::2] == (0, "")
+        assert text in pegasos("inspect m")[1]
+    assert "loss='huber' needs epsilon above 0" in pegasos("train --task regression --loss huber values.svm")[2]
+    assert "--quantile is for --task regression or svr" in pegasos("train --quantile 0.9 train.svm")[2]
 
 
 def test_kernel(folder, pegasos):

@@ -123,12 +123,13 @@ def test_log_loss_and_alpha(client):
     assert not hasattr(spread.LinearSVC(), "predict_proba")
 
 
-def test_regression(client):
+@pytest.mark.parametrize("loss", [{}, {"loss": "huber"}, {"loss": "quantile", "quantile": 0.8}], ids=str)
+def test_regression(client, loss):
     X, _ = make_data()
     y = X @ np.arange(10.0) + np.random.default_rng(0).normal(size=len(X))
     A, b = as_arrays(X, y)
-    model = spread.LinearSVR(epsilon=0.5, C=0.01, random_state=0).fit(A, b)
-    one = LinearSVR(epsilon=0.5, C=0.01, tol=1e-6).fit(X, y)
+    model = spread.LinearSVR(epsilon=0.5, C=0.01, random_state=0, **loss).fit(A, b)
+    one = LinearSVR(epsilon=0.5, C=0.01, tol=1e-6, **loss).fit(X, y)
     assert model.certificate_.converged
     assert model.certificate_.primal == pytest.approx(one.certificate_.primal, rel=1e-3)
     assert model.coef_.shape == (10,)

@@ -108,7 +108,7 @@ class TestMachines:
         source = native.point_source(make_points(sp.csr_array(X) if sparse else X), kernel, make_run())
         options = {"tol": 1e-5, "max_epochs": 1e6, "working_set": 160, "block": 32, "seed": 0, "start": None}
         options |= {"cached_rows": 200, "part_from": part_from}
-        problem = make_problem(source, y, np.ones(700), 1.0, loss="hinge", epsilon=0.0, free_intercept=True)
+        problem = make_problem(source, y, np.ones(700), 1.0, loss="hinge", parameter=0.0, free_intercept=True)
         found = native.smo(source, problem.core, make_run(n_jobs=n_jobs), **options)
         assert found.reason == "tol"
         f = K @ found.beta

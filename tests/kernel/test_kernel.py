@@ -163,6 +163,26 @@ class TestCertificate:
         assert (found.primal, found.dual) == pytest.approx(expected, rel=1e-8)
         assert found.converged
 
+    @pytest.mark.parametrize("intercept", [True, False])
+    @pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+    @pytest.mark.parametrize("shift", [0.0, 1e6])
+    def test_of_quantiles(self, intercept, quantile, shift):
+        if shift and not intercept:
+            pytest.skip("an intercept takes the shift")
+        s, y = np.linspace(0.2, 2, len(X)), TARGETS + shift
+        reg = SVR(loss="quantile", quantile=quantile, C=2.0, fit_intercept=intercept, gamma=0.5).fit(X, y, s)
+        K, beta, found = matrix({"gamma": 0.5}, X), weights(reg, len(X)), reg.certificate_
+        assert (beta >= (quantile - 1) * 2.0 * s * (1 + 1e-12)).all()
+        assert (beta <= quantile * 2.0 * s * (1 + 1e-12)).all()
+        error, norm = y - K @ beta - reg.intercept_[0], beta @ K @ beta
+        primal = norm / 2 + 2.0 * (s * np.maximum(quantile * error, (quantile - 1) * error)).sum()
+        assert found.primal == pytest.approx(primal, rel=1e-8)
+        assert found.dual == pytest.approx((y - shift) @ beta - norm / 2, rel=1e-8)
+        assert found.converged
+        if intercept:
+            assert s[error > 1e-6].sum() <= (1 - quantile) * s.sum() * (1 + 1e-6)
+            assert s[error < -1e-6].sum() <= quantile * s.sum() * (1 + 1e-6)
+
     def test_of_pairs(self):
         clf = SVC(gamma=0.3, tol=1e-6).fit(IRIS, SPECIES)
         found = clf.certificate_
@@ -333,6 +353,7 @@ class TestWarmStart:
             (SVC(multi_class="ovr"), IRIS, SPECIES),
             (SVR(), X, TARGETS),
             (SVR(epsilon=0.0), X, TARGETS),
+            (SVR(loss="quantile", quantile=0.8), X, TARGETS),
         ],
         ids=str,
     )
@@ -353,16 +374,21 @@ class TestWarmStart:
         assert clf.certificate_.dual <= anew.certificate_.primal * (1 + 1e-9)
         assert weights(clf, len(X)).sum() == pytest.approx(0, abs=1e-9)
 
-    @pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
+    @pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive", "quantile"])
     def test_start_is_feasible(self, loss):
         rng = np.random.default_rng(0)
         y = np.where(Y == 1, 1.0, -1.0)
-        problem = make_problem(GivenKernel(matrix({}, X), np.float64).source(None), y, np.ones(len(y)), 0.5, loss=loss)
+        source = GivenKernel(matrix({}, X), np.float64).source(None)
+        problem = make_problem(source, y, np.ones(len(y)), 0.5, loss=loss, parameter=0.2)
         variables = feasible_start(problem, rng.normal(size=len(y))).point.variables
         assert variables.sum() == pytest.approx(0, abs=1e-12)
         assert np.abs(variables).max() <= 0.5
         if loss == "hinge":
             assert (variables * y >= 0).all()
+        elif loss == "quantile":
+            assert len(variables) == len(y)
+            assert variables.min() >= -0.4
+            assert variables.max() <= 0.1
         else:
             assert (variables[: len(y)] >= 0).all()
             assert (variables[len(y) :] <= 0).all()

@@ -150,6 +150,8 @@ class TestErrors:
 
     def test_epsilon(self):
         refuses("epsilon=-1", "must be", model=SVR, y=X[:, 0], epsilon=-1)
+        refuses("quantile=1", "above 0 and below 1", model=SVR, y=X[:, 0], quantile=1)
+        refuses("loss='huber'", "'epsilon_insensitive' or 'quantile'", model=SVR, y=X[:, 0], loss="huber")
 
     @pytest.mark.parametrize("habit", ["probability", "shrinking", "nu", "dual"])
     @pytest.mark.parametrize("model", [SVC, SVR])

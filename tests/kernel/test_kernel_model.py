@@ -29,6 +29,7 @@ NAMES = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
         (SVC(kernel="precomputed"), X @ X.T, Y),
         (SVC(class_weight={0: 2.0, 1: 0.5}), X.astype(np.float32), Y),
         (SVR(epsilon=0.2, gamma=0.5), X, X[:, 0] ** 2),
+        (SVR(loss="quantile", quantile=0.9, gamma=0.5), X, X[:, 0] ** 2),
         (SVR(kernel="linear", fit_intercept=False), sp.csr_array(X), X[:, 0]),
     ],
     ids=str,

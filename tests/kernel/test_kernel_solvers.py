@@ -22,6 +22,7 @@ CASES = {
     "some weights zero": make_case(n=200, weighted=True, seed=13, C=0.5, zeros=True),
 }
 REGRESSION = make_case(n=150, weighted=True, seed=14, C=2.0, loss="epsilon_insensitive", epsilon=0.1)
+QUANTILE = make_case(n=150, weighted=True, seed=14, C=2.0, loss="quantile", epsilon=0.8)
 #: Solvers with what they are run with, and whether there is an intercept.
 SOLVERS = {
     "pegasos": (run_walk, {"max_steps": 2000}, False),
@@ -66,13 +67,14 @@ class TestCertificate:
 
     @either
     @pytest.mark.parametrize("solve", [run_kernel_sdca, run_smo])
-    def test_of_regression(self, solve, free):
+    @pytest.mark.parametrize("case", [REGRESSION, QUANTILE], ids=["epsilon", "quantile"])
+    def test_of_regression(self, case, solve, free):
         if free and solve is run_kernel_sdca:
             pytest.skip("SDCA has no intercept")
-        found = solve(REGRESSION, free=free, max_epochs=1.0)
-        beta = found.beta[: REGRESSION.n] + found.beta[REGRESSION.n :]
-        *_, value = optimum(REGRESSION, free)
-        assert found.bounds.primal == pytest.approx(REGRESSION.primal(beta, found.b), rel=1e-9)
+        found = solve(case, free=free, max_epochs=1.0)
+        beta = np.bincount(case.variables[3], found.beta)
+        *_, value = optimum(case, free)
+        assert found.bounds.primal == pytest.approx(case.primal(beta, found.b), rel=1e-9)
         assert found.bounds.dual <= value * (1 + 1e-9)
 
     @any_case
@@ -140,7 +142,7 @@ class TestSbp:
 
 
 class TestSmo:
-    @pytest.mark.parametrize("case", [*CASES.values(), REGRESSION], ids=[*CASES, "regression"])
+    @pytest.mark.parametrize("case", [*CASES.values(), REGRESSION, QUANTILE], ids=[*CASES, "regression", "quantile"])
     @either
     def test_conditions_of_the_optimum(self, case, free):
         t, lo, hi, row = case.variables
@@ -237,8 +239,16 @@ class TestSmo:
         value = case.primal(beta, theirs.intercept_[0])
         assert optimum(case, True)[2] == pytest.approx(value, rel=1e-6)
 
+    def test_the_median_is_half_of_libsvms_absolute_error(self):
+        case = make_case(n=150, weighted=True, seed=16, C=2.0, loss="quantile", epsilon=0.5)
+        other = make_case(n=150, weighted=True, seed=16, C=1.0, loss="epsilon_insensitive")
+        for free in (False, True):
+            assert optimum(case, free)[2] == pytest.approx(optimum(other, free)[2], rel=1e-9)
+
     @either
-    @pytest.mark.parametrize("case", [CASES["weights"], REGRESSION], ids=["classification", "regression"])
+    @pytest.mark.parametrize(
+        "case", [CASES["weights"], REGRESSION, QUANTILE], ids=["classification", "regression", "quantile"]
+    )
     def test_a_start(self, case, free):
         part = run_smo(case, free=free, max_epochs=0.2)
         assert part.reason == "budget"

@@ -16,6 +16,7 @@ CASES = {
     "large C": make_case(seed=3, C=np.sqrt(300.3)),
 }
 REGRESSION = make_case(weighted=True, seed=4, C=2.0, loss="epsilon_insensitive", epsilon=0.1)
+QUANTILE = make_case(weighted=True, seed=4, C=2.0, loss="quantile", epsilon=0.8)
 any_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 any_precision = pytest.mark.parametrize("precision", PRECISIONS)
 
@@ -117,7 +118,7 @@ class TestPerceptron:
 
 class TestSdca:
     @any_precision
-    @pytest.mark.parametrize("case", [*CASES.values(), REGRESSION], ids=[*CASES, "regression"])
+    @pytest.mark.parametrize("case", [*CASES.values(), REGRESSION, QUANTILE], ids=[*CASES, "regression", "quantile"])
     def test_every_step_is_the_twins(self, case, precision):
         t, lo, hi, row = case.variables
         sequence = draw(len(t), 100)
@@ -139,7 +140,7 @@ class TestSdca:
 
 
 class TestSmo:
-    @any_case
+    @pytest.mark.parametrize("case", [*CASES.values(), QUANTILE], ids=[*CASES, "quantile"])
     @pytest.mark.parametrize("free", [True, False])
     @pytest.mark.parametrize(("precision", "rtol", "most"), [(np.float64, 1e-9, 200), (np.float32, 1e-4, 8)])
     def test_every_step_is_the_twins(self, case, free, precision, rtol, most):

@@ -39,7 +39,7 @@ class TestSmoInParts:
             else native.dense_points(X.astype(precision))
         )
         source = native.point_source(points, native.Kernel("rbf", 0.3, 0.0, 3), make_run())
-        problem = make_problem(source, y, s, C, loss=loss, epsilon=case.epsilon, free_intercept=free)
+        problem = make_problem(source, y, s, C, loss=loss, parameter=case.epsilon, free_intercept=free)
 
         def solve(*, n_jobs=1, **options):
             defaults = {"tol": 1e-5, "max_epochs": 1e6, "working_set": 160, "block": 32, "seed": 0, "start": None}

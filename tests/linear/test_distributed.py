@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from pegasos import LinearSVC, LinearSVR
 from pegasos.base.outcome import Budget
+from pegasos.base.parameters import loss_parameter
 from pegasos.linear.distributed import Block, LocalGroup, Lost, Message, Order, drive, make_plan, serve, survey
 from pegasos.linear.distributed.ascent import best_shares
 from pegasos.reference import losses
@@ -45,7 +46,7 @@ def assert_true(machine, plan, found, blocks, X, y, s=None):
     s = np.ones(len(y)) if s is None else s
     augmented = np.column_stack([X, np.full(len(y), plan.bias)])
     order = sorted(blocks, key=lambda block: block.number)
-    loss, epsilon = machine.loss, getattr(machine, "epsilon", 0.0)
+    loss, (_, epsilon) = machine.loss, loss_parameter(machine)
     q = np.concatenate([block.q[1] for block in order])
     primal = losses.primal(loss, augmented, y, s, plan.C, found.point.w, epsilon)
     dual = losses.dual(loss, augmented, y, s, plan.C, q, epsilon)
@@ -76,16 +77,16 @@ def test_is_certified_and_equals_one_process(loss, intercept, n_workers):
     assert tally.bytes > 0
 
 
-@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive", "huber"])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"])
 def test_regression_and_weights(loss):
     X, y = make_data(kind="targets")
     s = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
-    machine = LinearSVR(C=0.05, loss=loss, epsilon=0.1, tol=1e-3)
+    machine = LinearSVR(C=0.05, loss=loss, epsilon=0.1, quantile=0.7, tol=1e-3)
     blocks = cut(X, y, s)
     plan, (found,), _ = fit(machine, blocks)
     assert_true(machine, plan, found, blocks, X, y, s)
     rows = np.repeat(np.arange(len(y)), s.astype(int))  # weights are repeated rows
-    bounds = LinearSVR(C=0.05, loss=loss, epsilon=0.1, tol=1e-6).fit(X[rows], y[rows]).certificate_
+    bounds = LinearSVR(C=0.05, loss=loss, epsilon=0.1, quantile=0.7, tol=1e-6).fit(X[rows], y[rows]).certificate_
     assert bounds.dual <= found.bounds.primal <= bounds.primal * (1 + 1.01e-3)
 
 

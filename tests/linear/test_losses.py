@@ -28,9 +28,9 @@ from pegasos.reference import losses as reference
 from pegasos.reference.losses import LOSSES
 from pegasos.solvers import InteriorPoint
 
-OTHERS = ["squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive", "huber"]
-#: Of losses that another epsilon than 0.1 shows more of.
-EPSILONS = {"huber": 0.5}
+OTHERS = ["squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"]
+#: Of losses that another epsilon than 0.1 shows more of. That of the quantile loss is the quantile.
+EPSILONS = {"huber": 0.5, "quantile": 0.3}
 any_loss = pytest.mark.parametrize("loss", ["hinge", *OTHERS])
 other_loss = pytest.mark.parametrize("loss", OTHERS)
 any_storage = pytest.mark.parametrize("storage", STORAGES, ids=storage_name)
@@ -64,6 +64,7 @@ class LossProblem(Problem):
             "log_loss": (0, 1),
             "epsilon_insensitive": (-1, 1),
             "huber": (-self.epsilon, self.epsilon),
+            "quantile": (self.epsilon - 1, self.epsilon),
         }.get(self.loss, (-math.inf, math.inf))
 
 
@@ -244,9 +245,12 @@ def test_sgd_comes_near_the_optimum(loss, complete):
 def test_the_optimum_is_that_of_a_general_solver(loss):
     problem = make(loss, weighted=True, bias=0.5)
     X, d, m = problem.augmented, problem.X.shape[1] + 1, problem.m
-    if loss == "epsilon_insensitive":  # not smooth: a quadratic programme in w and the losses xi
-        A = np.block([[X, np.eye(m)], [-X, np.eye(m)], [np.zeros((m, d)), np.eye(m)]])
-        b = np.concatenate([problem.y - problem.epsilon, -problem.y - problem.epsilon, np.zeros(m)])
+    if loss in ("epsilon_insensitive", "quantile"):  # not smooth: a quadratic programme in w and the losses xi
+        above, below, epsilon = 1.0, 1.0, problem.epsilon
+        if loss == "quantile":
+            above, below, epsilon = problem.epsilon, 1 - problem.epsilon, 0.0
+        A = np.block([[above * X, np.eye(m)], [-below * X, np.eye(m)], [np.zeros((m, d)), np.eye(m)]])
+        b = np.concatenate([above * (problem.y - epsilon), -below * (problem.y + epsilon), np.zeros(m)])
         costs = np.concatenate([np.zeros(d), problem.C * problem.s])
         value = minimize(
             lambda v: v[:d] @ v[:d] / 2 + costs @ v,

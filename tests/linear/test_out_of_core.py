@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from pegasos import SVC, LinearSVC, LinearSVR
+from pegasos.base.parameters import loss_parameter
 from pegasos.datasets import make_text
 from pegasos.io import DatasetWriter, load_model, open_dataset, save_model, write_dataset
 from pegasos.linear.out_of_core import blocks, fit
@@ -48,7 +49,7 @@ def primal(machine, X, y, C, s=None):
     w = np.append(machine.coef_, machine.intercept_)
     rows = np.column_stack([X, np.ones(len(X))])
     s = np.ones(len(X)) if s is None else s
-    return reference.primal(machine.loss, rows, y, s, C, w, getattr(machine, "epsilon", 0.0))
+    return reference.primal(machine.loss, rows, y, s, C, w, loss_parameter(machine)[1])
 
 
 def test_blocks_have_every_row_once(tmp_path):
@@ -192,13 +193,13 @@ def test_more_classes_share_the_blocks(tmp_path, solver):
     assert [start.t for start in loaded._last] == [start.t for start in machine._last]
 
 
-@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive", "huber"])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"])
 def test_regression(tmp_path, loss):
     X, _ = dense()
     y = X @ np.arange(12.0) / 10 + np.random.default_rng(1).normal(size=len(X))
     dataset = write_dataset(tmp_path / "a.ds", X, y)
-    machine = LinearSVR(C=0.1, tol=1e-4, loss=loss, epsilon=0.1, random_state=0).fit(dataset)
-    best = LinearSVR(C=0.1, tol=1e-7, loss=loss, epsilon=0.1, random_state=0).fit(X, y).certificate_
+    machine = LinearSVR(C=0.1, tol=1e-4, loss=loss, epsilon=0.1, quantile=0.7, random_state=0).fit(dataset)
+    best = LinearSVR(C=0.1, tol=1e-7, loss=loss, epsilon=0.1, quantile=0.7, random_state=0).fit(X, y).certificate_
     assert machine.certificate_.converged
     assert machine.certificate_.dual <= best.primal * (1 + 1e-9)
     assert machine.certificate_.primal == pytest.approx(best.primal, rel=2e-4)

@@ -104,8 +104,8 @@ def test_progressive_error_of_several_classes():
 
 
 def test_regression():
-    for loss in ("epsilon_insensitive", "squared_epsilon_insensitive", "huber"):
-        reg = learn(LinearSVR(alpha=1e-3, loss=loss, random_state=0), XR, yr)
+    for loss in ("epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"):
+        reg = learn(LinearSVR(alpha=1e-3, loss=loss, epsilon=float(loss == "huber"), random_state=0), XR, yr)
         for _ in range(5):
             learn(reg, XR, yr)
         assert reg.coef_.shape == (5,)

@@ -10,20 +10,23 @@ from scipy.optimize import minimize
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import make_regression
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import QuantileRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVR as Liblinear
 
 from pegasos import LinearSVR
 from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Point, Solution, UsedSolvers
+from pegasos.base.parameters import loss_parameter
 from pegasos.base.supports import Supports
+from pegasos.io import load_model, save_model
 from pegasos.problems.linear import LinearProblem
 from pegasos.reference.losses import LOSSES as reference
 from pegasos.solvers import SDCA, Pegasos
 
 X, Y = make_regression(200, 6, noise=5.0, bias=3.0, random_state=0)
 EPSILON = 2.0
-LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive", "huber"]
+LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"]
 
 
 class Smooth(SDCA):
@@ -93,6 +96,8 @@ def test_bad_targets(y, words):
         ({"epsilon": -1.0}, "epsilon=-1.0: must be a finite number at least 0"),
         ({"loss": "hinge"}, "loss='hinge': must be 'epsilon_insensitive', 'squared_epsilon_insensitive'"),
         ({"loss": "huber"}, "epsilon=0.0: loss='huber' needs epsilon above 0, .*; pass one"),
+        ({"quantile": 0.0}, "quantile=0.0: must be a finite number above 0 and below 1"),
+        ({"loss": "quantile", "quantile": 1}, "quantile=1: must be a finite number above 0 and below 1"),
         ({"loss": "huber", "epsilon": 1.0, "solver": "interior-point"}, "interior-point does not support loss='huber'"),
         ({"solver": "perceptron"}, "perceptron does not support loss='epsilon_insensitive'; it supports 'hinge'"),
     ],
@@ -107,7 +112,7 @@ def test_bad_parameters(options, words):
 
 
 def primal(reg, X, y, s=1.0):
-    losses = reference[reg.loss].value(reg.predict(X), y, reg.epsilon)
+    losses = reference[reg.loss].value(reg.predict(X), y, loss_parameter(reg)[1])
     return (reg.coef_**2).sum() / 2 + reg.intercept_[0] ** 2 / 2 + reg.C * np.sum(s * losses)
 
 
@@ -121,7 +126,7 @@ class TestFits:
         assert reg.certificate_.primal == pytest.approx(primal(reg, X, Y), rel=1e-9)
 
     def test_liblinear_agrees(self, loss, epsilon):
-        if loss == "huber":
+        if loss in ("huber", "quantile"):
             pytest.skip("LIBLINEAR has no such loss")
         ours = LinearSVR(loss=loss, epsilon=epsilon, C=0.1, tol=1e-6, max_iter=10**5, random_state=0).fit(X, Y)
         peer = Liblinear(loss=loss, epsilon=epsilon, C=0.1, tol=1e-8, max_iter=10**6, random_state=0).fit(X, Y)
@@ -157,3 +162,59 @@ def test_targets_without_noise_end_the_fit(size, intercept):
     found = LinearSVR(intercept=intercept).fit(X, (X @ np.arange(6) + 0.5) * size).certificate_
     assert (found.reason, found.converged) == ("tol", True)
     assert found.n_iter <= 1000
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("solver", ["sdca", "interior-point"])
+@pytest.mark.parametrize("shift", [0.0, 1e9])
+def test_a_free_intercept_has_its_share_of_targets_below(quantile, solver, shift):
+    y = Y + shift
+    options = {"loss": "quantile", "quantile": quantile, "C": 10.0, "intercept": "free", "tol": 1e-6, "max_iter": 10**5}
+    reg = LinearSVR(solver=solver, random_state=0, **options).fit(X, y)
+    assert reg.certificate_.converged
+    below = np.mean(y < reg.predict(X))
+    assert abs(below - quantile) <= 10 / len(y)  # those at the prediction are on neither side
+
+
+def test_the_median_is_half_the_absolute_error():
+    median = LinearSVR(loss="quantile", C=0.2, tol=1e-9, max_iter=10**5, random_state=0).fit(X, Y).certificate_
+    absolute = LinearSVR(C=0.1, tol=1e-9, max_iter=10**5, random_state=0).fit(X, Y).certificate_
+    assert median.primal == pytest.approx(absolute.primal, rel=1e-8)
+
+
+def test_quantile_regression_of_scikit_learn():
+    """Without a penalty, which a large C comes near to."""
+    peer = QuantileRegressor(quantile=0.8, alpha=0.0, solver="highs").fit(X, Y)
+    options = {"loss": "quantile", "quantile": 0.8, "C": 1e4, "intercept": "free", "tol": 1e-8}
+    ours = LinearSVR(solver="interior-point", **options).fit(X, Y)
+    losses = [reference["quantile"].value(reg.predict(X), Y, 0.8).sum() for reg in (ours, peer)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+def test_huber_with_a_wide_threshold_is_least_squares():
+    wide = LinearSVR(loss="huber", epsilon=1e6, C=0.2, tol=1e-9, max_iter=10**5, random_state=0).fit(X, Y)
+    squared = LinearSVR(loss="squared_epsilon_insensitive", C=0.1, tol=1e-9, max_iter=10**5, random_state=0).fit(X, Y)
+    assert wide.certificate_.primal == pytest.approx(squared.certificate_.primal, rel=1e-8)
+
+
+@pytest.mark.parametrize("parameters", [{"loss": "huber", "epsilon": 2.5}, {"loss": "quantile", "quantile": 0.9}])
+def test_model_files_keep_the_loss(tmp_path, parameters):
+    reg = LinearSVR(C=0.1, tol=1e-6, max_iter=10**4, warm_start=True, random_state=0, **parameters).fit(X, Y)
+    save_model(reg, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert loaded.get_params() == reg.get_params()
+    np.testing.assert_array_equal(loaded.predict(X), reg.predict(X))
+    assert loaded.fit(X, Y).certificate_.primal == pytest.approx(reg.certificate_.primal, rel=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["huber", "quantile"])
+def test_another_parameter_keeps_a_continued_bound_true(loss):
+    """The last dual point need not be one of the new problem."""
+    options = {"loss": loss, "C": 0.1, "tol": 1e-6, "max_iter": 10**4, "random_state": 0}
+    first, second = ({"epsilon": 5.0, "quantile": 0.9}, {"epsilon": 0.5, "quantile": 0.2})
+    for solver in ("auto", "sdca"):
+        reg = LinearSVR(warm_start=True, solver=solver, **options, **first).fit(X, Y)
+        moved = reg.set_params(**second).fit(X, Y).certificate_
+        anew = LinearSVR(solver=solver, **options, **second).fit(X, Y).certificate_
+        assert moved.primal == pytest.approx(anew.primal, rel=1e-5)
+        assert moved.dual <= anew.primal * (1 + 1e-9)

@@ -283,6 +283,10 @@ def exact_objective(X, y, cost, loss, w, b, epsilon=0.0, intercept="penalized", 
             size, bound = abs(z - Fraction(target)), Fraction(epsilon)
             value += Fraction(c) * (size**2 / 2 if size <= bound else bound * size - bound**2 / 2)
             continue
+        if loss == "quantile":
+            error = Fraction(target) - z
+            value += Fraction(c) * max(Fraction(epsilon) * error, (Fraction(epsilon) - 1) * error)
+            continue
         over = abs(z - Fraction(target)) - Fraction(epsilon) if "epsilon" in loss else 1 - Fraction(target) * z
         over = max(over, Fraction(0))
         value += Fraction(c) * (over**2 if "squared" in loss else over)

@@ -20,8 +20,8 @@ void InteriorRows::take(const Problem& problem, const std::vector<double>& q,
                 kept_cost[label > 0] += cost;
                 rows.add(i, label * cost, kept[label > 0].data());
             } else if (problem.loss.regression) {
-                push(i, cost, 1, label - problem.loss.epsilon);
-                push(i, cost, -1, -label - problem.loss.epsilon);
+                push(i, problem.loss.above * cost, 1, label - problem.loss.epsilon);
+                push(i, problem.loss.below * cost, -1, -label - problem.loss.epsilon);
             } else {
                 push(i, cost, label, 1);
             }

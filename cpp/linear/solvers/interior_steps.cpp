@@ -291,10 +291,12 @@ void InteriorSteps::take_bounds() {
         best_.below = allowance_below(linear[0].value() + linear[1].value(),
                                       squared_norm(u[0], problem_.n_penalized()));
         const bool regression = problem_.loss.regression;
+        const double above = problem_.loss.above, below = problem_.loss.below;
         const std::size_t sides = regression ? 2 : 1;
         team_.run_ranges(n_ / sides, [&](std::size_t, std::size_t first, std::size_t last) {
             for (std::size_t i = first; i < last; ++i)
-                best_q_[rows_.numbers[sides * i]] = regression ? share(2 * i) - share(2 * i + 1) : share(i);
+                best_q_[rows_.numbers[sides * i]] =
+                    regression ? above * share(2 * i) - below * share(2 * i + 1) : share(i);
         });
     }
 }

@@ -24,8 +24,10 @@ __all__ = [
     "MaxSteps",
     "Method",
     "Penalty",
+    "QuantileOfLoss",
     "Scaled",
     "Seeded",
+    "loss_parameter",
     "parameter",
     "parameters",
     "refuse_unknown",
@@ -100,6 +102,21 @@ class Penalty:
     def weight_of_loss(self, total: float) -> float:
         """C of the problem of examples that weigh so much in total."""
         return float(self.C if self.alpha is None else 1 / (self.alpha * total))
+
+
+@parameters
+class QuantileOfLoss:
+    """What the quantile loss is the loss of."""
+
+    quantile: float = parameter(
+        0.5, Number(low=0, high=1, open=True, help="with the quantile loss: the share of targets below the prediction")
+    )
+
+
+def loss_parameter(estimator: Any) -> tuple[str, float]:
+    """Name and value of the parameter that belongs to the estimator's loss; 0 where the loss has none."""
+    name = "quantile" if estimator.loss == "quantile" else "epsilon"
+    return name, float(getattr(estimator, name, 0.0))
 
 
 @parameters

@@ -16,7 +16,15 @@ __all__ = ["LOSSES", "Solver", "continued_seed", "resolve"]
 P = TypeVar("P")
 
 #: Every loss of one score.
-LOSSES = ("hinge", "squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive", "huber")
+LOSSES = (
+    "hinge",
+    "squared_hinge",
+    "log_loss",
+    "epsilon_insensitive",
+    "squared_epsilon_insensitive",
+    "huber",
+    "quantile",
+)
 
 
 def continued_seed(seed: int, t: int) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 import click
 import numpy as np
 
+from pegasos.base.parameters import loss_parameter
 from pegasos.cli.data import machine_of, template_of
 from pegasos.cli.options import as_json_text
 from pegasos.io import load_model
@@ -48,8 +49,9 @@ def _tell_linear(fitted: Any, top: int) -> Told:
     problem["intercept"] = fitted.intercept if fitted.fit_intercept else "none"
     if several:
         problem["multi_class"] = fitted.multi_class
-    if hasattr(fitted, "epsilon"):
-        problem["epsilon"] = fitted.epsilon
+    name, value = loss_parameter(fitted)
+    if hasattr(fitted, name):
+        problem[name] = value
     facts, lines = _begin(fitted, problem)
     classes, named = facts["classes"], hasattr(fitted, "feature_names_in_")
     facts |= {
@@ -84,8 +86,9 @@ def _tell_kernel(fitted: Any, top: int) -> Told:
     for name, kinds in {"gamma_": "rbf poly sigmoid", "coef0": "poly sigmoid", "degree": "poly"}.items():
         if fitted.kernel in kinds.split():
             problem[name.rstrip("_")] = getattr(fitted, name)
-    if hasattr(fitted, "epsilon"):
-        problem["epsilon"] = fitted.epsilon
+    name, value = loss_parameter(fitted)
+    if hasattr(fitted, name):
+        problem[name] = value
     if len(getattr(fitted, "classes_", ())) > 2:
         problem["multi_class"] = fitted.multi_class
     facts, lines = _begin(fitted, problem)

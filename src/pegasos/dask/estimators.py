@@ -112,7 +112,7 @@ class LinearSVR(RegressionLoss, RegressorMixin, DaskMachine):
 
     Parameters
     ----------
-    epsilon, C, alpha, loss, tol, max_iter, max_time, fit_intercept, intercept_scaling, verbose
+    epsilon, quantile, C, alpha, loss, tol, max_iter, max_time, fit_intercept, intercept_scaling, verbose
         As in `pegasos.LinearSVR`. The intercept is penalised.
     local_epochs, timeout, random_state
         As in `pegasos.dask.LinearSVC`.

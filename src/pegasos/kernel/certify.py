@@ -61,7 +61,7 @@ def allow_for(kernel: Definiteness, problem: KernelProblem, found: Solution[Kern
     if kernel.shift == 0 and kernel.asymmetry == 0:
         return found
     bound: NDArray[np.float64] = problem.C * problem.s
-    eigenvalue = 0.5 * kernel.shift * float(4 * bound @ bound if problem.loss != "hinge" else bound @ bound)
+    eigenvalue = 0.5 * kernel.shift * float(4 * bound @ bound if problem.in_twos else bound @ bound)
     order = 0.5 * kernel.asymmetry * float(np.abs(found.point.variables).sum() * bound.sum())
     less = (eigenvalue + order) * (1 + 1e-9)
     return found.bounded(dual=found.bounds.dual - less, below=found.bounds.below + less)

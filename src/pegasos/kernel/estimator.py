@@ -5,7 +5,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,7 @@ class KernelMachine(KernelParameters, Machine):
     scale_: Floats | None
     _fitted_kernel: Kernel
 
-    loss: ClassVar[str]
+    loss: str  # a parameter, or the same for all
     solvers = KERNEL_SOLVERS
 
     @property

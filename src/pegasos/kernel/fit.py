@@ -11,6 +11,7 @@ from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.outcome import Budget, Solution, Start, refuse_overflow
+from pegasos.base.parameters import loss_parameter
 from pegasos.base.progress import Progress
 from pegasos.base.supports import Supports
 from pegasos.kernel.certify import allow_for, certify
@@ -122,7 +123,7 @@ class PartFit:
             s,
             self.C,
             loss=self.machine.loss,
-            epsilon=float(getattr(self.machine, "epsilon", 0.0)),
+            parameter=loss_parameter(self.machine)[1],
             free_intercept=bool(self.machine.fit_intercept),
             cached_rows=int(min(max(FEWEST_ROWS, kept), 2**31)),
             held_out=None if held is None else part.y[held],

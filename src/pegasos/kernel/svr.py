@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos.base.estimator import Data, Regressor
-from pegasos.base.options import Number
-from pegasos.base.parameters import parameter, parameters
+from pegasos.base.options import Choice, Number, names
+from pegasos.base.parameters import QuantileOfLoss, parameter, parameters
 from pegasos.base.targets import near_middle
 from pegasos.kernel.estimator import KernelMachine
 from pegasos.kernel.fit import Part
@@ -19,16 +19,21 @@ Floats = NDArray[np.float64]
 
 
 @parameters
-class SVR(Regressor, KernelMachine):
+class SVR(QuantileOfLoss, Regressor, KernelMachine):
     """Support vector regression with a kernel, whose every fit carries a certificate of how close to the optimum it is.
 
-    It minimises ``1/2 ||w||^2 + C sum_i s_i max(0, |<w, phi(x_i)> + b - y_i| - epsilon)``, where ``<phi(x), phi(x')>``
-    is the kernel, and b is not in the norm.
+    It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, phi(x_i)> + b - y_i)``, where ``<phi(x), phi(x')>`` is the kernel,
+    and b is not in the norm. The loss is ``max(0, |z| - epsilon)``, or the quantile loss.
 
     Parameters
     ----------
     epsilon : float, default=0.1
-        Errors up to this size cost nothing.
+        Errors up to this size cost nothing. ``loss="quantile"`` has no use for it.
+    loss : {"epsilon_insensitive", "quantile"}, default="epsilon_insensitive"
+        The loss: the part of the error beyond `epsilon`; or `quantile` times the error of targets above the prediction,
+        and ``1 - quantile`` times that of targets below.
+    quantile : float, default=0.5
+        With ``loss="quantile"``, the share of targets that should be below the prediction.
     C, alpha, kernel, degree, gamma, coef0, solver, tol, max_iter, max_time, fit_intercept, scale, cache_size, \
 warm_start, n_jobs, random_state, verbose
         As in `SVC`.
@@ -57,9 +62,10 @@ scale_, n_features_in_, feature_names_in_
     (True, 1.0)
     """
 
-    loss = "epsilon_insensitive"
-
     epsilon: float = parameter(0.1, Number(low=0, help="errors up to this size cost nothing"))
+    loss: str = parameter(
+        "epsilon_insensitive", Choice(values=names("epsilon_insensitive", "quantile"), help="the loss")
+    )
 
     def predict(self, X: Any) -> Floats:
         """The value of each example."""

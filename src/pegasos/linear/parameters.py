@@ -1,7 +1,7 @@
 """Parameters of linear estimators that several have."""
 
 from pegasos.base.options import Choice, Number, names
-from pegasos.base.parameters import Intercept, parameter, parameters
+from pegasos.base.parameters import Intercept, QuantileOfLoss, parameter, parameters
 
 __all__ = ["ClassificationLoss", "KindOfIntercept", "RegressionLoss", "ScaledIntercept"]
 
@@ -14,7 +14,7 @@ class ClassificationLoss:
 
 
 @parameters
-class RegressionLoss:
+class RegressionLoss(QuantileOfLoss):
     """The loss of a target."""
 
     epsilon: float = parameter(
@@ -22,7 +22,9 @@ class RegressionLoss:
     )
     loss: str = parameter(
         "epsilon_insensitive",
-        Choice(values=names("epsilon_insensitive", "squared_epsilon_insensitive", "huber"), help="the loss"),
+        Choice(
+            values=names("epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"), help="the loss"
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from pegasos._core import native
 from pegasos.base.estimator import Data
 from pegasos.base.options import check_options
 from pegasos.base.outcome import refuse_overflow
+from pegasos.base.parameters import loss_parameter
 from pegasos.base.rows import make_rows
 from pegasos.base.solver import continued_seed, resolve
 from pegasos.base.validation import check_weights, class_weights
@@ -141,15 +142,15 @@ class StreamMachine(LinearMachine):
             self.__dict__.pop(name, None)
 
     def _stream_problem(self, dimension: int) -> StreamProblem:
-        return StreamProblem(dimension, self.loss, float(getattr(self, "epsilon", 0.0)), self.alpha)
+        return StreamProblem(dimension, self.loss, loss_parameter(self)[1], self.alpha)
 
     def _check_same_stream(self, solver: Solver) -> None:
         before = self._streams[0]
         now = self._stream_problem(before.problem.dimension)
         if before.solver.get_params() != solver.get_params() or before.problem != now:
             raise ValueError(
-                "solver, loss, epsilon or alpha changed since the first call of partial_fit, and a stream keeps its "
-                "problem; set them back, or pass a new estimator"
+                "solver, loss, epsilon, quantile or alpha changed since the first call of partial_fit, and a stream "
+                "keeps its problem; set them back, or pass a new estimator"
             )
 
     def _learn(

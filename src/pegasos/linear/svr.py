@@ -14,7 +14,7 @@ from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.estimator import Data, Regressor
 from pegasos.base.outcome import Point, Solution
-from pegasos.base.parameters import parameters
+from pegasos.base.parameters import loss_parameter, parameters
 from pegasos.base.progress import make_run
 from pegasos.base.solver import Solver
 from pegasos.base.targets import middle_and_spread, near_middle
@@ -34,15 +34,20 @@ class LinearSVR(RegressionLoss, Regressor, StreamMachine):
     """Linear support vector regression whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, x_i> + b - y_i)``, where a penalised intercept b is part of w, and
-    a free one is not. The loss is ``max(0, |z| - epsilon)``, or its square, or that of Huber.
+    a free one is not. The loss is ``max(0, |z| - epsilon)``, its square, that of Huber, or
+    the quantile loss.
 
     Parameters
     ----------
     epsilon : float, default=0.0
         Errors up to this size cost nothing. With "huber" they cost half their square; it is then above 0.
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "huber"}, default="epsilon_insensitive"
-        The loss: the part of the error beyond `epsilon`, or its square; or half the square of errors up to `epsilon`,
-        and a straight line beyond.
+        "quantile" has no use for it.
+    quantile : float, default=0.5
+        With ``loss="quantile"``, the share of targets that should be below the prediction.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"}, default="epsilon_insensitive"
+        The loss: the part of the error beyond `epsilon`, or its square; half the square of errors up to `epsilon`, and
+        a straight line beyond; or `quantile` times the error of targets above the prediction, and ``1 - quantile``
+        times that of targets below.
     C, alpha, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, warm_start, n_jobs, \
 random_state, verbose
         As in `LinearSVC`.
@@ -94,7 +99,7 @@ random_state, verbose
 
     def _hand_over(self, data: Data) -> Examples:
         """A free intercept takes any shift of the targets, so it is left to solve for what they do not share."""
-        examples = replace(super()._hand_over(data), epsilon=float(self.epsilon))
+        examples = replace(super()._hand_over(data), parameter=loss_parameter(self)[1])
         shift = near_middle(examples.y) if self._free else 0.0
         if shift:
             return replace(examples, y=examples.y - shift, shift=shift)
@@ -124,7 +129,7 @@ random_state, verbose
         moved = _off(examples, w[-1], known)
         if moved > 0:  # the loss of an example, or its root, rises by that at most
             total = problem.C * problem.total_weight
-            smooth = self.loss != "epsilon_insensitive"  # Huber's is below a square
+            smooth = self.loss in ("squared_epsilon_insensitive", "huber")  # the latter is below a square
             more = 1.01 * (moved * (2 * math.sqrt(total * bounds.primal) + total * moved if smooth else total))
             bounds = bounds._replace(primal=bounds.primal + more, above=bounds.above + more)
         reason = solution.reason

@@ -13,7 +13,7 @@ from pegasos.base.problem import Problem
 __all__ = ["KERNEL_LOSSES", "KernelPoint", "KernelProblem", "continuing", "feasible_start", "make_problem"]
 
 #: The losses that its dual has a form for.
-KERNEL_LOSSES = ("hinge", "epsilon_insensitive")
+KERNEL_LOSSES = ("hinge", "epsilon_insensitive", "quantile")
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class KernelPoint:
 class KernelProblem(Problem[KernelPoint]):
     """Minimise ``1/2 ||w||^2 + C sum_i s_i loss(<w, phi(x_i)> + b, y_i)`` over w in the space of the kernel.
 
-    Its dual has one variable per example with the hinge loss and two with the epsilon-insensitive one;
-    `cpp/kernel/problem.hpp` has both in one form.
+    Its dual has two variables per example with the epsilon-insensitive loss, and one with the others;
+    `cpp/kernel/problem.hpp` has all in one form.
     """
 
     label: ClassVar[str] = "a kernel"
@@ -51,13 +51,20 @@ class KernelProblem(Problem[KernelPoint]):
     free_intercept: bool
     y: NDArray[np.float64]  # -1 or 1; for regression the targets
     s: NDArray[np.float64]
+    least: NDArray[np.float64]  # what an example may weigh at a dual point,
+    most: NDArray[np.float64]  # from below zero to above
     cached_rows: int  # rows of the kernel matrix that may be kept
     held_out: NDArray[np.float64] | None = None  # labels of further rows of the kernel matrix, to stop by
     patience: int = 0  # epochs without fewer errors there after which to stop
 
     def beta(self, variables: NDArray[np.float64]) -> NDArray[np.float64]:
         """What the examples weigh at a dual point."""
-        return variables if self.loss == "hinge" else variables[: self.n_rows] + variables[self.n_rows :]
+        return variables if not self.in_twos else variables[: self.n_rows] + variables[self.n_rows :]
+
+    @property
+    def in_twos(self) -> bool:
+        """Whether an example has two variables, one that weighs above zero and one below."""
+        return self.loss == "epsilon_insensitive"
 
     def point(self, found: Any) -> KernelPoint:
         """What the core found."""
@@ -92,27 +99,26 @@ def make_problem(
     C: float,
     *,
     loss: str = "hinge",
-    epsilon: float = 0.0,
+    parameter: float = 0.0,
     free_intercept: bool = True,
     cached_rows: int = 2**31,
     held_out: NDArray[np.float64] | None = None,
     patience: int = 0,
 ) -> KernelProblem:
-    """The problem in the core's form: targets and bounds of its dual variables."""
+    """The problem in the core's form: targets and bounds of its dual variables. `parameter` is the loss's."""
     rows, bound, zero = np.arange(len(y), dtype=np.uint32), C * s, np.zeros(len(y))
     if loss == "hinge":
-        core = native.KernelProblem(
-            source, rows, y, np.where(y < 0, -bound, zero), np.where(y > 0, bound, zero), free_intercept
-        )
+        least, most = np.where(y < 0, -bound, zero), np.where(y > 0, bound, zero)
+    elif loss == "quantile":
+        least, most = (parameter - 1) * bound, parameter * bound
     else:
-        core = native.KernelProblem(
-            source,
-            np.tile(rows, 2),
-            np.concatenate([y - epsilon, y + epsilon]),
-            np.concatenate([zero, -bound]),
-            np.concatenate([bound, zero]),
-            free_intercept,
-        )
+        least, most = -bound, bound
+    if loss == "epsilon_insensitive":
+        targets = np.concatenate([y - parameter, y + parameter])
+        low, high = np.concatenate([zero, least]), np.concatenate([most, zero])
+        core = native.KernelProblem(source, np.tile(rows, 2), targets, low, high, free_intercept)
+    else:
+        core = native.KernelProblem(source, rows, y, least, most, free_intercept)
     return KernelProblem(
         n_rows=len(y),
         C=C,
@@ -123,6 +129,8 @@ def make_problem(
         free_intercept=free_intercept,
         y=y,
         s=s,
+        least=least,
+        most=most,
         cached_rows=cached_rows,
         held_out=held_out,
         patience=patience,
@@ -135,14 +143,12 @@ def feasible_start(problem: KernelProblem, beta: NDArray[np.float64]) -> Start[K
     The bounds may have changed since. With an intercept the variables sum to zero, so what was cut off on one side is
     taken off the other in proportion.
     """
-    bound = problem.C * problem.s
-    up = np.clip(beta, 0, bound if problem.loss != "hinge" else np.where(problem.y > 0, bound, 0.0))
-    down = np.clip(-beta, 0, bound if problem.loss != "hinge" else np.where(problem.y < 0, bound, 0.0))
+    up, down = np.clip(beta, 0, problem.most), np.clip(-beta, 0, -problem.least)
     if problem.free_intercept:
         above, below = up.sum(), down.sum()
         if above > below:
             up *= below / above
         elif below > above:
             down *= above / below
-    variables = up - down if problem.loss == "hinge" else np.concatenate([up, -down])
+    variables = np.concatenate([up, -down]) if problem.in_twos else up - down
     return Start(KernelPoint(variables, problem.beta(variables)))

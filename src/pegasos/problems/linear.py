@@ -33,12 +33,12 @@ class BlocksProblem(Problem[Point]):
 
     label: ClassVar[str] = "a data set larger than memory"
 
-    epsilon: float
+    parameter: float  # of the loss
     dimension: int
 
     def core(self, rows: native.Rows, y: NDArray[np.float64], s: NDArray[np.float64]) -> native.Problem:
         """The rows of a block as part of the problem."""
-        return native.Problem(rows, y, s, self.C, self.loss, False, self.epsilon)
+        return native.Problem(rows, y, s, self.C, self.loss, False, self.parameter)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class StreamProblem:
 
     dimension: int
     loss: str
-    epsilon: float
+    parameter: float  # of the loss
     alpha: float | None  # None: the loss alone
 
 
@@ -66,7 +66,7 @@ class Examples:
     free_intercept: bool
     loss: str
     scale: NDArray[np.float64] | None = None  # what the columns were divided by
-    epsilon: float = 0.0  # of the losses for regression
+    parameter: float = 0.0  # of the loss, in regression: epsilon or the quantile
     shift: float = 0.0  # taken off the targets; a free intercept gives it back
 
     @property
@@ -81,7 +81,7 @@ class Examples:
     def problem(self, C: float) -> LinearProblem:
         """The problem at this C."""
         return LinearProblem(
-            core=native.Problem(self.rows, self.y, self.s, C, self.loss, self.free_intercept, self.epsilon),
+            core=native.Problem(self.rows, self.y, self.s, C, self.loss, self.free_intercept, self.parameter),
             n_rows=len(self.y),
             dimension=self.dimension,
             has_intercept=self.bias > 0,

@@ -18,7 +18,7 @@ __all__ = ["LOSSES", "Loss", "dca", "dual", "first_t", "pegasos", "primal", "sgd
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss by its parts.
+    """A loss by its parts. `epsilon` is the parameter of the loss; that of the quantile loss is the quantile.
 
     Parameters
     ----------
@@ -82,6 +82,11 @@ def _epsilon_best(q: float, size: float, z: float, y: float, epsilon: float) -> 
     return min(max(beyond / size, -1.0), 1.0)
 
 
+def _quantile_best(q: float, size: float, z: float, y: float, quantile: float) -> float:
+    best = q + (y - z) / size if size > 0 else math.copysign(1.0, y - z) if y != z else q
+    return min(max(best, quantile - 1), quantile)
+
+
 #: By name.
 LOSSES = {
     "hinge": Loss(
@@ -123,6 +128,13 @@ LOSSES = {
         slope=lambda z, y, epsilon: np.clip(y - z, -epsilon, epsilon),
         dual=lambda q, y, epsilon: np.where(np.abs(q) <= epsilon, y * q - q * q / 2, -np.inf),
         best=lambda q, size, z, y, epsilon: min(max((y - z + size * q) / (size + 1), -epsilon), epsilon),
+        regression=True,
+    ),
+    "quantile": Loss(
+        value=lambda z, y, quantile: np.where(np.less(z, y), quantile, quantile - 1) * (y - z),
+        slope=lambda z, y, quantile: np.where(np.less(z, y), quantile, np.where(np.greater(z, y), quantile - 1, 0.0)),
+        dual=lambda q, y, quantile: np.where((q >= quantile - 1) & (q <= quantile), y * q, -np.inf),
+        best=_quantile_best,
         regression=True,
     ),
 }

@@ -156,7 +156,7 @@ class StreamDescent:
 
     def __init__(self, problem: BlocksProblem, **options: Any) -> None:
         self._problem = problem
-        self._stream = native.Stream(problem.dimension, problem.loss, problem.epsilon, problem.alpha, **options)
+        self._stream = native.Stream(problem.dimension, problem.loss, problem.parameter, problem.alpha, **options)
         self._epochs = 0  # begun
         self._before = (0.0, 0.0)
 

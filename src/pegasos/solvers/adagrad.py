@@ -45,6 +45,6 @@ class AdaGrad(Solver):
                 f"alpha={problem.alpha:g}: AdaGrad minimises the loss alone, without a norm to weigh; leave alpha out, "
                 "or use solver='pegasos'"
             )
-        return native.Stream.adagrad(problem.dimension, problem.loss, problem.epsilon, float(self.eta))
+        return native.Stream.adagrad(problem.dimension, problem.loss, problem.parameter, float(self.eta))
 
     supports: ClassVar = {StreamProblem: Supports(_stream, losses=LOSSES)}

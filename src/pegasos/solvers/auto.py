@@ -181,7 +181,7 @@ def _costs(problem: LinearProblem) -> tuple[float, float]:
         epoch, iteration = 40 + 0.4 * d, 150 + 2.5 * d + 0.03 * d * d
     if problem.entries * 12 > LARGE:  # beyond the caches, each visit waits for memory
         epoch += 100
-    if problem.loss.endswith("epsilon_insensitive"):  # each row is two to InteriorPoint
+    if problem.loss.endswith("epsilon_insensitive") or problem.loss == "quantile":  # each row is two to InteriorPoint
         iteration *= 2
     return 1e-9 * problem.n_rows * epoch, 1e-9 * (problem.n_rows * iteration + 0.07 * d**3)
 

@@ -240,7 +240,7 @@ class Pegasos(Batches, SubgradientSolver):
         return native.Stream(
             problem.dimension,
             problem.loss,
-            problem.epsilon,
+            problem.parameter,
             float(problem.alpha),
             project=bool(self.project),
             output=output,

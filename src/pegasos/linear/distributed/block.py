@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from pegasos._core import native
+from pegasos.base.parameters import loss_parameter
 from pegasos.base.rows import check_rows
 from pegasos.base.validation import check_weights, number_labels
 from pegasos.linear.distributed.messages import TURNS, Measured, Message, Order, Reply, Visited
@@ -127,12 +128,12 @@ class Block:
                 classes, encoded = number_labels(y, plan.machine.regressor)
                 y = np.searchsorted(plan.classes, classes)[encoded]
                 s = s * plan.class_weights[y]
-            rows, epsilon = self._rows, float(getattr(plan.machine, "epsilon", 0.0))
+            rows, (_, parameter) = self._rows, loss_parameter(plan.machine)
             if rows is None or plan.feature:
                 rows, _ = check_rows(X, plan.feature)  # for the norms with the constant feature
             y = np.asarray(y, dtype=np.float64)
             self._examples = Examples(
-                rows, self._facts, y, s, plan.dimension, plan.feature, False, plan.loss, None, epsilon
+                rows, self._facts, y, s, plan.dimension, plan.feature, False, plan.loss, None, parameter
             )
             alike = self._examples.problem(plan.C).core
             self.run = 1 if native.neighbours_alike(alike, plan.seed) else RUN

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pegasos.base import clock
 from pegasos.base.estimator import Machine, shortfall
 from pegasos.base.outcome import Point, Solution
+from pegasos.base.parameters import loss_parameter
 from pegasos.base.progress import make_progress
 from pegasos.base.validation import class_weights
 from pegasos.io.dataset import Dataset
@@ -54,7 +55,7 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
         C=machine.weight_of_loss(total),
         total_weight=total,
         loss=machine.loss,
-        epsilon=float(getattr(machine, "epsilon", 0.0)),
+        parameter=loss_parameter(machine)[1],
         dimension=dataset.shape[1] + 1,
         n_rows=len(dataset),
     )
