@@ -20,6 +20,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -263,8 +264,11 @@ class AnyLoss {
 public:
     template <class Loss>
     AnyLoss(const Loss& loss) : curvature(Loss::curvature), regression(Loss::regression), loss_(loss) {
-        if constexpr (requires { loss.epsilon; }) epsilon = loss.epsilon;
-        if constexpr (requires { loss.quantile; }) {
+        if constexpr (std::is_same_v<Loss, Huber>)
+            above = below = width = loss.epsilon;
+        else if constexpr (requires { loss.epsilon; })
+            epsilon = loss.epsilon;
+        else if constexpr (requires { loss.quantile; }) {
             above = loss.quantile;
             below = 1 - loss.quantile;
         }
@@ -284,8 +288,9 @@ public:
 
     double curvature;
     bool regression;
-    double epsilon = 0;
-    double above = 1, below = 1;  // what targets above and below the score cost, times their distance
+    // In regression: errors that cost nothing, what a unit of error costs beyond of targets above and below
+    // the score, and over how much of it the corner is round.
+    double epsilon = 0, above = 1, below = 1, width = 0;
 
     /// f(loss), with the loss that it is.
     template <class F>

@@ -329,5 +329,5 @@ def test_what_a_loss_does_not_do_is_refused():
     with pytest.raises(ValueError, match="unknown loss 'zero_one'"):
         run_sdca(problem, loss="zero_one")
     bound = native.Problem(problem.rows(), problem.y, problem.s, problem.C, "log_loss")
-    with pytest.raises(ValueError, match="interior-point supports neither the log loss"):
+    with pytest.raises(ValueError, match="interior-point does not support the log loss"):
         native.interior_point(bound, make_run(), max_iterations=5, tol=1e-3, start_w=None, start_t=0, start_q=None)

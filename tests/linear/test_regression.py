@@ -98,7 +98,6 @@ def test_bad_targets(y, words):
         ({"loss": "huber"}, "epsilon=0.0: loss='huber' needs epsilon above 0, .*; pass one"),
         ({"quantile": 0.0}, "quantile=0.0: must be a finite number above 0 and below 1"),
         ({"loss": "quantile", "quantile": 1}, "quantile=1: must be a finite number above 0 and below 1"),
-        ({"loss": "huber", "epsilon": 1.0, "solver": "interior-point"}, "interior-point does not support loss='huber'"),
         ({"solver": "perceptron"}, "perceptron does not support loss='epsilon_insensitive'; it supports 'hinge'"),
     ],
 )

@@ -67,7 +67,7 @@ def test_scikit_learn_check(estimator, check):
     [
         LinearSVR(),
         LinearSVR(loss="squared_epsilon_insensitive"),
-        LinearSVR(loss="huber", epsilon=1.0, tol=0),
+        LinearSVR(loss="huber", epsilon=1.0),
         LinearSVR(loss="quantile", quantile=0.8),
         LinearSVR(solver=SDCA(), tol=0),
     ],

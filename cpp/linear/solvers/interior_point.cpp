@@ -234,8 +234,8 @@ private:
 
 Solution solve_interior_point(const Problem& problem, const InteriorPointOptions& options, const Start& start,
                               Context& context) {
-    if (problem.loss.is<LogLoss>() || problem.loss.is<Huber>())
-        throw std::invalid_argument("interior-point supports neither the log loss nor Huber's");
+    if (problem.loss.is<LogLoss>())
+        throw std::invalid_argument("interior-point does not support the log loss");
     return InteriorPoint(problem, options, context).run(start);
 }
 

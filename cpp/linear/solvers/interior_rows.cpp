@@ -34,7 +34,7 @@ void InteriorRows::take(const Problem& problem, const std::vector<double>& q,
                 sums[1] += c[i] * a * a;
             };
             add(scores, (1.01 * static_cast<double>(entries) + 8) * norm);
-            add(thresholds, std::abs(threshold[i]));
+            add(thresholds, std::abs(threshold[i]) + problem.loss.width / 2);
             add(norms, norm);
         }
     });

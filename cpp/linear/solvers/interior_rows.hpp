@@ -3,7 +3,8 @@
 //
 // For classification t = 1 and y is the label. The epsilon-insensitive loss is two rows, side by side, of
 // thresholds t = y - epsilon and t = -(y + epsilon), with the signs 1 and -1. So is the quantile loss,
-// with epsilon = 0 and costs of its own for the two.
+// with epsilon = 0 and costs of its own for the two; and Huber's, with epsilon = 0 and corners that are
+// round.
 //
 // Rows may be left out (hinge only), with alpha = 0 or alpha = c. The latter are `kept`: their loss c (1 - z)
 // is linear in w, and all that is needed of them are sums.

@@ -19,6 +19,7 @@ InteriorSteps::InteriorSteps(const Problem& problem, Context& context)
       team_(context.team),
       d_(problem.dimension()),
       squared_(problem.loss.curvature > 0),
+      width_(problem.loss.width),
       w_(d_),
       best_w_(d_),
       best_q_(problem.n_rows()),
@@ -63,9 +64,11 @@ bool InteriorSteps::read_rows() {
     });
     const bool complete = pass(adders_, [&](Part& part, std::size_t first, std::size_t last) {
         if (squared_)
-            read_block<true>(part, first, last);
+            read_block<true, false>(part, first, last);
+        else if (width_ > 0)
+            read_block<false, true>(part, first, last);
         else
-            read_block<false>(part, first, last);
+            read_block<false, false>(part, first, last);
         each_row(first, last, [&](const auto& typed, std::size_t row, std::size_t i) {
             double* u = part.u[problem_.free_intercept && rows_.y[i] > 0].data();
             typed.add(row, rows_.y[i] * alpha_[i], u);
@@ -81,7 +84,7 @@ bool InteriorSteps::read_rows() {
 }
 
 /// The step taken, and what a block has in the bounds; D, and g of the predictor.
-template <bool Squared>
+template <bool Squared, bool Rounded>
 void InteriorSteps::read_block(Part& part, std::size_t first, std::size_t last) {
     advance<Squared>(first, last);
     double z[block_rows];
@@ -101,9 +104,17 @@ void InteriorSteps::read_block(Part& part, std::size_t first, std::size_t last) 
             g_[i] -= half;
         } else {
             const double beta = beta_[i], xi = xi_[i];
-            loss += rows_.c[i] * beyond;
             products += alpha * p + beta * xi;
-            D_[i] = alpha * beta / (xi * alpha + p * beta);
+            if constexpr (Rounded) {
+                const double round = std::min(beyond, width_), bend = width_ / rows_.c[i];
+                own -= alpha * alpha * bend / 2;
+                loss += rows_.c[i] * (round * round / (2 * width_) + (beyond - round));
+                D_[i] = alpha * beta / (xi * alpha + p * beta + bend * alpha * beta);
+                g_[i] -= alpha * bend;
+            } else {
+                loss += rows_.c[i] * beyond;
+                D_[i] = alpha * beta / (xi * alpha + p * beta);
+            }
         }
         alphas += alpha;
         balance += rows_.y[i] * alpha;

@@ -31,7 +31,9 @@
 //
 // Other losses (interior_rows.hpp): max(0, t_i - z_i) has t_i in place of 1. For the squares, xi_i is free
 // and costs c_i xi_i^2, so alpha_i = 2 c_i xi_i and there is no beta: D_i = 1 / (p_i / alpha_i + 1 / (2
-// c_i)), and alpha_i / (2 c_i) stands where xi_i or (s - e2_i) / beta_i does.
+// c_i)), and alpha_i / (2 c_i) stands where xi_i or (s - e2_i) / beta_i does. Where the corner is round over
+// a width v, as Huber's is, a part b_i of the loss costs c_i b_i^2 / (2 v): alpha_i = c_i b_i / v, so D_i = 1
+// / (p_i / alpha_i + xi_i / beta_i + v / c_i), and h_i has -alpha_i v / c_i too.
 #pragma once
 
 #include <algorithm>
@@ -67,6 +69,7 @@ protected:
     Team& team_;
     const std::size_t d_;
     const bool squared_;                  // whether the loss is the square of one with corners
+    const double width_;                  // over which corners are round
     double positive_ = 0, negative_ = 0;  // weights of the classes
     InteriorRows rows_;
     std::size_t n_ = 0;  // of these rows
@@ -104,7 +107,7 @@ private:
                     const double* second);
     void add_to_matrix(Part& part, std::size_t first, std::size_t last);
     void join_matrices();
-    template <bool Squared>
+    template <bool Squared, bool Rounded>
     void read_block(Part& part, std::size_t first, std::size_t last);
     template <bool Squared>
     void advance(std::size_t first, std::size_t last);

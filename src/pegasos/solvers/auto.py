@@ -57,8 +57,8 @@ class Auto(Solver):
 
     Its page in the docs says how and why. Tiny problems are solved to rounding by `InteriorPoint`. Others begin with
     `SDCA` and, where that turns out to take longer than `InteriorPoint` would, and the features are not too many, end
-    with that. The log loss and Huber's are left to `SDCA`. Threads, where ``n_jobs`` is None, are chosen too. `tol`
-    means the same whatever is chosen, and ``certificate_.solver`` tells what was.
+    with that. The log loss is left to `SDCA`. Threads, where ``n_jobs`` is None, are chosen too. `tol` means the same
+    whatever is chosen, and ``certificate_.solver`` tells what was.
     """
 
     name = "auto"
@@ -181,7 +181,7 @@ def _costs(problem: LinearProblem) -> tuple[float, float]:
         epoch, iteration = 40 + 0.4 * d, 150 + 2.5 * d + 0.03 * d * d
     if problem.entries * 12 > LARGE:  # beyond the caches, each visit waits for memory
         epoch += 100
-    if problem.loss.endswith("epsilon_insensitive") or problem.loss == "quantile":  # each row is two to InteriorPoint
+    if not problem.loss.endswith("hinge"):  # in regression each row is two to InteriorPoint
         iteration *= 2
     return 1e-9 * problem.n_rows * epoch, 1e-9 * (problem.n_rows * iteration + 0.07 * d**3)
 

@@ -21,7 +21,7 @@ class InteriorPoint(Solver):
     It takes 10 to 90 iterations to whatever gap, few more for a smaller one and few more for a larger `C`, and does not
     mind features of very different size. An iteration costs about ``n_samples * n_features^2`` operations on dense
     data, and memory for two matrices of ``n_features^2`` numbers, and one more for each further thread. It supports
-    the free intercept, ``LinearSVC(intercept="free")``, and every loss but the log loss and Huber's.
+    the free intercept, ``LinearSVC(intercept="free")``, and every loss but the log loss.
 
     ``max_iter`` is the budget in iterations, and ``n_iter_`` counts them. Epochs in ``history_`` are passes over the
     examples: an iteration makes three.
@@ -69,7 +69,7 @@ class InteriorPoint(Solver):
     supports: ClassVar = {
         LinearProblem: Supports(
             _linear,
-            losses=tuple(loss for loss in LOSSES if loss not in ("log_loss", "huber")),
+            losses=tuple(loss for loss in LOSSES if loss != "log_loss"),
             intercepts=("penalized", "free"),
         ),
     }
