@@ -2,14 +2,13 @@
 // and threads, the cut into blocks and the kind of source change nothing.
 //
 //   fuzz SEED TRIALS
-#include "text/svmlight_parser.cpp"
-
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 
+#include "text/svmlight_parser.cpp"
 #include "text/svmlight_reader.hpp"
 
 using namespace pegasos::svmlight;
