@@ -35,7 +35,7 @@ public:
         if (compensated_)
             return kernel_.kind == Kernel::Kind::linear ? by_weights(all, coef, sums, team, monitor)
                                                         : by_pairs(all, coef, sums, team, monitor);
-        Copy copy(points_, all, kernel_.differences ? std::vector<double>() : shift_);
+        Copy copy(points_, all, kernel_.differences ? std::vector<double>() : shift_, kernel_.differences);
         const bool shifted = !shift_.empty() && !kernel_.differences;
         PointKernel<double> source(copy.points, kernel_, team, shifted ? unit : 0);
         std::fill_n(sums, all.size(), 0.0);
@@ -57,25 +57,33 @@ private:
         std::vector<std::int64_t> starts;
         Points<double> points{};
 
-        Copy(const Points<Given>& from, std::span<const RowNumber> which, const std::vector<double>& shift) {
-            const std::size_t d = from.n_features;
-            std::size_t total = 0;
-            for (const RowNumber i : which) total += from.entries(i);
-            values.reserve(total);
-            if (from.sparse()) {
-                columns.reserve(total);
+        /// Dense examples, most of whose entries are zero, are copied as sparse ones, unless `dense`: a
+        /// product of zeros costs as much as any other.
+        Copy(const Points<Given>& from, std::span<const RowNumber> which, const std::vector<double>& shift,
+             bool dense = false) {
+            std::size_t total = 0, filled = 0;
+            for (const RowNumber i : which) {
+                total += from.entries(i);
+                if (!from.sparse()) from.for_each(i, [&](std::size_t, Given value) { filled += value != 0; });
+            }
+            const bool skips = !from.sparse() && !dense && shift.empty() && 4 * filled <= total;
+            const bool sparse = from.sparse() || skips;
+            values.reserve(skips ? filled : total);
+            if (sparse) {
+                columns.reserve(skips ? filled : total);
                 starts.push_back(0);
             }
             for (const RowNumber i : which) {
                 from.for_each(i, [&](std::size_t j, Given value) {
+                    if (skips && value == 0) return;
                     const double x = static_cast<double>(value);
                     values.push_back(shift.empty() ? x : x - shift[j]);
-                    if (from.sparse()) columns.push_back(static_cast<std::int32_t>(j));
+                    if (sparse) columns.push_back(static_cast<std::int32_t>(j));
                 });
-                if (from.sparse()) starts.push_back(static_cast<std::int64_t>(values.size()));
+                if (sparse) starts.push_back(static_cast<std::int64_t>(values.size()));
             }
-            points = {which.size(), d, values.data(), from.sparse() ? columns.data() : nullptr,
-                      from.sparse() ? starts.data() : nullptr};
+            points = {which.size(), from.n_features, values.data(), sparse ? columns.data() : nullptr,
+                      sparse ? starts.data() : nullptr};
         }
     };
 
