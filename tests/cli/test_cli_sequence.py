@@ -209,7 +209,7 @@ MISTAKES = {
     "train --task sequence --template chunking one.txt": "one.txt has 1 column before the label, but the template uses",
     "train --task sequence --zero-based train.txt": "--zero-based is for svmlight files, and sequences come in columns",
     "train --task sequence --dtype float64 train.txt": "--dtype is for svmlight files",
-    "train --task sequence --loss hinge train.txt": "--loss is for --task classification or regression; leave",
+    "train --task sequence --loss hinge train.txt": "--loss is for --task classification, regression or svr; leave",
     "train --task sequence --solver sdca train.txt": "solver='sdca': must be 'auto', 'frank-wolfe', 'pegasos'",
     "train --task sequence --constraints iob train.txt": "'iob' is not one of 'no', 'bio'",
     "train --task sequence --warm-start --solver pegasos train.txt": "pegasos does not support warm_start=True",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from pegasos.base.solver import Solver
 
-__all__ = ["EARLY_STOPPING", "FREE", "WARM_START", "Supports", "Wish", "refuse_unsupported", "wish_for_loss"]
+__all__ = ["EARLY_STOPPING", "FREE", "WARM_START", "Supports", "Wish", "listed", "refuse_unsupported", "wish_for_loss"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Supports:
             if value not in values:
                 raise ValueError(
                     f"{type(solver).__name__} does not support {name}={value!r}{_with(label)}; it supports "
-                    f"{_listed(values)}{otherwise and f'; use that, or {otherwise}'}"
+                    f"{listed(map(repr, values))}{otherwise and f'; use that, or {otherwise}'}"
                 )
 
 
@@ -66,14 +66,15 @@ def refuse_unsupported(
         values = () if own is None else tuple(wish.values(own))
         label = kind.label if own is not None and kind.label not in wish.text else ""
         parts = [f"{solver.name} does not support {wish.text}{_with(label)}"]
-        parts += [f"it supports {_listed(values)}"] if values else []
-        remedies = [f"use solver={_listed(able, 'or')}"] if able else []
+        parts += [f"it supports {listed(map(repr, values))}"] if values else []
+        remedies = [f"use solver={listed(map(repr, able), 'or')}"] if able else []
         remedies += [wish.otherwise] if wish.otherwise else []
         raise ValueError("; ".join([*parts, *([", or ".join(remedies)] if remedies else [])]))
 
 
-def _listed(values: Iterable[Any], last_by: str = "and") -> str:
-    *most, last = [repr(value) for value in values]
+def listed(words: Iterable[str], last_by: str = "and") -> str:
+    """The words with commas between them, and before the last one "and"."""
+    *most, last = words
     return f"{', '.join(most)} {last_by} {last}" if most else last
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from pegasos.base.options import Choice, Flag, Integer, Number, NumberOrName, Option
+from pegasos.base.supports import listed
 from pegasos.kernel.svc import SVC
 from pegasos.kernel.svr import SVR
 from pegasos.linear.svc import LinearSVC
@@ -167,7 +168,7 @@ def given_parameters(
         owners = _tasks_with(name)
         if owners and name not in known:
             raise click.UsageError(
-                f"--{name.replace('_', '-')} is for --task {' or '.join(owners)}; leave it out, or name that task"
+                f"--{name.replace('_', '-')} is for --task {listed(owners, 'or')}; leave it out, or name that task"
             )
     parameters = {name: given.pop(name) for name in [*estimator.options, "random_state"] if name in given}
     for name, option in estimator.options.items():
