@@ -92,10 +92,12 @@ class TestJudge:
     @pytest.mark.parametrize("name", ["rbf", "linear", "poly", "differences"])
     @pytest.mark.parametrize("compensated", [False, True])
     @pytest.mark.parametrize("sparse", [False, True])
-    def test_bounds_are_those_of_long_double(self, name, compensated, sparse):
+    @pytest.mark.parametrize("filled", [0.1, 1.0])  # dense examples that are mostly zeros are copied as sparse ones
+    def test_bounds_are_those_of_long_double(self, name, compensated, sparse, filled):
         if (compensated and name in ("rbf", "differences")) or (sparse and name == "differences"):
             pytest.skip("not for this kernel")
         X = make_points("dense", np.float64, 120) + 3
+        X *= RANDOM.random(X.shape) < filled
         y = np.where(RANDOM.random(120) < 0.5, -1.0, 1.0)
         K = exact_matrix(X, name)
         beta = np.where(RANDOM.random(120) < 0.4, y * np.round(RANDOM.random(120), 3), 0.0)
