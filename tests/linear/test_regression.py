@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import make_regression
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import QuantileRegressor
+from sklearn.linear_model import QuantileRegressor, SGDRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVR as Liblinear
 
@@ -95,7 +95,10 @@ def test_bad_targets(y, words):
     [
         ({"epsilon": -1.0}, "epsilon=-1.0: must be a finite number at least 0"),
         ({"loss": "hinge"}, "loss='hinge': must be 'epsilon_insensitive', 'squared_epsilon_insensitive'"),
-        ({"loss": "huber"}, "epsilon=0.0: loss='huber' needs epsilon above 0, .*; pass one"),
+        (
+            {"loss": "huber", "epsilon": 0.0},
+            "epsilon=0.0: loss='huber' needs epsilon above 0, .*; leave it out for 0.1",
+        ),
         ({"quantile": 0.0}, "quantile=0.0: must be a finite number above 0 and below 1"),
         ({"loss": "quantile", "quantile": 1}, "quantile=1: must be a finite number above 0 and below 1"),
         ({"solver": "perceptron"}, "perceptron does not support loss='epsilon_insensitive'; it supports 'hinge'"),
@@ -188,6 +191,24 @@ def test_quantile_regression_of_scikit_learn():
     ours = LinearSVR(solver="interior-point", **options).fit(X, Y)
     losses = [reference["quantile"].value(reg.predict(X), Y, 0.8).sum() for reg in (ours, peer)]
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+def test_the_default_threshold_of_huber_is_that_of_sgd_regressor():
+    X, y = make_regression(80, 3, noise=5, random_state=0)
+    found, meant = LinearSVR(loss="huber").fit(X, y), LinearSVR(loss="huber", epsilon=0.1).fit(X, y)
+    assert SGDRegressor().epsilon == 0.1
+    assert (found.coef_ == meant.coef_).all()
+
+
+@pytest.mark.parametrize("parameters", [{"loss": "huber", "epsilon": 0.1}, {"loss": "quantile", "quantile": 0.1}])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_slopes_in_single_precision_make_no_lower_bound_too_high(parameters):
+    """0.1 in single precision is above 0.1."""
+    X, y = np.random.default_rng(0).normal(size=(60, 3)) * 1e-3, np.where(np.arange(60) % 2, 10.0, -10.0)
+    shared = {"C": 1e-5, "intercept": "free", "tol": 1e-12, "random_state": 0}
+    optimum = LinearSVR(**shared, **parameters).fit(X, y).certificate_.primal
+    reg = LinearSVR(**shared, **parameters, max_iter=30, solver=Pegasos(free_intercept="search")).fit(X, y)
+    assert reg.certificate_.dual <= optimum
 
 
 def test_huber_with_a_wide_threshold_is_least_squares():

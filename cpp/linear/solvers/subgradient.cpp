@@ -239,12 +239,13 @@ private:
         return w;
     }
 
-    /// The mean slope of each row since the last check, 0 for rows not met.
+    /// The mean slope of each row since the last check, 0 for rows not met. Sums of slopes are in single
+    /// precision, in which the bounds of a slope may not be numbers: 0.1 would be above itself.
     std::vector<double> mean_slopes() const {
         std::vector<double> q;
         q.reserve(visited_.size());
         for (const Visited& row : visited_)
-            q.push_back(row.visits ? row.slopes / static_cast<double>(row.visits) : 0.0);
+            q.push_back(row.visits ? problem_.loss.clip(row.slopes / static_cast<double>(row.visits)) : 0.0);
         return q;
     }
 
@@ -278,7 +279,8 @@ private:
             if (!(here * there < 0)) continue;
             const double share = here / (here - there);
             std::vector<double> mixed = solution.met;
-            for (std::size_t i = 0; i < mixed.size(); ++i) mixed[i] += share * (other[i] - mixed[i]);
+            for (std::size_t i = 0; i < mixed.size(); ++i)
+                mixed[i] = problem_.loss.clip(mixed[i] + share * (other[i] - mixed[i]));
             const Bound dual = certifier_.include(pass, mixed);
             bounds.dual = dual.value;
             bounds.below = dual.rounding;

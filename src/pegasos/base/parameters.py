@@ -109,14 +109,23 @@ class QuantileOfLoss:
     """What the quantile loss is the loss of."""
 
     quantile: float = parameter(
-        0.5, Number(low=0, high=1, open=True, help="with the quantile loss: the share of targets below the prediction")
+        0.5,
+        Number(
+            low=0,
+            high=1,
+            open=True,
+            help="with the quantile loss and a free intercept: the share of targets below the prediction",
+        ),
     )
 
 
 def loss_parameter(estimator: Any) -> tuple[str, float]:
     """Name and value of the parameter that belongs to the estimator's loss; 0 where the loss has none."""
     name = "quantile" if estimator.loss == "quantile" else "epsilon"
-    return name, float(getattr(estimator, name, 0.0))
+    value = getattr(estimator, name, None)
+    if value is None:  # as in scikit-learn's LinearSVR and SGDRegressor
+        value = 0.1 if estimator.loss == "huber" else 0.0
+    return name, float(value)
 
 
 @parameters

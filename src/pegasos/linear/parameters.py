@@ -17,8 +17,14 @@ class ClassificationLoss:
 class RegressionLoss(QuantileOfLoss):
     """The loss of a target."""
 
-    epsilon: float = parameter(
-        0.0, Number(low=0, help="errors up to this size cost nothing, or with huber their square")
+    epsilon: float | None = parameter(
+        None,
+        Number(
+            low=0,
+            optional=True,
+            help="errors up to this size cost nothing, by default 0; with huber they cost half their square, and the "
+            "default is 0.1",
+        ),
     )
     loss: str = parameter(
         "epsilon_insensitive",

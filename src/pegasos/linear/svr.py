@@ -39,11 +39,12 @@ class LinearSVR(RegressionLoss, Regressor, StreamMachine):
 
     Parameters
     ----------
-    epsilon : float, default=0.0
+    epsilon : float or None, default=None
         Errors up to this size cost nothing. With "huber" they cost half their square; it is then above 0.
-        "quantile" has no use for it.
+        "quantile" has no use for it. None is 0, and 0.1 with "huber".
     quantile : float, default=0.5
-        With ``loss="quantile"``, the share of targets that should be below the prediction.
+        With ``loss="quantile"``, the share of targets that should be below the prediction. It is that share with
+        ``intercept="free"``; a penalised intercept is drawn to 0, and the prediction with it.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"}, default="epsilon_insensitive"
         The loss: the part of the error beyond `epsilon`, or its square; half the square of errors up to `epsilon`, and
         a straight line beyond; or `quantile` times the error of targets above the prediction, and ``1 - quantile``
@@ -93,7 +94,7 @@ random_state, verbose
         if self.loss == "huber" and self.epsilon == 0:
             raise ValueError(
                 f"epsilon={self.epsilon!r}: loss='huber' needs epsilon above 0, the size of errors from which on it is "
-                "a straight line; pass one, such as epsilon=1.35 times the spread of the noise"
+                "a straight line; leave it out for 0.1, or pass the size of usual errors"
             )
         super()._refuse_unsupported(solver, kind, known, otherwise)
 
