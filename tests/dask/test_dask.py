@@ -123,6 +123,15 @@ def test_log_loss_and_alpha(client):
     assert not hasattr(spread.LinearSVC(), "predict_proba")
 
 
+@pytest.mark.parametrize("kind", [spread.LinearSVC, spread.LinearSVR])
+def test_scores_are_computed_where_the_examples_are(client, kind, monkeypatch):
+    X, y = make_data()
+    model = kind(random_state=0).fit(*as_arrays(X, y))
+    wanted = model.score(X, y)
+    monkeypatch.setattr(kind, "predict", None)  # predictions would come back one by one
+    assert model.score(*as_arrays(X, y)) == pytest.approx(wanted)
+
+
 @pytest.mark.parametrize("loss", [{}, {"loss": "huber"}, {"loss": "quantile", "quantile": 0.8}], ids=str)
 def test_regression(client, loss):
     X, _ = make_data()

@@ -65,6 +65,7 @@ class LinearSVC(ClassWeight, ClassificationLoss, ClassifierMixin, DaskMachine):
     """
 
     local = svc.LinearSVC
+    score = DaskMachine.score  # not the mixin's, which would bring all examples to the client
 
     def decision_function(self, X: Any) -> Any:
         """Scores as in `pegasos.LinearSVC`: of a Dask collection another one, lazily."""
@@ -126,6 +127,7 @@ class LinearSVR(RegressionLoss, RegressorMixin, DaskMachine):
     """
 
     local = svr.LinearSVR
+    score = DaskMachine.score
 
     def predict(self, X: Any) -> Any:
         """The value of each example: of a Dask collection another one, lazily."""
