@@ -323,6 +323,7 @@ def test_time_limit(ticks, n_jobs):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.usefixtures("ticks")
 def test_an_interrupt_ends_it(n_jobs):
     X, y = make_classification(4000, 50, flip_y=0.2, random_state=0)
     problem = Problem(X, 2.0 * y - 1, np.ones(len(y)), 10.0, 1.0)
