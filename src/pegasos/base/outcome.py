@@ -120,6 +120,7 @@ class Solution(Generic[P]):
 
     def moved(self, **changes: Any) -> Self:
         """This one with parts of its point changed."""
+        # Every point is a dataclass, which the bound of the type variable cannot say.
         return replace(self, point=replace(self.point, **changes))  # type: ignore[type-var]
 
     def bounded(self, **changes: float) -> Self:

@@ -70,6 +70,7 @@ class Learner:
         return {"solver": self.solver, "problem": self.problem, "state": self.core.state()}
 
     def __setstate__(self, stored: dict[str, Any]) -> None:
+        # An object that is unpickled is made by its constructor, as the core's part cannot be stored.
         self.__init__(stored["solver"], stored["problem"])  # type: ignore[misc]
         self.core.restore(*stored["state"])
 
