@@ -9,46 +9,35 @@
 
 namespace pegasos {
 
-/// e^x; for x beyond +-700 that of the nearer bound. x = n log 2 + r, |r| <= log(2)/2, and Taylor's
-/// polynomial of r.
-[[gnu::always_inline]] inline double fast_exp(double x) {
-    constexpr double magic = 0x1.8p52;  // adding it leaves a whole number in the low bits
-    x = std::min(std::max(x, -700.0), 700.0);
-    const double shifted = x * 0x1.71547652b82fep0 + magic, n = shifted - magic;
-    const double r = (x - n * 0x1.62e42fefa38p-1) - n * 0x1.ef35793c7673p-45;
-    double sum = 1.0 / 479001600;
-    sum = sum * r + 1.0 / 39916800;
-    sum = sum * r + 1.0 / 3628800;
-    sum = sum * r + 1.0 / 362880;
-    sum = sum * r + 1.0 / 40320;
-    sum = sum * r + 1.0 / 5040;
-    sum = sum * r + 1.0 / 720;
-    sum = sum * r + 1.0 / 120;
-    sum = sum * r + 1.0 / 24;
-    sum = sum * r + 1.0 / 6;
-    sum = sum * r + 0.5;
-    sum = sum * r + 1;
-    sum = sum * r + 1;
-    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) +
-                                 (std::bit_cast<std::uint64_t>(shifted) << 52));
+/// A polynomial of x, by its coefficients from the highest power on.
+template <class Real, class... More>
+[[gnu::always_inline]] inline Real polynomial(Real x, Real sum, More... coefficients) {
+    ((sum = sum * x + coefficients), ...);
+    return sum;
 }
 
-/// The same in single precision; for x beyond +-87 that of the nearer bound.
+/// e^x; for x beyond +-`most` that of the nearer bound. x = n log 2 + r, |r| <= log(2)/2, and Taylor's
+/// polynomial of r. log 2 is the sum of `high` and `low`; to add `magic` leaves a whole number in the low
+/// bits.
+template <class Bits, int mantissa, class Real, class... Taylor>
+[[gnu::always_inline]] inline Real exp_by(Real x, Real most, Real inverse, Real high, Real low, Real magic,
+                                          Taylor... taylor) {
+    x = std::min(std::max(x, -most), most);
+    const Real shifted = x * inverse + magic, n = shifted - magic;
+    const Real sum = polynomial((x - n * high) - n * low, taylor...);
+    return std::bit_cast<Real>(std::bit_cast<Bits>(sum) + (std::bit_cast<Bits>(shifted) << mantissa));
+}
+
+[[gnu::always_inline]] inline double fast_exp(double x) {
+    return exp_by<std::uint64_t, 52>(x, 700.0, 0x1.71547652b82fep0, 0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45,
+                                     0x1.8p52, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
+                                     1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5,
+                                     1.0, 1.0);
+}
 [[gnu::always_inline]] inline float fast_exp(float x) {
-    constexpr float magic = 0x1.8p23f;
-    x = std::min(std::max(x, -87.0f), 87.0f);
-    const float shifted = x * 0x1.715476p0f + magic, n = shifted - magic;
-    const float r = (x - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
-    float sum = 1.0f / 5040;
-    sum = sum * r + 1.0f / 720;
-    sum = sum * r + 1.0f / 120;
-    sum = sum * r + 1.0f / 24;
-    sum = sum * r + 1.0f / 6;
-    sum = sum * r + 0.5f;
-    sum = sum * r + 1;
-    sum = sum * r + 1;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(sum) +
-                                (std::bit_cast<std::uint32_t>(shifted) << 23));
+    return exp_by<std::uint32_t, 23>(x, 87.0f, 0x1.715476p0f, 0x1.62e4p-1f, 0x1.7f7d1cp-20f, 0x1.8p23f,
+                                     1.0f / 5040, 1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f,
+                                     1.0f);
 }
 
 /// log x for normal x > 0. x = 2^n m, m between the roots of 1/2 and 2, and the series of artanh.
@@ -58,16 +47,8 @@ inline double fast_log(double x) {
     const double m = std::bit_cast<double>(bits - (exponent << 52) + (std::uint64_t{1023} << 52));
     const double n = std::bit_cast<double>(exponent | 0x4330000000000000u) - (0x1.0p52 + 1023);
     const double s = (m - 1) / (m + 1), t = s * s;
-    double sum = 2.0 / 21;
-    sum = sum * t + 2.0 / 19;
-    sum = sum * t + 2.0 / 17;
-    sum = sum * t + 2.0 / 15;
-    sum = sum * t + 2.0 / 13;
-    sum = sum * t + 2.0 / 11;
-    sum = sum * t + 2.0 / 9;
-    sum = sum * t + 2.0 / 7;
-    sum = sum * t + 2.0 / 5;
-    sum = sum * t + 2.0 / 3;
+    const double sum = polynomial(t, 2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13, 2.0 / 11, 2.0 / 9,
+                                  2.0 / 7, 2.0 / 5, 2.0 / 3);
     return n * 0x1.62e42fefa38p-1 + (s * (t * sum + 2) + n * 0x1.ef35793c7673p-45);
 }
 

@@ -1,8 +1,6 @@
 // The problems of all classes jointly, as Python sees them.
 #include "classes/joint_certificate.hpp"
-#include "classes/solvers/joint_sdca.hpp"
-#include "classes/solvers/joint_sgd.hpp"
-#include "classes/solvers/joint_subgradient.hpp"
+#include "classes/solvers/solve.hpp"
 #include "run.hpp"
 
 namespace {
@@ -44,8 +42,7 @@ Solution joint_sdca(const BoundJointProblem& bound, const Run& run, bool shrink,
                     const MaybeVector<double>& start_w, std::uint64_t start_t,
                     const MaybeVector<double>& start_q) {
     const JointProblem& problem = bound.problem;
-    const JointSdcaOptions options{shrink,     blocks, tol,
-                                   max_epochs, seed,   to_rows(sequence, problem.n_rows())};
+    const SdcaOptions options{shrink, blocks, tol, max_epochs, seed, to_rows(sequence, problem.n_rows())};
     const Start start = make_start(problem, start_w, start_t, start_q);
     return with_context(run, solve_joint_sdca, problem, options, start);
 }
@@ -68,7 +65,7 @@ Solution joint_sgd(const BoundJointProblem& bound, const Run& run, double patien
                    const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
                    std::uint64_t start_t, bool last) {
     const JointProblem& problem = bound.problem;
-    const JointSgdOptions options{patience, tol, max_passes, max_steps, last};
+    const SgdOptions options{patience, tol, max_passes, max_steps, last};
     const Start start = make_start(problem, start_w, start_t, std::nullopt);
     const auto sampler = sampler_of(problem.n_rows(), "permute", sequence, 1, seed);
     return with_context(run, solve_joint_sgd, problem, options, *sampler, start);

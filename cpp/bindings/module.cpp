@@ -3,10 +3,7 @@
 #include "base/multipliers.hpp"
 #include "linear/certificate.hpp"
 #include "linear/neighbours.hpp"
-#include "linear/solvers/interior_point.hpp"
-#include "linear/solvers/sdca.hpp"
-#include "linear/solvers/sgd.hpp"
-#include "linear/solvers/subgradient.hpp"
+#include "linear/solvers/solve.hpp"
 #include "rows/inspect.hpp"
 #include "run.hpp"
 
@@ -59,18 +56,10 @@ Solution subgradient(const BoundProblem& bound, const Run& run, const std::strin
                      std::uint64_t start_t, const MaybeVector<double>& start_q,
                      const std::vector<Vector<double>>& counterweights) {
     const Problem& problem = bound.problem;
-    const SubgradientOptions options{batch,
-                                     project,
-                                     radius,
-                                     count_idle_steps,
-                                     output_named(output),
-                                     random_stops,
-                                     stop_sample,
-                                     max_steps,
-                                     tol,
-                                     seed,
-                                     intercept_named(intercept),
-                                     Schedule::named(schedule, step_parameter)};
+    const IterateOptions common{batch, project, output_named(output), max_steps, tol};
+    const SubgradientOptions options{
+        common,      radius, count_idle_steps,           random_stops,
+        stop_sample, seed,   intercept_named(intercept), Schedule::named(schedule, step_parameter)};
     const Start start = make_start(problem, start_w, start_t, start_q, counterweights);
     const auto sampler = sampler_of(problem.n_rows(), sampling, sequence, batch, seed);
     return with_context(run, solve_subgradient, problem, options, *sampler, start);
@@ -82,8 +71,8 @@ Solution sgd(const BoundProblem& bound, const Run& run, bool complete_epochs, st
              const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
              std::uint64_t start_t, bool last) {
     const Problem& problem = bound.problem;
-    const SgdOptions options{complete_epochs, multiplicity, period, burst, patience, tol,
-                             max_passes,      max_steps,    last};
+    const SgdOptions options{patience,        tol,          max_passes, max_steps, last,
+                             complete_epochs, multiplicity, period,     burst};
     const Start start = make_start(problem, start_w, start_t);
     const auto sampler = sampler_of(problem.n_rows(), sampling, sequence, 1, seed);
     return with_context(run, solve_sgd, problem, options, *sampler, start);
@@ -94,8 +83,8 @@ Solution sdca(const BoundProblem& bound, const Run& run, bool shrink, bool block
               const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
               std::uint64_t start_t, const MaybeVector<double>& start_q) {
     const Problem& problem = bound.problem;
-    const SdcaOptions options{shrink, blocks, tol,  max_epochs,
-                              rho,    joins,  seed, to_rows(sequence, problem.n_rows())};
+    const SdcaOptions options{shrink, blocks, tol, max_epochs, seed, to_rows(sequence, problem.n_rows()),
+                              rho,    joins};
     const Start start = make_start(problem, start_w, start_t, start_q);
     return with_context(run, solve_sdca, problem, options, start);
 }

@@ -1,5 +1,5 @@
 // Work on a part of a problem's rows, as Python sees it.
-#include "linear/solvers/local_sdca.hpp"
+#include "linear/solvers/solve.hpp"
 #include "run.hpp"
 
 namespace {

@@ -1,7 +1,6 @@
 // Sequences of labels, as Python sees them.
 #include "run.hpp"
-#include "sequence/solvers/frank_wolfe.hpp"
-#include "sequence/solvers/pegasos.hpp"
+#include "sequence/solvers/solve.hpp"
 #include "sequence/viterbi.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // Several classes, each against the rest, that share passes over the rows, as Python sees them.
-#include "classes/solvers/shared_sdca.hpp"
+#include "classes/solvers/solve.hpp"
 #include "run.hpp"
 
 namespace {
@@ -19,9 +19,8 @@ std::vector<Solution> shared_sdca(const BoundProblem& bound, const Run& run, std
         nb::gil_scoped_acquire gil;
         if (report) (*report)(k, record.seconds, record.epoch, record.primal, record.dual);
     };
-    const SharedSdcaOptions options{
-        first,      last,          shrink,      blocks, tol,
-        max_epochs, shared_epochs, keep_points, seed,   to_rows(sequence, problem.n_rows())};
+    const SdcaOptions common{shrink, blocks, tol, max_epochs, seed, to_rows(sequence, problem.n_rows())};
+    const SharedSdcaOptions options{common, first, last, shared_epochs, keep_points};
     return with_context(run, solve_shared_sdca, problem, options, tell);
 }
 

@@ -31,9 +31,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "base/monitor.hpp"
