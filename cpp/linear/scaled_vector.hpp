@@ -81,7 +81,7 @@ protected:
     }
 
     Store v_, u_;
-    const bool tracked_;
+    bool tracked_;
     double a_ = 1, sum_of_scales_ = 0;
 
 private:
