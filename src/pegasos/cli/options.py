@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from pegasos.base.options import Choice, Flag, Integer, Number, NumberOrName, Option
+from pegasos.base.options import Accepted, Choice, Flag, Integer, Number, NumberOrName, Option
 from pegasos.base.supports import listed
 from pegasos.kernel.svc import SVC
 from pegasos.kernel.svr import SVR
@@ -68,6 +68,8 @@ def estimator_flags(command: Command) -> Command:
     options: dict[str, Option] = {}
     for estimator in TASKS.values():
         for name, option in estimator.options.items():
+            if isinstance(option, Accepted):
+                continue
             before = options.setdefault(name, option)
             if isinstance(before, Choice) and isinstance(option, Choice):
                 options[name] = replace(before, values={**before.values, **option.values})

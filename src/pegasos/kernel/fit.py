@@ -141,7 +141,7 @@ class PartFit:
     ) -> Solution[KernelPoint]:
         """What the solver finds in the time and the epochs that are left."""
         elapsed = clock.now() - self.started
-        epochs = max(int(self.machine.max_iter - made), 1)
+        epochs = max(int(self.machine._max_epochs - made), 1)
         budget = Budget(tol, epochs, limit, elapsed, self.n_jobs)
         return _check_finite(self.solver.solve(problem, budget, self.seed, start, progress), self.C)
 

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 
 from pegasos._config import count_threads
 from pegasos.base import clock
 from pegasos.base.estimator import Data, copy_results
 from pegasos.base.options import Choice, Option, check_options, names
-from pegasos.base.parameters import parameter, parameters
+from pegasos.base.parameters import Explained, parameter, parameters
 from pegasos.base.progress import Progress
 from pegasos.base.threads import run_all
 from pegasos.io.dataset import Dataset
@@ -55,7 +55,7 @@ class CVParameters(PathParameters):
     rule: str = parameter("best", Choice(values=names("best", "one_standard_error"), help="which C to choose"))
 
 
-class LinearSVCCV(CVParameters, ClassifierMixin, BaseEstimator):
+class LinearSVCCV(CVParameters, ClassifierMixin, Explained):
     """Linear support vector classifier whose C is chosen by cross-validation, along a path in each fold.
 
     Each fold follows the path of `pegasos.path` over all values of C, and the examples held out score them all at once.

@@ -45,6 +45,7 @@ class KernelProblem(Problem[KernelPoint]):
     """
 
     label: ClassVar[str] = "a kernel"
+    estimators: ClassVar[str] = "SVC and SVR"
 
     source: native.KernelSource
     core: native.KernelProblem
