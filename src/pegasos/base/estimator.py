@@ -1,7 +1,8 @@
 """What all machines share: parameters, validation, labels and weights, the certificate of what a solver found."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +32,10 @@ from pegasos.base.validation import check_weights, class_weights, number_labels,
 from pegasos.certificate import REASONS, Certificate, History, join_parts
 from pegasos.io.dataset import Dataset
 
-__all__ = ["Classifier", "Common", "Data", "Machine", "Regressor", "copy_results", "shortfall"]
+__all__ = ["Classifier", "Common", "Data", "Machine", "Regressor", "at_once", "copy_results", "shortfall"]
+
+Estimator = TypeVar("Estimator")
+Arguments = ParamSpec("Arguments")
 
 #: What to do about input that scikit-learn's validation turns down, by a part of its message.
 REMEDIES = {
@@ -43,6 +47,26 @@ REMEDIES = {
     "feature names should match": "pass the columns the model was trained on",
     "is expecting": "pass the columns the model was trained on",
 }
+
+
+def at_once(
+    fit: Callable[Concatenate[Estimator, Arguments], Any],
+) -> Callable[Concatenate[Estimator, Arguments], Estimator]:
+    """Decorate a method that fits: it changes the estimator at its end and in one go, or not at all.
+
+    The method works on a copy, whose attributes become those of the estimator. So after an error or Ctrl-C the
+    estimator is what it was, and another thread that predicts meanwhile has the old model whole.
+    """
+
+    @functools.wraps(fit)
+    def run(self: Estimator, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
+        working = object.__new__(type(self))
+        working.__dict__.update(self.__dict__)
+        fit(working, *args, **kwargs)
+        self.__dict__ = working.__dict__
+        return self
+
+    return run
 
 
 class Data(NamedTuple):
@@ -86,6 +110,7 @@ class Machine(Common, Explained):
     #: Those it can be solved by.
     solvers: ClassVar[Mapping[str, type[Solver]]]
 
+    @at_once
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to the examples X of shape (n_samples, n_features), dense or sparse, with labels or targets y.
 
@@ -106,6 +131,14 @@ class Machine(Common, Explained):
     def _fit_dataset(self, dataset: Dataset, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         """Fit to a data set on disk."""
         raise TypeError(f"{type(self).__name__} takes no data set on disk; pass its X and y: fit(dataset.X, dataset.y)")
+
+    def _examples_to_score(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """The arguments of `score`; a data set on disk brings its own labels and weights along."""
+        if isinstance(X, Dataset):
+            raise TypeError(
+                f"{type(self).__name__} takes no data set on disk; pass its X and y: score(dataset.X, dataset.y)"
+            )
+        return X, y, sample_weight
 
     def _last_fit(self) -> Any:
         """What a fit can continue, None where there is nothing."""
@@ -241,6 +274,13 @@ class Classifier(HeldOut, ClassWeight, ClassifierMixin):
     #: What to use where the labels are numbers that are not classes.
     regressor: ClassVar[str]
 
+    def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+        """The share of the examples X with labels y that are predicted right; X is what `predict` takes.
+
+        A data set on disk has labels and weights of its own.
+        """
+        return float(super().score(*self._examples_to_score(X, y, sample_weight)))
+
     def _check_continued(self, data: Data) -> None:
         if not np.array_equal(data.classes, self.classes_):
             raise ValueError(
@@ -277,6 +317,13 @@ class Classifier(HeldOut, ClassWeight, ClassifierMixin):
 
 class Regressor(RegressorMixin):
     """Targets."""
+
+    def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+        """The coefficient of determination R^2 of what is predicted of X against y; X is what `predict` takes.
+
+        A data set on disk has targets and weights of its own.
+        """
+        return float(super().score(*self._examples_to_score(X, y, sample_weight)))
 
     def _validate(self, *arrays: Any, **options: Any) -> Any:
         numeric = {"y_numeric": True} if len(arrays) > 1 else {}

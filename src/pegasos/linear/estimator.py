@@ -24,7 +24,7 @@ from pegasos.base.scaling import describe_sizes, scale_columns
 from pegasos.base.supports import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
 from pegasos.certificate import Certificate
 from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.machine import fit_dataset
+from pegasos.linear.out_of_core.machine import fit_dataset, take_all
 from pegasos.linear.parameters import KindOfIntercept
 from pegasos.problems.joint import JointProblem
 from pegasos.problems.linear import Examples, LinearProblem
@@ -91,6 +91,9 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         fitted: Self = fit_dataset(self, dataset, y, sample_weight)
         return fitted
 
+    def _examples_to_score(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        return take_all(X, y, sample_weight) if isinstance(X, Dataset) else (X, y, sample_weight)
+
     def _refuse_combinations(self, solver: Solver) -> None:
         joint = self._joint
         self._refuse_unsupported(
@@ -132,7 +135,7 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
             progress.close()
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
         return self
 
     @property
