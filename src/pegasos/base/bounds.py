@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from pegasos.certificate import relative_gap
 
-__all__ = ["UNIT", "VANISHING", "Bounds", "Measured", "bound_dual", "bound_primal", "half_square"]
-
 #: Half the distance from 1 to the next number: the largest relative error of an operation.
 UNIT = 2.0**-53
 

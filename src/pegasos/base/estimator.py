@@ -30,8 +30,6 @@ from pegasos.base.validation import check_weights, class_weights, number_labels,
 from pegasos.certificate import REASONS, Certificate, History, join_parts
 from pegasos.io.dataset import Dataset
 
-__all__ = ["Classifier", "Common", "Data", "Machine", "Regressor", "copy_results", "shortfall"]
-
 #: What to do about input that scikit-learn's validation turns down, by a part of its message.
 REMEDIES = {
     "could not convert": "encode columns that are not numbers, for example with sklearn.preprocessing.OneHotEncoder",

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from pegasos.base.bounds import Bounds
 from pegasos.certificate import Certificate, History, history_from_records
 
-__all__ = ["Budget", "Point", "Solution", "Start", "UsedSolvers", "check_finite", "joined", "refuse_overflow", "sizes"]
-
 P = TypeVar("P")
 
 

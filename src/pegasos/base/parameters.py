@@ -16,23 +16,6 @@ from sklearn.utils import check_random_state
 from pegasos.base.options import Choice, Flag, Integer, Number, Option
 from pegasos.base.solver import Solver
 
-__all__ = [
-    "Budgets",
-    "ClassWeight",
-    "HeldOut",
-    "Intercept",
-    "MaxSteps",
-    "Method",
-    "Penalty",
-    "QuantileOfLoss",
-    "Scaled",
-    "Seeded",
-    "loss_parameter",
-    "parameter",
-    "parameters",
-    "refuse_unknown",
-]
-
 Value = TypeVar("Value")
 Class = TypeVar("Class", bound=type[Any])
 

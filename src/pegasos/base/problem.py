@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
-__all__ = ["Problem"]
-
 P = TypeVar("P")
 
 

@@ -10,8 +10,6 @@ from pegasos.base import clock
 from pegasos.base.outcome import Budget
 from pegasos.certificate import relative_gap
 
-__all__ = ["Progress", "Shifted", "make_progress", "make_run"]
-
 
 class Progress:
     """Hears of a fit's progress. The base class keeps silent."""

@@ -7,8 +7,6 @@ import scipy.sparse as sp
 
 from pegasos._core import native
 
-__all__ = ["bind_rows", "check_rows", "explain_not_finite", "make_rows"]
-
 
 def make_rows(X: Any, bias: float, n_jobs: int = 1, rescaled: bool = False) -> tuple[native.Rows, native.RowsReport]:
     """Hand X to the core without a copy, and check every entry.

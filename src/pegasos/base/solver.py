@@ -11,8 +11,6 @@ from pegasos.base.problem import Problem
 from pegasos.base.progress import Progress
 from pegasos.base.supports import Supports
 
-__all__ = ["LOSSES", "Solver", "continued_seed", "resolve"]
-
 P = TypeVar("P")
 
 #: Every loss of one score.

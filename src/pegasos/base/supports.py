@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from pegasos.base.solver import Solver
 
-__all__ = ["EARLY_STOPPING", "FREE", "WARM_START", "Supports", "Wish", "listed", "refuse_unsupported", "wish_for_loss"]
-
 
 @dataclass(frozen=True)
 class Supports:

@@ -5,8 +5,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["middle_and_spread", "near_middle"]
-
 #: How many times farther from zero than from each other targets are before they are shifted: what they have in common
 #: would only cost digits.
 FAR = 8.0

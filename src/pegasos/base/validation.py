@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-__all__ = ["check_weights", "class_weights", "number_labels", "sum_weights"]
-
 
 def check_weights(sample_weight: ArrayLike, X: Any) -> NDArray[np.float64]:
     """The weights of the examples X; a ValueError where one cannot be a weight."""

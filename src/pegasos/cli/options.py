@@ -18,16 +18,6 @@ from pegasos.linear.svr import LinearSVR
 from pegasos.sequence.svc import SequenceSVC
 from pegasos.solvers import ALL, STREAM_SOLVERS, Solver
 
-__all__ = [
-    "TASKS",
-    "as_json_text",
-    "estimator_flags",
-    "given_parameters",
-    "refuse_folder",
-    "refuse_overwriting",
-    "solver_flags",
-]
-
 Command = Callable[..., Any]
 
 #: What to train, and the estimator for it.

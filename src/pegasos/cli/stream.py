@@ -18,8 +18,6 @@ from pegasos.linear import LinearSVC, LinearSVR, TextHasher
 from pegasos.linear.stream import OnePass
 from pegasos.solvers import STREAM_SOLVERS
 
-__all__ = ["StreamFlags", "Talk", "train_stream"]
-
 DEFAULT_BITS = 18
 #: Features of svmlight lines; each has weights in memory.
 MOST_FEATURES = 1 << 28

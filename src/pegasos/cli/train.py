@@ -23,8 +23,6 @@ from pegasos.cli.stream import StreamFlags, Talk, train_stream
 from pegasos.io import load_model, save_model
 from pegasos.io.dataset import is_dataset
 
-__all__ = ["train"]
-
 
 @click.command(context_settings={"max_content_width": 120, "show_default": False})
 @click.argument("data")

@@ -5,10 +5,6 @@ from typing import Any
 import dask
 import numpy as np
 
-from pegasos.dask.partitions import is_collection
-
-__all__ = ["apply", "is_collection"]
-
 
 def apply(model: Any, method: str, X: Any, n_columns: int, dtype: Any) -> Any:
     """The method of a local model on each partition of X, lazily: an array for an array, a series or a data frame for

@@ -23,11 +23,10 @@ from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
 from pegasos.dask.lazy import apply
 from pegasos.dask.partitions import is_collection, split
-from pegasos.linear.distributed import drive, make_plan, store
+from pegasos.linear.distributed.drive import Drive, store
+from pegasos.linear.distributed.plan import make_plan
 from pegasos.linear.estimator import LinearMachine
 from pegasos.linear.parameters import ScaledIntercept
-
-__all__ = ["DaskMachine"]
 
 
 @parameters
@@ -94,7 +93,7 @@ class DaskMachine(DaskParameters, BaseEstimator):
                 elapsed = clock.now() - started
                 budget = Budget(self.tol, self.max_iter, self.max_time, elapsed)
                 try:
-                    found, tally = drive(group, plan, surveys, budget, self.local_epochs, parts)
+                    found, tally = Drive(group, plan, surveys, budget, self.local_epochs, parts).run()
                 finally:
                     progress.close()
             finally:

@@ -5,8 +5,6 @@ from typing import Any
 import dask
 import numpy as np
 
-__all__ = ["is_collection", "split"]
-
 
 def is_collection(X: Any) -> bool:
     """Whether it is one of Dask's, or a list of delayed partitions."""

@@ -15,8 +15,6 @@ from functools import partial
 from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
-__all__ = ["MAGIC_BYTES", "compressing", "decompress", "kind_of"]
-
 #: How many bytes tell the kind of a file.
 MAGIC_BYTES = 6
 

@@ -24,8 +24,6 @@ from pegasos.io.dataset import (
     open_dataset,
 )
 
-__all__ = ["DatasetWriter", "write_dataset"]
-
 #: Different labels up to which the header has them.
 MOST_LABELS = 10_000
 

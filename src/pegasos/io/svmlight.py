@@ -17,8 +17,6 @@ from pegasos._core import native
 from pegasos.io._chunks import TextFile, open_text, whole_lines
 from pegasos.io.ahead import read_ahead
 
-__all__ = ["ReadOptions", "iter_svmlight", "read_svmlight"]
-
 _READERS = {
     np.dtype(np.float32): native.SvmlightReaderFloat32,
     np.dtype(np.float64): native.SvmlightReaderFloat64,

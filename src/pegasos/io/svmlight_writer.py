@@ -12,8 +12,6 @@ from pegasos._core import native
 from pegasos.io._atomic import open_atomic
 from pegasos.io._compression import compressing
 
-__all__ = ["write_svmlight"]
-
 _ENTRIES_PER_BLOCK = 1 << 20
 
 

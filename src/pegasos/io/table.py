@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["iter_table", "read_table"]
-
 _VALUES_PER_BLOCK = 1 << 17  # what is turned from columns into rows at a time: it should fit the cache
 
 

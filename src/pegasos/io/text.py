@@ -15,18 +15,6 @@ from numpy.typing import NDArray
 from pegasos._core import native
 from pegasos.io.ahead import read_ahead
 
-__all__ = [
-    "HASH",
-    "MOST_HASH_BITS",
-    "TextRows",
-    "check_hash",
-    "hash_text",
-    "parse_ahead",
-    "read_blocks",
-    "read_text",
-    "read_text_rows",
-]
-
 MOST_HASH_BITS = 28
 #: The name of the hash in model files, which hold for no other: XXH3 of 64 bits, with the seed 0.
 HASH = "xxh3-64"

@@ -44,8 +44,6 @@ from pegasos.problems.kernel import KernelPoint, KernelProblem
 from pegasos.solvers import KERNEL_SOLVERS, Solver
 from pegasos.solvers.auto import ROWS_FOR_THREADS, Auto
 
-__all__ = ["KernelMachine", "Part"]
-
 #: Values of the kernel from which on decisions are worth threads that nobody asked for.
 VALUES_FOR_THREADS = 1_000_000
 

@@ -19,8 +19,6 @@ from pegasos.kernel.kernels import Definiteness, Kernel, PointKernel
 from pegasos.problems.kernel import KernelPoint, KernelProblem, continuing, feasible_start, make_problem
 from pegasos.solvers import Solver
 
-__all__ = ["Part", "PartFit"]
-
 #: Rows kept of a kernel matrix, whatever `cache_size` is.
 FEWEST_ROWS = 64
 #: The share of `tol` that solvers, which leave rounding to the certificate, are asked for.

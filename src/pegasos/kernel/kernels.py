@@ -20,18 +20,6 @@ from pegasos.base.solver import Solver
 from pegasos.kernel.layout import Layout, blocks, centre, squared_norms
 from pegasos.problems.kernel import KernelProblem
 
-__all__ = [
-    "KERNELS",
-    "Definiteness",
-    "Kernel",
-    "PointKernel",
-    "Support",
-    "check_points",
-    "definiteness",
-    "make_kernel",
-    "scale_gamma",
-]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Precision = type[np.float32] | type[np.float64]

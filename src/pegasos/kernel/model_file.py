@@ -14,8 +14,6 @@ from pegasos.kernel.svc import SVC
 from pegasos.kernel.svr import SVR
 from pegasos.solvers import KERNEL_SOLVERS
 
-__all__ = ["MODEL_KINDS"]
-
 PRECISIONS: dict[str, Precision] = {"float32": np.float32, "float64": np.float64}
 
 

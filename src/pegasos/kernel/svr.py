@@ -13,8 +13,6 @@ from pegasos.base.targets import near_middle
 from pegasos.kernel.estimator import KernelMachine
 from pegasos.kernel.fit import Part
 
-__all__ = ["SVR"]
-
 Floats = NDArray[np.float64]
 
 

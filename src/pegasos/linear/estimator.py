@@ -29,8 +29,6 @@ from pegasos.problems.joint import JointProblem
 from pegasos.problems.linear import Examples, LinearProblem
 from pegasos.solvers import SOLVERS, Solver
 
-__all__ = ["LastFit", "LinearMachine", "Task", "accuracy"]
-
 Floats = NDArray[np.float64]
 
 #: What a fit leaves for one that continues it, besides its weights: of each of its problems the dual point and steps.

@@ -22,18 +22,6 @@ from pegasos.linear.svc import LinearSVC
 from pegasos.problems.linear import Examples
 from pegasos.solvers import Solver
 
-__all__ = [
-    "Fitted",
-    "Path",
-    "PathParameters",
-    "as_path",
-    "follow",
-    "make_grid",
-    "path",
-    "two_classes",
-    "warn_of_shortfall",
-]
-
 #: Where a grid given by its length begins and ends. At the lower end every example has a loss on data of unit length,
 #: and the weights are proportional to C; at the upper end most problems are so close to a hard margin that more C
 #: changes little but the time it takes.

@@ -20,8 +20,6 @@ from pegasos.linear.estimator import LinearMachine
 from pegasos.problems.linear import StreamProblem
 from pegasos.solvers import STREAM_SOLVERS, AdaGrad, Solver
 
-__all__ = ["Learner", "OnePass", "Progressive", "StreamMachine", "known_classes", "number_known_labels"]
-
 #: What an estimator must leave at its default for a stream, and why.
 NOT_OF_STREAMS = {
     "multi_class": ("ovr", "all classes together are trained on examples met again and again"),

@@ -26,8 +26,6 @@ from pegasos.problems.joint import check_cost
 from pegasos.solvers import Solver
 from pegasos.solvers.auto import Auto
 
-__all__ = ["LinearSVC"]
-
 #: Entries of the data from which on classes are worth threads that nobody asked for.
 ENTRIES_FOR_THREADS = 100_000
 

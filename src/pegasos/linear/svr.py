@@ -23,8 +23,6 @@ from pegasos.linear.parameters import RegressionLoss
 from pegasos.linear.stream import StreamMachine
 from pegasos.problems.linear import Examples, LinearProblem
 
-__all__ = ["LinearSVR"]
-
 #: Where the intercept is penalised, a median of the targets so many times their spread hides all else.
 VERY_FAR = 1e3
 

@@ -9,8 +9,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from pegasos.base.options import Flag, Integer, Option, check_options
 from pegasos.io.text import MOST_HASH_BITS, hash_text
 
-__all__ = ["TextHasher"]
-
 
 class TextHasher(TransformerMixin, BaseEstimator):
     """Words of texts as features, by their hash: see `pegasos.io.hash_text`.

@@ -10,8 +10,6 @@ from pegasos._core import native
 from pegasos.base.outcome import Point
 from pegasos.base.problem import Problem
 
-__all__ = ["JOINT_LOSSES", "JointProblem", "check_cost"]
-
 #: The losses that have a form for all classes together.
 JOINT_LOSSES = ("hinge", "log_loss")
 

@@ -10,8 +10,6 @@ from pegasos._core import native
 from pegasos.base.outcome import Solution, Start
 from pegasos.base.problem import Problem
 
-__all__ = ["KERNEL_LOSSES", "KernelPoint", "KernelProblem", "continuing", "feasible_start", "make_problem"]
-
 #: The losses that its dual has a form for.
 KERNEL_LOSSES = ("hinge", "epsilon_insensitive", "quantile")
 

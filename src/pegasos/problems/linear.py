@@ -12,8 +12,6 @@ from pegasos.base.outcome import Point, Start
 from pegasos.base.problem import Problem
 from pegasos.problems.joint import JointProblem
 
-__all__ = ["BlocksProblem", "Examples", "LinearProblem", "StreamProblem"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LinearProblem(Problem[Point]):

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from pegasos._core import native
 from pegasos.base.problem import Problem
 
-__all__ = ["Labellings", "SequencePoint", "SequenceProblem"]
-
 Floats = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ import numpy as np
 
 from pegasos.reference.s0 import Floats
 
-__all__ = ["Chain", "best_by_enumeration", "best_labels", "block_gap", "chain_frank_wolfe", "chain_pegasos"]
-
 Labels = tuple[int, ...]
 
 

@@ -13,8 +13,6 @@ import numpy as np
 from pegasos.reference.losses import LOSSES
 from pegasos.reference.s0 import Floats, RowNumbers
 
-__all__ = ["Step", "adagrad_stream", "pegasos_stream"]
-
 
 class Step(NamedTuple):
     """What is known after some rows.

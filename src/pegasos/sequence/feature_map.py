@@ -38,8 +38,6 @@ from pegasos.base.validation import check_weights, sum_weights
 from pegasos.certificate import REASONS, Certificate, History
 from pegasos.problems.joint import check_cost
 
-__all__ = ["FeatureMapSVC"]
-
 Floats = NDArray[np.float64]
 FeatureMap = Callable[[Any, Any], ArrayLike]
 

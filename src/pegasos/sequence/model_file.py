@@ -16,8 +16,6 @@ from pegasos.sequence.svc import SequenceSVC
 from pegasos.sequence.templates import Template
 from pegasos.solvers import SEQUENCE_SOLVERS
 
-__all__ = ["MODEL_KINDS"]
-
 
 def _pack(model: SequenceSVC) -> tuple[Tensors, Header]:
     """Tensors and entries of the header."""

@@ -27,8 +27,6 @@ from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.sequence.input import Encoder, Labels, Sequences, encode_labels, look_up_labels, take_labels
 from pegasos.solvers import SEQUENCE_SOLVERS, Solver
 
-__all__ = ["SequenceSVC"]
-
 Floats = NDArray[np.float64]
 Constraints = str | Collection[tuple[Any, Any]]
 

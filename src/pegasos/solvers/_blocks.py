@@ -17,8 +17,6 @@ from pegasos._core import native
 from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal
 from pegasos.problems.linear import BlocksProblem
 
-__all__ = ["Block", "BlockLearner", "Check", "DualAscent", "StreamDescent"]
-
 Order = NDArray[np.uint32]
 
 

@@ -6,8 +6,6 @@ from pegasos.base.progress import Progress, make_run
 from pegasos.problems.kernel import KernelPoint, KernelProblem
 from pegasos.solvers._subgradient import SubgradientSolver
 
-__all__ = ["walk"]
-
 #: The core's names for the values of `average`.
 OUTPUTS = {False: "last", "last": "last", True: "average", "suffix": "suffix", "random": "random"}
 

@@ -16,8 +16,6 @@ from pegasos.base.solver import Solver, continued_seed
 from pegasos.base.supports import Supports
 from pegasos.problems.linear import LinearProblem
 
-__all__ = ["AVERAGE", "OUTPUTS", "STREAM_OUTPUTS", "Batches", "SubgradientSolver"]
-
 AVERAGE = Choice(
     values={"no": False, "last": "last", "yes": True, "suffix": "suffix"},
     help="return the best of the iterates that checks looked at, the last one, the mean of all, or the best of the "

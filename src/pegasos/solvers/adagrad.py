@@ -9,8 +9,6 @@ from pegasos.base.solver import LOSSES, Solver
 from pegasos.base.supports import Supports
 from pegasos.problems.linear import StreamProblem
 
-__all__ = ["AdaGrad"]
-
 
 @parameters
 class AdaGrad(Solver):

@@ -21,8 +21,6 @@ from pegasos.solvers.pegasos import Pegasos
 from pegasos.solvers.sdca import LARGE, SDCA
 from pegasos.solvers.smo import SMO
 
-__all__ = ["Auto", "ascends", "chosen"]
-
 P = TypeVar("P")
 
 #: Entries of the data that make one thread of SDCA worth while. Smaller problems are done before a second one pays.

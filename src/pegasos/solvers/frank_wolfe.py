@@ -11,8 +11,6 @@ from pegasos.base.solver import Solver
 from pegasos.base.supports import Supports
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 
-__all__ = ["FrankWolfe"]
-
 
 @parameters
 class FrankWolfe(Solver):

@@ -9,8 +9,6 @@ from pegasos.base.solver import LOSSES, Solver
 from pegasos.base.supports import Supports
 from pegasos.problems.linear import LinearProblem
 
-__all__ = ["InteriorPoint"]
-
 #: Features beyond which the matrix of the normal equations, three of 8 bytes an entry, no longer fits most memories.
 MOST_FEATURES = 20_000
 

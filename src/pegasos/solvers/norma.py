@@ -5,8 +5,6 @@ from pegasos.base.parameters import parameter, parameters
 from pegasos.problems.linear import LinearProblem
 from pegasos.solvers._subgradient import Batches, SubgradientSolver
 
-__all__ = ["Norma"]
-
 
 @parameters
 class Norma(Batches, SubgradientSolver):

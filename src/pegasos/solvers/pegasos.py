@@ -23,8 +23,6 @@ from pegasos.solvers._intercept_search import RootSearch
 from pegasos.solvers._kernel_walk import walk
 from pegasos.solvers._subgradient import OUTPUTS, STREAM_OUTPUTS, Batches, SubgradientSolver
 
-__all__ = ["Pegasos"]
-
 #: Steps of a run of the search over the intercept, as a share of the steps behind it.
 GROWTH = 0.5
 

@@ -10,8 +10,6 @@ from pegasos.problems.linear import LinearProblem
 from pegasos.solvers._kernel_walk import walk
 from pegasos.solvers._subgradient import AVERAGE, SubgradientSolver
 
-__all__ = ["Perceptron"]
-
 
 @parameters
 class Perceptron(SubgradientSolver):

@@ -12,8 +12,6 @@ from pegasos.base.solver import Solver
 from pegasos.base.supports import Supports
 from pegasos.problems.kernel import KernelPoint, KernelProblem
 
-__all__ = ["SBP"]
-
 
 @parameters
 class SBP(MaxSteps, Solver):

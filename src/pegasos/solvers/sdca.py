@@ -14,8 +14,6 @@ from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem
 from pegasos.problems.linear import BlocksProblem, LinearProblem
 from pegasos.solvers._blocks import DualAscent
 
-__all__ = ["SDCA"]
-
 #: Data of fewer bytes stays in the caches, where the order of visits costs nothing.
 LARGE = 50e6
 

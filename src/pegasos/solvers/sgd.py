@@ -13,8 +13,6 @@ from pegasos.problems.joint import JOINT_LOSSES, JointProblem
 from pegasos.problems.linear import BlocksProblem, LinearProblem
 from pegasos.solvers._blocks import StreamDescent
 
-__all__ = ["SGDM", "SGDR", "SGDS"]
-
 PATIENCE = Number(low=1, help="compute the objective in full when its free estimate is within f times tol")
 
 

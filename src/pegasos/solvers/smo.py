@@ -11,8 +11,6 @@ from pegasos.base.solver import Solver
 from pegasos.base.supports import Supports
 from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem
 
-__all__ = ["SMO"]
-
 #: Examples from which on it pays to solve parts of them on their own: kernel rows of all are long then.
 PART_FROM = 40_000
 #: Variables up to which all may be chosen at a time.

@@ -31,8 +31,6 @@ from pegasos.base.outcome import refuse_overflow, sizes
 from pegasos.linear.distributed.messages import Order, Visited
 from pegasos.linear.distributed.plan import Plan
 
-__all__ = ["Ascent", "best_shares"]
-
 
 class Ascent:
     """Where the ascent on one problem stands."""

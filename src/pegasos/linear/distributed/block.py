@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from pegasos._core import native
+from pegasos.base.bounds import Measured
 from pegasos.base.parameters import loss_parameter
 from pegasos.base.rows import check_rows
 from pegasos.base.validation import check_weights, number_labels
-from pegasos.linear.distributed.messages import TURNS, Measured, Message, Order, Reply, Visited
+from pegasos.linear.distributed.messages import TURNS, Message, Order, Reply, Visited
 from pegasos.linear.distributed.plan import Plan, Survey
 from pegasos.problems.linear import Examples
-
-__all__ = ["Block", "serve", "survey"]
 
 #: Neighbouring rows that are visited one after the other, where they are no more alike than others.
 RUN = 16

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from pegasos.base.bounds import Measured
 from pegasos.linear.distributed.plan import Plan, Survey
 
-__all__ = ["TURNS", "Measured", "Message", "Order", "Reply", "Visited", "payload"]
-
 #: How often a worker's blocks take turns in an epoch.
 TURNS = 32
 

@@ -13,8 +13,6 @@ from pegasos.base.outcome import Point
 from pegasos.base.problem import Problem
 from pegasos.base.validation import class_weights
 
-__all__ = ["Plan", "Survey", "check_same", "make_plan"]
-
 
 @dataclass(frozen=True)
 class Survey:

@@ -16,8 +16,6 @@ from pegasos.problems.linear import BlocksProblem
 from pegasos.solvers import Solver
 from pegasos.solvers._blocks import Block, BlockLearner
 
-__all__ = ["fits_in_memory", "needs_no_pass", "solve_by_blocks"]
-
 #: Bytes of a block: small enough for the caches, so that visits in random order are fast.
 BLOCK_BYTES = 1 << 25
 SMALLEST_BLOCK = 1 << 20

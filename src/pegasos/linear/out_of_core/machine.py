@@ -19,8 +19,6 @@ from pegasos.problems.linear import BlocksProblem
 from pegasos.solvers import SOLVERS, Solver
 from pegasos.solvers._blocks import Block
 
-__all__ = ["fit_dataset", "take_all"]
-
 
 def take_all(dataset: Dataset, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """The data set as `fit` takes examples; a ValueError where something was passed beside it."""
