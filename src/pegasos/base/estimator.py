@@ -149,8 +149,7 @@ class Machine(Common, BaseEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         try:
-            pair: tuple[Any, NDArray[Any]] = self._validate(X, y, order="C", accept_large_sparse=True, reset=reset)
-            return pair
+            return self._validate(X, y, order="C", accept_large_sparse=True, reset=reset)
         except ValueError as error:
             if reset or "feature" not in str(error):
                 raise

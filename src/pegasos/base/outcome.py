@@ -7,6 +7,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos._core import native
 from pegasos.base.bounds import Bounds
 from pegasos.certificate import Certificate, History, history_from_records
 
@@ -58,23 +59,6 @@ class UsedSolvers:
         return f"{', then '.join(self.solvers)}{threads}{', chosen by auto' if self.by_auto else ''}"
 
 
-class _Run(Protocol):
-    """What the core says of every run."""
-
-    @property
-    def bounds(self) -> Any: ...
-    @property
-    def steps(self) -> int: ...
-    @property
-    def epochs(self) -> float: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def history(self) -> list[list[float]]: ...
-
-
 @dataclass(frozen=True)
 class Solution(Generic[P]):
     """What a solver found: a point, bounds on the optimum, and how it got there."""
@@ -91,7 +75,12 @@ class Solution(Generic[P]):
 
     @classmethod
     def from_core(
-        cls, run: _Run, point: P, solver: str, budget_reason: str = "max_iter", n_iter: int | None = None
+        cls,
+        run: native.Solution | native.KernelSolution,
+        point: P,
+        solver: str,
+        budget_reason: str = "max_iter",
+        n_iter: int | None = None,
     ) -> Self:
         """What the core returned; `budget_reason` tells which budget it used up."""
         found = run.bounds

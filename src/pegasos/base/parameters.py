@@ -35,8 +35,7 @@ HABITS = {
 
 def parameter(default: Value, option: Option) -> Value:
     """A parameter with its default and what values it may have. Where these are the base's, give the default alone."""
-    made: Value = field(default=default, metadata={"option": option})
-    return made
+    return field(default=default, metadata={"option": option})
 
 
 @overload

@@ -1,14 +1,16 @@
 """What every solver has."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
+from pegasos._core import native
 from pegasos.base.options import Option, check_options
-from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.outcome import Budget, Point, Solution, Start
 from pegasos.base.problem import Problem
-from pegasos.base.progress import Progress
+from pegasos.base.progress import Progress, make_run
 from pegasos.base.supports import Supports
 
 P = TypeVar("P")
@@ -28,6 +30,37 @@ LOSSES = (
 def continued_seed(seed: int, t: int) -> int:
     """The seed of a run that continues another after t steps: it must not repeat that one's order of visits."""
     return (seed + 0x9E3779B97F4A7C15 * t) % 2**64
+
+
+@dataclass(frozen=True)
+class Terms(Generic[P]):
+    """The terms of a run: how long it may work, its seed, where it starts, and who hears of it."""
+
+    budget: Budget
+    seed: int
+    start: Start[P] | None
+    progress: Progress
+
+    @property
+    def run(self) -> native.Run:
+        """Threads, time limit and callbacks, as the core takes them."""
+        return make_run(self.budget, self.progress)
+
+    def within(self, **changes: Any) -> Self:
+        """The same with another budget."""
+        return replace(self, budget=replace(self.budget, **changes))
+
+
+def as_continued(terms: Terms[Point]) -> dict[str, Any]:
+    """Tolerance, seed and start of a run on weights, as the core takes them."""
+    start = terms.start
+    return {
+        "tol": terms.budget.tol,
+        "seed": continued_seed(terms.seed, start.t if start else 0),
+        "sequence": None,
+        "start_w": start.point.w if start else None,
+        "start_t": start.t if start else 0,
+    }
 
 
 class Solver(BaseEstimator):
@@ -71,8 +104,11 @@ class Solver(BaseEstimator):
         progress: Progress | None = None,
     ) -> Solution[P]:
         """Solve the problem within the budget, by what the solver has for problems of its kind."""
-        found: Solution[P] = self._supports(problem).run(self, problem, budget, seed, start, progress or Progress())
-        return found
+        return self.solve_on(problem, Terms(budget, seed, start, progress or Progress()))
+
+    def solve_on(self, problem: Problem[P], terms: Terms[Any]) -> Solution[P]:
+        """The same on terms that are put together."""
+        return self._supports(problem).run(self, problem, terms)
 
     def learner(self, problem: Any) -> Any:
         """What solves a problem whose examples are handed over some at a time."""

@@ -17,7 +17,7 @@ from pegasos.base.estimator import copy_results
 from pegasos.base.options import Number, Option, check_options
 from pegasos.base.outcome import Budget
 from pegasos.base.parameters import Budgets, Penalty, Seeded, parameter, parameters
-from pegasos.base.progress import make_progress
+from pegasos.base.progress import listening
 from pegasos.certificate import Certificate
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
@@ -87,15 +87,11 @@ class DaskMachine(DaskParameters, BaseEstimator):
             try:
                 surveys = group.survey(machine)
                 plan = make_plan(machine, surveys, seed)
-                progress = make_progress(self.verbose)
                 labels = [repr(plan.classes.tolist()[target]) for target in plan.targets] if len(plan.classes) else [""]
-                parts = [progress.part(label) for label in labels] if len(plan.targets) > 1 else [progress]
-                elapsed = clock.now() - started
-                budget = Budget(self.tol, self.max_iter, self.max_time, elapsed)
-                try:
+                budget = Budget(self.tol, self.max_iter, self.max_time, clock.now() - started)
+                with listening(self.verbose) as progress:
+                    parts = [progress.part(label) for label in labels] if len(plan.targets) > 1 else [progress]
                     found, tally = Drive(group, plan, surveys, budget, self.local_epochs, parts).run()
-                finally:
-                    progress.close()
             finally:
                 group.close()
         text = store(machine, plan, found)

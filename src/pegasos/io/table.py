@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -145,8 +146,13 @@ class _TableFile:
                 with csv.open_csv(self.name) as reader:
                     self.schema = reader.schema
 
-    def _errors(self) -> "_NamedErrors":
-        return _NamedErrors(self.name)
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """pyarrow's errors, with the name of the file."""
+        try:
+            yield
+        except _pyarrow().ArrowInvalid as error:
+            raise ValueError(f"{self.name}: {error}; correct the file") from None
 
     def read(self, names: list[str]) -> Any:
         """These columns, all rows."""
@@ -193,20 +199,6 @@ class _TableFile:
 
                 with csv.open_csv(self.name, convert_options=self._conversion(names, numbers)) as reader:
                     yield from reader
-
-
-class _NamedErrors:
-    """pyarrow's errors, with the name of the file."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: Any, _: Any) -> None:
-        if isinstance(error, _pyarrow().ArrowInvalid):
-            raise ValueError(f"{self.name}: {error}; correct the file") from None
 
 
 class _Plan:

@@ -20,7 +20,7 @@ from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.options import ChoiceOrFunction, Integer, Number, NumberOrName, names
 from pegasos.base.outcome import Solution
 from pegasos.base.parameters import Budgets, Scaled, parameter, parameters
-from pegasos.base.progress import Progress, make_progress
+from pegasos.base.progress import Progress, listening
 from pegasos.base.rows import check_rows, explain_not_finite
 from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns
 from pegasos.base.supports import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
@@ -151,11 +151,8 @@ class KernelMachine(KernelParameters, Machine):
         if last is not None and last.shape != (len(parts), len(s)):
             last = None
 
-        progress = make_progress(self.verbose)
-        try:
+        with listening(self.verbose) as progress:
             solved = self._solve_all(parts, kernel, known, s, C, solver, seed, last, started, progress)
-        finally:
-            progress.close()
         found = [solution for solution, _ in solved]
 
         self.shape_fit_ = data.X.shape

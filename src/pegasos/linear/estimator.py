@@ -17,7 +17,7 @@ from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
 from pegasos.base.parameters import Scaled
-from pegasos.base.progress import Progress, make_progress
+from pegasos.base.progress import Progress, listening
 from pegasos.base.rows import check_rows, explain_not_finite, make_rows
 from pegasos.base.scaling import describe_sizes, scale_columns
 from pegasos.base.supports import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
@@ -84,8 +84,7 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
     solvers = SOLVERS
 
     def _fit_dataset(self, dataset: Dataset, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
-        fitted: Self = fit_dataset(self, dataset, y, sample_weight)
-        return fitted
+        return fit_dataset(self, dataset, y, sample_weight)
 
     def _refuse_combinations(self, solver: Solver) -> None:
         joint = getattr(self, "multi_class", "ovr") == "joint"
@@ -121,11 +120,8 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
         examples = self._hand_over(data)
         C = self.weight_of_loss(examples.total_weight)
         patience = int(getattr(self, "n_iter_no_change", 0))
-        progress = make_progress(self.verbose)
-        try:
+        with listening(self.verbose) as progress:
             self._run(Task(data, held_out, patience, examples, C, solver, seed, last, started), progress)
-        finally:
-            progress.close()
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=3)

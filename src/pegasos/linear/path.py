@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from pegasos.base.estimator import Data
 from pegasos.base.outcome import check_finite
 from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameters, refuse_unknown
-from pegasos.base.progress import Progress, make_progress
+from pegasos.base.progress import Progress, listening
 from pegasos.certificate import Certificate
 from pegasos.linear.parameters import ClassificationLoss, KindOfIntercept
 from pegasos.linear.svc import LinearSVC
@@ -110,11 +110,8 @@ def path(
     svc = LinearSVC(**parameters)
     grid, solver = make_grid(Cs), svc.check_parameters()
     data = two_classes(svc._accept(X, y, sample_weight))
-    progress = make_progress(svc.verbose)
-    try:
+    with listening(svc.verbose) as progress:
         points = list(follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress))
-    finally:
-        progress.close()
     warn_of_shortfall("path", svc, points, data.X)
     return as_path(points, data.classes)
 

@@ -5,12 +5,10 @@ from itertools import islice
 
 import numpy as np
 
-from pegasos.reference.s0 import Floats, RowNumbers
+from pegasos.reference.s0 import Floats, RowNumbers, onto_ball, sub_gradient
 
 
-def perceptron(
-    X: Floats, y: Floats, sequence: RowNumbers, *, s: Floats | None = None, w_1: Floats | None = None
-) -> Iterator[Floats]:
+def perceptron(X: Floats, y: Floats, sequence: RowNumbers, *, s: Floats | None = None) -> Iterator[Floats]:
     """The Perceptron (section 4.5): a row on which w errs, y_i <w, x_i> <= 0, is added to w.
 
     Parameters
@@ -23,8 +21,6 @@ def perceptron(
         The row numbers in the order of visits: one pass for the online Perceptron, or several.
     s : array of shape (m,), optional
         The rows' weights, with which they are added; all 1 when not given.
-    w_1 : array of shape (d,), optional
-        The first iterate; zero when not given.
 
     Yields
     ------
@@ -43,7 +39,7 @@ def perceptron(
     [ 1. -2.]
     """
     s = np.ones(len(y)) if s is None else s
-    w = np.zeros(X.shape[1]) if w_1 is None else w_1
+    w = np.zeros(X.shape[1])
     yield w
     for i in sequence:
         if y[i] * (X[i] @ w) <= 0:
@@ -51,16 +47,7 @@ def perceptron(
         yield w
 
 
-def norm_ball(
-    X: Floats,
-    y: Floats,
-    B: float,
-    batches: RowNumbers,
-    *,
-    s: Floats | None = None,
-    w_1: Floats | None = None,
-    t_0: int = 0,
-) -> Iterator[Floats]:
+def norm_ball(X: Floats, y: Floats, B: float, batches: RowNumbers, *, s: Floats | None = None) -> Iterator[Floats]:
     """SGD on the average hinge loss under ||w|| <= B (section 4.2).
 
     ``w_{t+1}`` is the point of the ball nearest to ``w_t + eta_t v_t``, v_t the mean of y_i x_i over the batch's rows
@@ -79,10 +66,6 @@ def norm_ball(
         The row numbers of each step.
     s : array of shape (m,), optional
         The rows' weights; all 1 when not given.
-    w_1 : array of shape (d,), optional
-        The first iterate; zero when not given.
-    t_0 : int
-        Steps already behind w_1: the first step is t_0 + 1.
 
     Yields
     ------
@@ -101,14 +84,11 @@ def norm_ball(
     [ 0.5   -0.707]
     """
     s = np.ones(len(y)) if s is None else s
-    w = np.zeros(X.shape[1]) if w_1 is None else w_1
-    R = np.linalg.norm(X, axis=1).max()
+    w, R = np.zeros(X.shape[1]), np.linalg.norm(X, axis=1).max()
     yield w
-    for t, A_t in enumerate(batches, start=t_0 + 1):
-        A_plus = A_t[y[A_t] * (X[A_t] @ w) < 1]
-        v_t = (len(y) * s / s.sum() * y)[A_plus] @ X[A_plus] / len(A_t)
-        w = w + B / (R * np.sqrt(t)) * v_t
-        w = w * min(1.0, B / max(float(np.linalg.norm(w)), 1e-300))
+    for t, A_t in enumerate(batches, start=1):
+        v_t = -sub_gradient(X, y, s, 0.0, w, A_t)  # without a regulariser
+        w = onto_ball(w + B / (R * np.sqrt(t)) * v_t, 1 / B**2)
         yield w
 
 

@@ -33,7 +33,7 @@ from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_prima
 from pegasos.base.options import Option, check_options
 from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_finite
 from pegasos.base.parameters import Budgets, Penalty, Seeded, parameters
-from pegasos.base.progress import Progress, make_progress
+from pegasos.base.progress import Progress, listening
 from pegasos.base.validation import check_weights, sum_weights
 from pegasos.certificate import REASONS, Certificate, History
 from pegasos.problems.joint import check_cost
@@ -131,12 +131,8 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, BaseEstimator):
         random = check_random_state(self.random_state)
         problem = _Problem(_all_features(self.feature_map, items, classes), own, s, C, cost)
         budget = Budget(self.tol, self.max_iter, self.max_time)
-        progress = make_progress(self.verbose)
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                solution = _solve(problem, budget, random, started, progress)
-        finally:
-            progress.close()
+        with listening(self.verbose) as progress, np.errstate(over="ignore", invalid="ignore"):
+            solution = _solve(problem, budget, random, started, progress)
         self._store(check_finite(solution, problem), classes)
         if not self.certificate_.converged:
             warnings.warn(self._advice(), ConvergenceWarning, stacklevel=2)

@@ -1,8 +1,8 @@
 """Pegasos and the Perceptron with a kernel: one walk over the examples in the core."""
 
 from pegasos._core import native
-from pegasos.base.outcome import Budget, Solution, Start
-from pegasos.base.progress import Progress, make_run
+from pegasos.base.outcome import Solution
+from pegasos.base.solver import Terms
 from pegasos.problems.kernel import KernelPoint, KernelProblem
 from pegasos.solvers._subgradient import SubgradientSolver
 
@@ -10,20 +10,13 @@ from pegasos.solvers._subgradient import SubgradientSolver
 OUTPUTS = {False: "last", "last": "last", True: "average", "suffix": "suffix", "random": "random"}
 
 
-def walk(
-    solver: SubgradientSolver,
-    problem: KernelProblem,
-    budget: Budget,
-    seed: int,
-    start: Start[KernelPoint] | None,
-    progress: Progress,
-) -> Solution[KernelPoint]:
+def walk(solver: SubgradientSolver, problem: KernelProblem, terms: Terms[KernelPoint]) -> Solution[KernelPoint]:
     """Always from zero; `cpp/kernel/solvers/kernel_walk.hpp` has the mathematics."""
     perceptron, average = solver.schedule == "perceptron", solver.average
     found = native.kernel_walk(
         problem.source,
         problem.core,
-        make_run(budget, progress),
+        terms.run,
         cached_rows=problem.cached_rows,
         labels=problem.y,
         weights=problem.s if perceptron else problem.s * (problem.n_rows / problem.s.sum()),
@@ -34,9 +27,9 @@ def walk(
         output=OUTPUTS[average],
         best=average is False or average == "suffix",
         lambda_=problem.alpha,
-        tol=budget.tol,
-        max_steps=solver.count_steps(budget, problem.n_rows),
-        seed=seed,
+        tol=terms.budget.tol,
+        max_steps=solver.count_steps(terms.budget, problem.n_rows),
+        seed=terms.seed,
         sequence=None,
         held_out=problem.held_out,
         patience=problem.patience,

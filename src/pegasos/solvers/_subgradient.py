@@ -11,8 +11,7 @@ from pegasos._core import native
 from pegasos.base.options import Choice, Integer, names
 from pegasos.base.outcome import Budget, Point, Solution, Start
 from pegasos.base.parameters import MaxSteps, parameter, parameters
-from pegasos.base.progress import Progress, make_run
-from pegasos.base.solver import Solver, continued_seed
+from pegasos.base.solver import Solver, Terms, continued_seed
 from pegasos.base.supports import Supports
 from pegasos.problems.linear import LinearProblem
 
@@ -71,17 +70,13 @@ class SubgradientSolver(Descent, Solver):
         """The number in the schedule, where it has one."""
         return 0.0
 
-    def _linear(
-        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
-    ) -> Solution[Point]:
-        steps = self.count_steps(budget, problem.n_rows)
-        return self.run(problem, budget, seed, start or Start(Point(self.first_w(problem, seed))), progress, steps)
+    def _linear(self, problem: LinearProblem, terms: Terms[Point]) -> Solution[Point]:
+        start = terms.start or Start(Point(self.first_w(problem, terms.seed)))
+        return self.run(problem, terms, start, self.count_steps(terms.budget, problem.n_rows))
 
-    def run(
-        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point], progress: Progress, steps: int
-    ) -> Solution[Point]:
+    def run(self, problem: LinearProblem, terms: Terms[Point], start: Start[Point], steps: int) -> Solution[Point]:
         """At most so many steps from there."""
-        return self.solution(self.descend(problem, budget, seed, start, progress, steps))
+        return self.solution(self.descend(problem, terms, start, steps))
 
     def solution(self, found: native.Solution) -> Solution[Point]:
         """What the core found, under the name of this solver and its budget."""
@@ -96,10 +91,8 @@ class SubgradientSolver(Descent, Solver):
     def descend(
         self,
         problem: LinearProblem,
-        budget: Budget,
-        seed: int,
+        terms: Terms[Point],
         start: Start[Point],
-        progress: Progress,
         steps: int,
         counterweights: Iterable[NDArray[np.float64]] = (),
     ) -> native.Solution:
@@ -107,7 +100,7 @@ class SubgradientSolver(Descent, Solver):
         intercept = {"search": "fixed"}.get(self.free_intercept, self.free_intercept)
         return native.subgradient(
             problem.core,
-            make_run(budget, progress),
+            terms.run,
             schedule=self.schedule,
             step_parameter=float(self.step_parameter(problem, steps)),
             batch=int(self.batch_size),
@@ -117,10 +110,10 @@ class SubgradientSolver(Descent, Solver):
             count_idle_steps=bool(self.count_idle_steps),
             output="random_stop" if self.random_stops else OUTPUTS[self.average],
             random_stops=int(self.random_stops),
-            stop_sample=self.stop_sample(problem, budget),
+            stop_sample=self.stop_sample(problem, terms.budget),
             max_steps=steps,
-            tol=budget.tol,
-            seed=continued_seed(seed, start.t),
+            tol=terms.budget.tol,
+            seed=continued_seed(terms.seed, start.t),
             intercept=intercept if problem.free_intercept else "in_w",
             sequence=None,
             start_w=start.point.w,
