@@ -98,6 +98,9 @@ void bind_stream(nb::module_& m) {
              "`scores` is filled with what was predicted of each before.")
         .def("state", &state_of, "(numbers, vectors), for `restore`.")
         .def("restore", &restore, "numbers"_a, "vectors"_a)
+        .def(
+            "assign", [](Stream& stream, const Stream& other) { stream = other; }, "other"_a,
+            "Become what another one is, to the last bit.")
         .def("lower_bound",
              number([](const Stream& s) { return s.with([](const auto& l) { return l.lower_bound(); }); }),
              "On lambda/2 ||w||^2 + the mean loss of the rows met, for every w.")

@@ -241,7 +241,7 @@ private:
         dual_error_ = factor * dual_error_ + unit * std::abs(dual_sum_);
     }
 
-    const StreamOptions options_;
+    StreamOptions options_;
     ScaledVector w_;
     double weight_ = 0, met_ = 0, dual_sum_ = 0, loss_at_zero_ = 0;
     double dual_error_ = 0, error_ = 0, size_ = 0;  // the last two as of step `counted_`

@@ -1,7 +1,8 @@
 """What all machines share: parameters, validation, labels and weights, the certificate of what a solver found."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +31,9 @@ from pegasos.base.validation import check_weights, class_weights, number_labels,
 from pegasos.certificate import REASONS, Certificate, History, join_parts
 from pegasos.io.dataset import Dataset
 
+Estimator = TypeVar("Estimator")
+Arguments = ParamSpec("Arguments")
+
 #: What to do about input that scikit-learn's validation turns down, by a part of its message.
 REMEDIES = {
     "could not convert": "encode columns that are not numbers, for example with sklearn.preprocessing.OneHotEncoder",
@@ -40,6 +44,26 @@ REMEDIES = {
     "feature names should match": "pass the columns the model was trained on",
     "is expecting": "pass the columns the model was trained on",
 }
+
+
+def at_once(
+    fit: Callable[Concatenate[Estimator, Arguments], Any],
+) -> Callable[Concatenate[Estimator, Arguments], Estimator]:
+    """Decorate a method that fits: it changes the estimator at its end and in one go, or not at all.
+
+    The method works on a copy, whose attributes become those of the estimator. So after an error or Ctrl-C the
+    estimator is what it was, and another thread that predicts meanwhile has the old model whole.
+    """
+
+    @functools.wraps(fit)
+    def run(self: Estimator, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
+        working = object.__new__(type(self))
+        working.__dict__.update(self.__dict__)
+        fit(working, *args, **kwargs)
+        self.__dict__ = working.__dict__
+        return self
+
+    return run
 
 
 class Data(NamedTuple):
@@ -83,6 +107,7 @@ class Machine(Common, BaseEstimator):
     #: Those it can be solved by.
     solvers: ClassVar[Mapping[str, type[Solver]]]
 
+    @at_once
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to the examples X of shape (n_samples, n_features), dense or sparse, with labels or targets y.
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base import clock
-from pegasos.base.estimator import copy_results
+from pegasos.base.estimator import at_once, copy_results
 from pegasos.base.options import Number, Option, check_options
 from pegasos.base.outcome import Budget
 from pegasos.base.parameters import Budgets, Penalty, Seeded, parameter, parameters
@@ -66,6 +66,7 @@ class DaskMachine(DaskParameters, BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_client"}
 
+    @at_once
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to examples that are spread over the workers of a Dask cluster.
 
@@ -100,7 +101,7 @@ class DaskMachine(DaskParameters, BaseEstimator):
         self.rounds_, self.recoveries_ = tally.rounds, tally.losses
         self.bytes_per_round_ = tally.bytes / tally.rounds
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=2)
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return self
 
     def _unfitted(self) -> Any:

@@ -174,7 +174,7 @@ class KernelMachine(KernelParameters, Machine):
                 "are no support vectors, and one class is predicted. Raise nu, max_iter or max_steps."
             )
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
         return self
 
     def _solve_all(

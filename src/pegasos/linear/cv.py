@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pegasos._config import count_threads
 from pegasos.base import clock
-from pegasos.base.estimator import Data, copy_results
+from pegasos.base.estimator import Data, at_once, copy_results
 from pegasos.base.options import Choice, Option, check_options, names
 from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import Progress
@@ -110,6 +110,7 @@ random_state, verbose
     best_estimator_: LinearSVC
     classes_: NDArray[Any]
 
+    @at_once
     def fit(
         self,
         X: Any,
@@ -131,7 +132,8 @@ random_state, verbose
         work = functools.partial(_fit_fold, one_thread, solver, self._scorer(), data, grid, seed)
         works = [(functools.partial(work, *split), Progress()) for split in self._splits(data, groups)]
         folds = run_all(works, count_threads(self.n_jobs) or 1)
-        warn_of_shortfall(type(self).__name__, one_thread, [point for fold in folds for point in fold.points], data.X)
+        points = [point for fold in folds for point in fold.points]
+        warn_of_shortfall(type(self).__name__, one_thread, points, data.X, stacklevel=4)
         scores = np.array([fold.scores for fold in folds])
         spread = scores.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(grid))
         mean, error = scores.mean(axis=0), spread / np.sqrt(len(folds))

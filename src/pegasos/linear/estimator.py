@@ -124,7 +124,7 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
             self._run(Task(data, held_out, patience, examples, C, solver, seed, last, started), progress)
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
         return self
 
     @property

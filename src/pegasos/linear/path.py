@@ -112,7 +112,7 @@ def path(
     data = two_classes(svc._accept(X, y, sample_weight))
     with listening(svc.verbose) as progress:
         points = list(follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress))
-    warn_of_shortfall("path", svc, points, data.X)
+    warn_of_shortfall("path", svc, points, data.X, stacklevel=3)
     return as_path(points, data.classes)
 
 
@@ -175,11 +175,11 @@ def as_path(points: Sequence[Fitted], classes: NDArray[Any]) -> Path:
     )
 
 
-def warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: Any) -> None:
+def warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: Any, stacklevel: int) -> None:
     """One warning for all the fits that fell short of `tol`, with the advice for the worst."""
     short = [point for point in points if not point.certificate.converged]
     if short:
         worst = max(short, key=lambda point: point.certificate.gap)
         advice = svc._advice(worst.certificate, worst.C, worst.longest, X)
         text = f"{who}: {len(short)} of {len(points)} fits fell short. The worst, at C={worst.C:.3g}: {advice}"
-        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        warnings.warn(text, ConvergenceWarning, stacklevel=stacklevel)

@@ -54,6 +54,18 @@ class Learner:
     def __init__(self, solver: Solver, problem: StreamProblem) -> None:
         self.solver, self.problem = solver, problem
         self.core: native.Stream = solver.learner(problem)
+        self._before: native.Stream | None = None
+
+    def keep(self) -> None:
+        """Remember what it knows now."""
+        if self._before is None:
+            self._before = self.solver.learner(self.problem)
+        self._before.assign(self.core)
+
+    def go_back(self) -> None:
+        """To what it knew at the last `keep`."""
+        assert self._before is not None
+        self.core, self._before = self._before, self.core
 
     def resized(self, dimension: int) -> "Learner":
         """The same of so many features and the intercept, to which the last entry of each vector belongs."""
@@ -209,8 +221,15 @@ class StreamMachine(LinearMachine):
         learned = targets(data)
         if first:
             self._begin_stream(solver, X.shape[1], len(learned))
-        self._learn(rows, learned, s, self._seed())
-        self._store_streams()
+        for learner in self._streams:
+            learner.keep()
+        try:
+            self._learn(rows, learned, s, self._seed())
+            self._store_streams()
+        except BaseException:
+            for learner in self._streams:
+                learner.go_back()
+            raise
         return self
 
 

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from sklearn.utils.extmath import safe_sparse_dot
 
 from pegasos._config import usable_threads
-from pegasos.base.estimator import Classifier, Data
+from pegasos.base.estimator import Classifier, Data, at_once
 from pegasos.base.options import Choice, names
 from pegasos.base.outcome import Budget, Point, Solution
 from pegasos.base.parameters import parameter, parameters
@@ -186,6 +186,7 @@ class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
         self._check_partial_fit()
         return self._partial_fit
 
+    @at_once
     def _partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pegasos._core import native
 from pegasos.base import clock
-from pegasos.base.estimator import Data, Regressor
+from pegasos.base.estimator import Data, Regressor, at_once
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import loss_parameter, parameters
 from pegasos.base.progress import make_run
@@ -80,6 +80,7 @@ random_state, verbose
         self._check_partial_fit()
         return self._partial_fit
 
+    @at_once
     def _partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         return self._learn_part(X, y, sample_weight, self._encode, lambda data: [self._targets(data)])
 
@@ -108,7 +109,7 @@ random_state, verbose
                 f"The targets are around {middle:.6g} and differ by about {spread:.3g}, and a penalised intercept "
                 "costs more the larger it is: pass intercept='free', or take a constant off them",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return examples
 

@@ -30,6 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base import clock
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
+from pegasos.base.estimator import at_once
 from pegasos.base.options import Option, check_options
 from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_finite
 from pegasos.base.parameters import Budgets, Penalty, Seeded, parameters
@@ -112,6 +113,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, BaseEstimator):
     history_: History
     n_iter_: int
 
+    @at_once
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to the examples X, a sequence or array of whatever `feature_map` takes, with labels y."""
         started = clock.now()
@@ -135,7 +137,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, BaseEstimator):
             solution = _solve(problem, budget, random, started, progress)
         self._store(check_finite(solution, problem), classes)
         if not self.certificate_.converged:
-            warnings.warn(self._advice(), ConvergenceWarning, stacklevel=2)
+            warnings.warn(self._advice(), ConvergenceWarning, stacklevel=3)
         return self
 
     def decision_function(self, X: Any) -> Floats:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base import clock
-from pegasos.base.estimator import Common, Machine, shortfall
+from pegasos.base.estimator import Common, Machine, at_once, shortfall
 from pegasos.base.options import Flag, Integer
 from pegasos.base.outcome import Solution, Start, refuse_overflow
 from pegasos.base.parameters import parameter, parameters
@@ -144,6 +144,7 @@ class SequenceSVC(SequenceParameters, Machine):
     solvers = SEQUENCE_SOLVERS
 
     # The lengths come before the weights, unlike in other machines, as they say what X is.
+    @at_once
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -203,7 +204,7 @@ class SequenceSVC(SequenceParameters, Machine):
         self._store(found)
         text = shortfall(self.certificate_, self._plain_advice)
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=2)
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return self
 
     def predict(self, X: Any, lengths: ArrayLike | None = None) -> Any:

@@ -65,7 +65,7 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
     _store(machine, dataset, classes, solutions)
     text = shortfall(machine.certificate_, machine._plain_advice)
     if text and not needs_no_pass(solver):
-        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        warnings.warn(text, ConvergenceWarning, stacklevel=5)
     return machine
 
 

@@ -1,0 +1,202 @@
+"""Models of every estimator, however they were trained, come back from their files as they were."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+import pegasos
+from pegasos import SVC, SVR, FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC
+from pegasos.io import load_model, open_dataset, save_model, write_dataset
+from pegasos.solvers import KERNEL_SOLVERS, SEQUENCE_SOLVERS, SOLVERS, STREAM_SOLVERS
+
+#: Short fits; how good they are is not the question.
+BUDGET = {"tol": 0.1, "max_iter": 3, "random_state": 0}
+
+
+def make_data(n_classes, n=240, d=5, seed=0):
+    """Examples with labels, or without classes with targets."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    scores = X @ random.normal(size=(d, max(n_classes, 1))) + 0.3 * random.normal(size=(n, max(n_classes, 1)))
+    return X, scores.argmax(axis=1) if n_classes else scores[:, 0]
+
+
+def comes_back(model, X, path, score="decision_function"):
+    """Save, load and compare what is predicted and what is known; the loaded model."""
+    save_model(model, path)
+    loaded = load_model(path)
+    says_the_same(loaded, model, X, {score, "predict"})
+    kept = model.best_estimator_ if isinstance(model, LinearSVCCV) else model
+    assert repr(loaded.get_params()) == repr(kept.get_params())
+    assert getattr(loaded, "certificate_", None) == getattr(kept, "certificate_", None)
+    assert loaded.n_features_in_ == kept.n_features_in_
+    save_model(loaded, path)  # and again
+    says_the_same(load_model(path), model, X, {score})
+    return loaded
+
+
+def says_the_same(loaded, model, X, methods):
+    for method in methods:
+        for one, other in zip(getattr(loaded, method)(X), getattr(model, method)(X), strict=True):
+            np.testing.assert_array_equal(one, other)  # one by one, as sequences differ in length
+
+
+def fit(model, *data, method="fit", **more):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return getattr(model, method)(*data, **more)
+
+
+def refusal(model):
+    """Why the parameters do not go together; empty where they do."""
+    try:
+        model.check_parameters()
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+LINEAR = [(LinearSVC, {}, 2), (LinearSVC, {}, 3), (LinearSVC, {"multi_class": "joint"}, 2)]
+LINEAR += [(LinearSVC, {"multi_class": "joint"}, 3), (LinearSVR, {}, 0)]
+
+
+def score_of(estimator):
+    return "predict" if issubclass(estimator, LinearSVR | SVR) else "decision_function"
+
+
+@pytest.mark.parametrize("warm_start", [False, True])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(("estimator", "options", "n_classes"), LINEAR)
+def test_linear(tmp_path, estimator, options, n_classes, solver, warm_start):
+    X, y = make_data(n_classes)
+    model = estimator(solver=solver, warm_start=warm_start, **BUDGET, **options)
+    if solver == "sgd-r":
+        model.set_params(solver=SOLVERS[solver](max_steps=500))
+    if refusal(model):
+        assert "support" in refusal(model)  # this solver does not have it
+        return
+    for _ in range(1 + warm_start):
+        fit(model, X, y)
+    loaded = comes_back(model, X, tmp_path / "m", score_of(estimator))
+    fit(loaded, X, y)  # it goes on, or starts anew
+
+
+@pytest.mark.parametrize("scale", [None, "auto"])
+@pytest.mark.parametrize("intercept", ["penalized", "free"])
+@pytest.mark.parametrize(("estimator", "n_classes"), [(LinearSVC, 2), (LinearSVC, 3), (LinearSVR, 0)])
+def test_intercepts_and_scales(tmp_path, estimator, n_classes, intercept, scale):
+    X, y = make_data(n_classes)
+    model = fit(estimator(intercept=intercept, scale=scale, **BUDGET), sp.csr_matrix(X), y)
+    comes_back(model, X, tmp_path / "m", score_of(estimator))
+
+
+@pytest.mark.parametrize("words", [False, True])
+@pytest.mark.parametrize("solver", ["auto", "sdca", "pegasos"])
+@pytest.mark.parametrize("in_memory", [False, True])
+@pytest.mark.parametrize(("estimator", "n_classes"), [(LinearSVC, 2), (LinearSVC, 3), (LinearSVR, 0)])
+def test_data_sets_on_disk(tmp_path, monkeypatch, estimator, n_classes, in_memory, solver, words):
+    monkeypatch.setattr("pegasos.linear.out_of_core.machine.fits_in_memory", lambda *_: in_memory)
+    X, y = make_data(n_classes)
+    if words and n_classes:
+        y = np.array(["no", "yes", "maybe"])[y]
+    write_dataset(tmp_path / "a.ds", X, y)
+    model = fit(estimator(solver=solver, **BUDGET), open_dataset(tmp_path / "a.ds"))
+    assert ("by blocks" in model.certificate_.solver) != in_memory
+    comes_back(model, X, tmp_path / "m", score_of(estimator))
+
+
+@pytest.mark.parametrize("solver", STREAM_SOLVERS)
+@pytest.mark.parametrize(("estimator", "n_classes"), [(LinearSVC, 2), (LinearSVC, 3), (LinearSVR, 0)])
+def test_streams(tmp_path, estimator, n_classes, solver):
+    X, y = make_data(n_classes)
+    model = estimator(solver=solver, alpha=None if solver == "adagrad" else 1e-3, random_state=0)
+    for part in (slice(0, 100), slice(100, None)):
+        model.partial_fit(X[part], y[part], **({"classes": np.unique(y)} if n_classes else {}))
+    loaded = comes_back(model, X, tmp_path / "m", score_of(estimator))
+    np.testing.assert_allclose(loaded.partial_fit(X, y).coef_, model.partial_fit(X, y).coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_stream_after_a_fit_and_the_reverse(tmp_path, n_classes):
+    X, y = make_data(n_classes)
+    model = fit(LinearSVC(alpha=1e-3, **BUDGET), X, y)
+    model.partial_fit(X, y)
+    comes_back(model, X, tmp_path / "m")
+    comes_back(fit(model, X, y), X, tmp_path / "m")
+
+
+@pytest.mark.parametrize(("estimator", "n_classes"), [("LinearSVC", 2), ("LinearSVC", 3), ("LinearSVR", 0)])
+def test_dask(tmp_path, estimator, n_classes):
+    distributed = pytest.importorskip("distributed")
+    import dask.array as da
+
+    import pegasos.dask
+
+    X, y = make_data(n_classes)
+    with distributed.Client(n_workers=1, processes=False, dashboard_address=":0"):
+        parts = da.from_array(X, chunks=(80, X.shape[1])), da.from_array(y, chunks=80)
+        model = fit(getattr(pegasos.dask, estimator)(**BUDGET), *parts).to_local()
+    comes_back(model, X, tmp_path / "m", score_of(type(model)))
+
+
+def test_cross_validation(tmp_path):
+    X, y = make_data(2)
+    comes_back(fit(LinearSVCCV(Cs=3, cv=2, **BUDGET), X, y), X, tmp_path / "m")
+
+
+@pytest.mark.parametrize("warm_start", [False, True])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "precomputed"])
+@pytest.mark.parametrize("solver", KERNEL_SOLVERS)
+@pytest.mark.parametrize(
+    ("estimator", "options", "n_classes"),
+    [(SVC, {}, 2), (SVC, {}, 3), (SVC, {"multi_class": "ovr"}, 3), (SVR, {}, 0), (SVR, {"loss": "quantile"}, 0)],
+)
+def test_kernels(tmp_path, estimator, options, n_classes, solver, kernel, warm_start):
+    X, y = make_data(n_classes, n=90)
+    if kernel == "precomputed":
+        X = X @ X.T
+    model = estimator(kernel=kernel, solver=solver, warm_start=warm_start, **BUDGET, **options)
+    if "fit_intercept=True" in refusal(model):
+        model.fit_intercept = False
+    if refusal(model):
+        assert "support" in refusal(model)
+        return
+    for _ in range(1 + warm_start):
+        fit(model, X, y)
+    loaded = comes_back(model, X, tmp_path / "m", score_of(estimator))
+    fit(loaded, X, y)
+
+
+@pytest.mark.parametrize("hash_bits", [None, 10])
+@pytest.mark.parametrize("warm_start", [False, True])
+@pytest.mark.parametrize("solver", SEQUENCE_SOLVERS)
+def test_sequences(tmp_path, solver, warm_start, hash_bits):
+    X = [[["w=the"], ["w=dog"], ["w=barks"]], [["w=dogs"], ["w=bark"]], [["w=a"]]]
+    y = [["D", "N", "V"], ["N", "V"], ["D"]]
+    model = SequenceSVC(solver=solver, warm_start=warm_start, hash_bits=hash_bits, **BUDGET)
+    if refusal(model):
+        assert "support" in refusal(model)
+        return
+    for _ in range(1 + warm_start):
+        fit(model, X, y)
+    fit(comes_back(model, X, tmp_path / "m"), X, y)
+
+
+def test_every_estimator_is_here():
+    """Of the public names those with a fit are the ones above."""
+    public = {getattr(pegasos, name) for name in pegasos.__all__}
+    estimators = {one for one in public if isinstance(one, type) and hasattr(one, "fit") and hasattr(one, "predict")}
+    assert estimators == {LinearSVC, LinearSVR, LinearSVCCV, SVC, SVR, SequenceSVC, FeatureMapSVC}
+
+
+def test_a_function_is_not_written(tmp_path):
+    X, y = make_data(2)
+    with pytest.raises(ValueError, match="holds no code"):
+        save_model(fit(SVC(kernel=lambda A, B: A @ B.T), X, y), tmp_path / "m")
+    model = FeatureMapSVC(lambda x, label: x * (label + 1.0), tol=0.1)
+    with pytest.raises(TypeError, match="save_model writes"):
+        save_model(fit(model, X, y), tmp_path / "m")
+    assert not (tmp_path / "m").exists()
