@@ -9,9 +9,8 @@ from pathlib import Path
 
 from pegasos import solvers
 from pegasos.base.solver import LOSSES, Solver
-from pegasos.problems.joint import JOINT_LOSSES, JointProblem
 from pegasos.problems.kernel import KernelProblem
-from pegasos.problems.linear import BlocksProblem, LinearProblem, StreamProblem
+from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem, StreamProblem
 from pegasos.problems.sequence import SequenceProblem
 
 ROOT = Path(__file__).parent.parent

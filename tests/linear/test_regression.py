@@ -18,7 +18,7 @@ from pegasos import LinearSVR
 from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Point, Solution, UsedSolvers
 from pegasos.base.parameters import loss_parameter
-from pegasos.base.supports import Supports
+from pegasos.base.solver import Supports
 from pegasos.io import load_model, save_model
 from pegasos.problems.linear import LinearProblem
 from pegasos.reference.losses import LOSSES as reference

@@ -56,7 +56,7 @@ def at_once(
     """
 
     @functools.wraps(fit)
-    def run(self: Estimator, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
+    def run(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
         working = object.__new__(type(self))
         working.__dict__.update(self.__dict__)
         fit(working, *args, **kwargs)

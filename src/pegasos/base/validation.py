@@ -64,3 +64,20 @@ def number_labels(y: NDArray[Any], regressor: str) -> tuple[NDArray[Any], NDArra
             raise ValueError(f"{error} For those use {regressor}") from error
         raise
     return np.unique(y, return_inverse=True)
+
+
+def check_cost(given: ArrayLike | None, n_classes: int) -> NDArray[np.float64]:
+    """What it costs to take one class for another; 1 where nothing is given."""
+    if given is None:
+        return 1.0 - np.eye(n_classes)
+    try:
+        cost = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        cost = np.empty(0)
+    if cost.shape != (n_classes, n_classes):
+        raise ValueError(
+            f"cost must be {n_classes} rows of {n_classes} numbers, one for each class in the order of classes_"
+        )
+    if not ((cost >= 0) & (cost < np.inf)).all() or cost.diagonal().any():
+        raise ValueError("cost must be finite, not negative, and zero on the diagonal: what is right costs nothing")
+    return cost

@@ -21,8 +21,7 @@ from pegasos.base.progress import listening
 from pegasos.certificate import Certificate
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
-from pegasos.dask.lazy import apply
-from pegasos.dask.partitions import is_collection, split
+from pegasos.dask.partitions import apply, is_collection, split
 from pegasos.linear.distributed.drive import Drive, store
 from pegasos.linear.distributed.plan import make_plan
 from pegasos.linear.estimator import LinearMachine

@@ -20,13 +20,13 @@ from pegasos.base.parameters import Scaled
 from pegasos.base.progress import Progress, listening
 from pegasos.base.rows import check_rows, explain_not_finite, make_rows
 from pegasos.base.scaling import describe_sizes, scale_columns
-from pegasos.base.supports import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
+from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
 from pegasos.certificate import Certificate
+from pegasos.io._csr import canonical
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.machine import fit_dataset
 from pegasos.linear.parameters import KindOfIntercept
-from pegasos.problems.joint import JointProblem
-from pegasos.problems.linear import Examples, LinearProblem
+from pegasos.problems.linear import Examples, JointProblem, LinearProblem
 from pegasos.solvers import SOLVERS, Solver
 
 Floats = NDArray[np.float64]
@@ -145,10 +145,7 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
         n_jobs, scale = self._threads() or 1, None
         rows, facts = make_rows(X, self._bias, n_jobs)
         if self.scale is not None:
-            if issparse(X) and not X.has_canonical_format:
-                X = X.copy()
-                X.sum_duplicates()
-            X, scale = scale_columns(X, s)
+            X, scale = scale_columns(canonical(X), s)
             rows, facts = make_rows(X, self._bias, n_jobs, rescaled=True)
         y = self._targets(data)
         return Examples(rows, facts, y, s, X.shape[1] + 1, self._bias, self._free, self.loss, scale)

@@ -35,9 +35,8 @@ from pegasos.base.options import Option, check_options
 from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_finite
 from pegasos.base.parameters import Budgets, Penalty, Seeded, parameters
 from pegasos.base.progress import Progress, listening
-from pegasos.base.validation import check_weights, sum_weights
+from pegasos.base.validation import check_cost, check_weights, sum_weights
 from pegasos.certificate import REASONS, Certificate, History
-from pegasos.problems.joint import check_cost
 
 Floats = NDArray[np.float64]
 FeatureMap = Callable[[Any, Any], ArrayLike]

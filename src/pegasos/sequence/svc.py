@@ -19,10 +19,9 @@ from pegasos.base.outcome import Solution, Start, refuse_overflow
 from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import listening
 from pegasos.base.rows import check_rows
-from pegasos.base.supports import WARM_START, refuse_unsupported
-from pegasos.base.validation import check_weights, sum_weights
+from pegasos.base.solver import WARM_START, refuse_unsupported
+from pegasos.base.validation import check_cost, check_weights, sum_weights
 from pegasos.certificate import History
-from pegasos.problems.joint import check_cost
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.sequence.input import Encoder, Labels, Sequences, encode_labels, look_up_labels, take_labels
 from pegasos.solvers import SEQUENCE_SOLVERS, Solver

@@ -11,8 +11,8 @@ from pegasos._core import native
 from pegasos.base.options import Choice, Integer, names
 from pegasos.base.outcome import Budget, Point, Solution, Start
 from pegasos.base.parameters import MaxSteps, parameter, parameters
-from pegasos.base.solver import Solver, Terms, continued_seed
-from pegasos.base.supports import Supports
+from pegasos.base.solver import Solver, Supports, Terms, continued_seed
+from pegasos.problems.kernel import KernelPoint, KernelProblem
 from pegasos.problems.linear import LinearProblem
 
 AVERAGE = Choice(
@@ -25,6 +25,8 @@ AVERAGE = Choice(
 OUTPUTS = {False: "best", "last": "last", True: "average", "suffix": "best_suffix"}
 #: The same where nothing is checked, so that there is no best one, or where others see to that.
 STREAM_OUTPUTS = {False: "last", "last": "last", True: "average", "suffix": "suffix"}
+#: The same of a walk with a kernel, which is told beside it whether the best one is wanted.
+KERNEL_OUTPUTS = {**STREAM_OUTPUTS, "random": "random"}
 
 
 @parameters
@@ -121,6 +123,32 @@ class SubgradientSolver(Descent, Solver):
             start_q=start.point.q,
             counterweights=list(counterweights),
         )
+
+    def _kernel(self, problem: KernelProblem, terms: Terms[KernelPoint]) -> Solution[KernelPoint]:
+        """One walk over the examples, always from zero; `cpp/kernel/solvers/walk.cpp` has the mathematics."""
+        perceptron, average = self.schedule == "perceptron", self.average
+        found = native.kernel_walk(
+            problem.source,
+            problem.core,
+            terms.run,
+            cached_rows=problem.cached_rows,
+            labels=problem.y,
+            weights=problem.s if perceptron else problem.s * (problem.n_rows / problem.s.sum()),
+            perceptron=perceptron,
+            batch=int(self.batch_size),
+            sampling=self.sampling,
+            project=bool(self.project),
+            output=KERNEL_OUTPUTS[average],
+            best=average is False or average == "suffix",
+            lambda_=problem.alpha,
+            tol=terms.budget.tol,
+            max_steps=self.count_steps(terms.budget, problem.n_rows),
+            seed=terms.seed,
+            sequence=None,
+            held_out=problem.held_out,
+            patience=problem.patience,
+        )
+        return Solution.from_core(found, problem.point(found), self.describe(), self.budget_reason)
 
     def first_w(self, problem: LinearProblem, seed: int) -> NDArray[np.float64]:
         """Where a run that continues no other begins."""

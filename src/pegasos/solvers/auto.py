@@ -8,12 +8,10 @@ from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base.outcome import Budget, Point, Solution, joined
 from pegasos.base.progress import Shifted, make_run
-from pegasos.base.solver import LOSSES, Solver, Terms
-from pegasos.base.supports import Supports
+from pegasos.base.solver import LOSSES, Solver, Supports, Terms
 from pegasos.certificate import relative_gap
-from pegasos.problems.joint import JOINT_LOSSES, JointProblem
 from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem, continuing
-from pegasos.problems.linear import BlocksProblem, LinearProblem, StreamProblem
+from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem, StreamProblem
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.solvers.frank_wolfe import FrankWolfe
 from pegasos.solvers.interior_point import InteriorPoint

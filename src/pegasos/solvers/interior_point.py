@@ -4,8 +4,7 @@ from typing import ClassVar
 
 from pegasos._core import native
 from pegasos.base.outcome import Point, Solution
-from pegasos.base.solver import LOSSES, Solver, Terms
-from pegasos.base.supports import Supports
+from pegasos.base.solver import LOSSES, Solver, Supports, Terms
 from pegasos.problems.linear import LinearProblem
 
 #: Features beyond which the matrix of the normal equations, three of 8 bytes an entry, no longer fits most memories.

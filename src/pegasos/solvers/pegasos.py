@@ -12,15 +12,12 @@ from pegasos.base.options import Choice, Flag, Integer, names
 from pegasos.base.outcome import Budget, Point, Solution, Start, joined
 from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import Shifted
-from pegasos.base.solver import LOSSES, Terms, as_continued
-from pegasos.base.supports import Supports
-from pegasos.problems.joint import JOINT_LOSSES, JointProblem
+from pegasos.base.solver import LOSSES, Supports, Terms, as_continued
 from pegasos.problems.kernel import KernelProblem
-from pegasos.problems.linear import BlocksProblem, LinearProblem, StreamProblem
+from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem, StreamProblem
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.solvers._blocks import StreamDescent
 from pegasos.solvers._intercept_search import RootSearch
-from pegasos.solvers._kernel_walk import walk
 from pegasos.solvers._subgradient import OUTPUTS, STREAM_OUTPUTS, Batches, SubgradientSolver
 
 #: Steps of a run of the search over the intercept, as a share of the steps behind it.
@@ -230,7 +227,7 @@ class Pegasos(Batches, SubgradientSolver):
         ),
         JointProblem: Supports(_joint, losses=JOINT_LOSSES, early_stopping=True, options=_plain | _certified),
         KernelProblem: Supports(
-            walk,
+            SubgradientSolver._kernel,
             intercepts=(),
             continued=False,
             early_stopping=True,

@@ -7,8 +7,7 @@ from pegasos._core import native
 from pegasos.base.options import Number
 from pegasos.base.outcome import Solution
 from pegasos.base.parameters import MaxSteps, parameter, parameters
-from pegasos.base.solver import Solver, Terms
-from pegasos.base.supports import Supports
+from pegasos.base.solver import Solver, Supports, Terms
 from pegasos.problems.kernel import KernelPoint, KernelProblem
 
 

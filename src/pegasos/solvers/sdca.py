@@ -6,11 +6,9 @@ from pegasos._core import native
 from pegasos.base.options import Choice, Flag, names
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import parameter, parameters
-from pegasos.base.solver import LOSSES, Solver, Terms, as_continued
-from pegasos.base.supports import Supports
-from pegasos.problems.joint import JOINT_LOSSES, JointProblem
+from pegasos.base.solver import LOSSES, Solver, Supports, Terms, as_continued
 from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem
-from pegasos.problems.linear import BlocksProblem, LinearProblem
+from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem
 from pegasos.solvers._blocks import DualAscent
 
 #: Data of fewer bytes stays in the caches, where the order of visits costs nothing.

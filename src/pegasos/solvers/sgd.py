@@ -6,10 +6,8 @@ from pegasos._core import native
 from pegasos.base.options import Integer, Number
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import MaxSteps, parameter, parameters
-from pegasos.base.solver import LOSSES, Solver, Terms, as_continued
-from pegasos.base.supports import Supports
-from pegasos.problems.joint import JOINT_LOSSES, JointProblem
-from pegasos.problems.linear import BlocksProblem, LinearProblem
+from pegasos.base.solver import LOSSES, Solver, Supports, Terms, as_continued
+from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem
 from pegasos.solvers._blocks import StreamDescent
 
 PATIENCE = Number(low=1, help="compute the objective in full when its free estimate is within f times tol")

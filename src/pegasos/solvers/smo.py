@@ -6,8 +6,7 @@ from pegasos._core import native
 from pegasos.base.options import Integer
 from pegasos.base.outcome import Solution
 from pegasos.base.parameters import parameter, parameters
-from pegasos.base.solver import Solver, Terms
-from pegasos.base.supports import Supports
+from pegasos.base.solver import Solver, Supports, Terms
 from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem
 
 #: Examples from which on it pays to solve parts of them on their own: kernel rows of all are long then.

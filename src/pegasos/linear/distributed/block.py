@@ -16,6 +16,7 @@ from pegasos.base.bounds import Measured
 from pegasos.base.parameters import loss_parameter
 from pegasos.base.rows import check_rows
 from pegasos.base.validation import check_weights, number_labels
+from pegasos.io._csr import canonical
 from pegasos.linear.distributed.messages import TURNS, Message, Order, Reply, Visited
 from pegasos.linear.distributed.plan import Plan, Survey
 from pegasos.problems.linear import Examples
@@ -90,10 +91,8 @@ class Block:
         X, y = machine._validate_pair(X, y, True)
         s = np.ones(len(y)) if given is None else check_weights(given, X)
         self._rows, self._facts = check_rows(X)
-        if issparse(X) and not X.has_canonical_format:
-            X = X.copy()  # the norm of a row with a column twice is not that of its entries
-            X.sum_duplicates()
-            self._rows, self._facts = check_rows(X)
+        if (whole := canonical(X)) is not X:
+            X, (self._rows, self._facts) = whole, check_rows(whole)
         self._held = (X, y, s)
         classes: NDArray[Any] = np.empty(0)
         counts: NDArray[Any] = np.empty(0)

@@ -1,6 +1,7 @@
 """A fit to a data set on disk that does not fit in memory: epochs over blocks, and checks in passes of their own."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,139 +81,129 @@ class Fit:
         self.progress.checked(seconds, epoch, self.bounds.primal, self.bounds.dual)
 
 
-def solve_by_blocks(
-    dataset: Dataset,
-    solver: Solver,
-    problem: BlocksProblem,
-    encode: Encoder,
-    listeners: Sequence[Progress],
-    budget: Budget,
-    bias: float,
-    seed: int,
-) -> list[Solution[Point]]:
-    """Solve the problems of a fit, which share the blocks; there is a listener to each."""
-    started = clock.now() - budget.elapsed
-    learners: list[BlockLearner] = []
-    try:
-        reader = _make_reader(dataset, problem, len(listeners), solver, bias)
-        for _ in listeners:
-            learners.append(solver.learner(problem))
-        best = getattr(solver, "returns_best", True)
-        fits = [Fit(learner, progress, budget.tol, best) for learner, progress in zip(learners, listeners, strict=True)]
-        _run(reader, fits, encode, problem, budget, started, seed, solver)
-    finally:
-        for learner in learners:
-            learner.close()
-    chosen = solver.chosen_for(BlocksProblem)
-    text = f"{chosen.describe()} by blocks of {reader.block_bytes / 2**20:.3g} MiB"
-    return [
-        Solution(
-            point=Point(fit.w),
-            bounds=fit.bounds,
-            epochs=fit.visits / problem.n_rows,
-            seconds=clock.now() - started,
-            reason=fit.reason,
-            records=fit.records,
-            used=UsedSolvers((text,), by_auto=chosen is not solver),
-            t=fit.visits,
-        )
-        for fit in fits
-    ]
+@dataclass
+class FitByBlocks:
+    """The problems of a fit, which share the blocks; there is a listener to each."""
 
+    dataset: Dataset
+    solver: Solver
+    problem: BlocksProblem
+    encode: Encoder
+    listeners: Sequence[Progress]
+    budget: Budget
+    bias: float
+    seed: int
 
-def _make_reader(dataset: Dataset, problem: BlocksProblem, n_problems: int, solver: Solver, bias: float) -> BlockReader:
-    """Blocks that keep a fit within its memory, and a short one from reading more than it needs."""
-    fixed = BASE_BYTES + 8 * VECTORS * n_problems * problem.dimension
-    left = max(limit_of(dataset) - fixed, 0) // 4
-    steps = solver.max_steps
-    needed = BLOCK_BYTES if steps is None else dataset.nbytes * int(steps) // (8 * len(dataset))
-    reader = BlockReader(dataset, min(max(left, SMALLEST_BLOCK), BLOCK_BYTES, max(needed, SMALLEST_BLOCK)), bias)
-    if reader.block_bytes > left:
-        raise ValueError(
-            f"memory_limit={limit_of(dataset):,} is too small: weights of {problem.dimension:,} features and the "
-            f"process itself take {fixed:,} bytes, and blocks of {reader.block_bytes:,} four times that; raise it to "
-            f"{fixed + 4 * reader.block_bytes:,} or more"
-        )
-    return reader
+    def __post_init__(self) -> None:
+        self.started = clock.now() - self.budget.elapsed
+        self.limit = np.inf if self.budget.max_time is None else float(self.budget.max_time)
 
+    @property
+    def seconds(self) -> float:
+        return clock.now() - self.started
 
-def _run(
-    reader: BlockReader,
-    fits: list[Fit],
-    encode: Encoder,
-    problem: BlocksProblem,
-    budget: Budget,
-    started: float,
-    seed: int,
-    solver: Solver,
-) -> None:
-    random = np.random.default_rng(seed)
-    n_rows = problem.n_rows
-    steps = budget.max_iter * n_rows if solver.max_steps is None else int(solver.max_steps)
-    made = 0
-    limit = np.inf if budget.max_time is None else float(budget.max_time)
-    working = list(fits)
-    while working:
-        for fit in working:
-            fit.learner.begin_epoch()
-        for block in reader.epoch(random):
-            order = random.permutation(len(block)).astype(np.uint32)[: steps - made]
-            targets, weights = encode(block)
-            for number, fit in enumerate(fits):
-                if not fit.reason:
-                    run = _make_run(fit.progress, started, limit, made, n_rows)
-                    fit.learner.learn(block, targets[number], weights, order, run)
-                    fit.visits += len(order)
-            made += len(order)
-            if made >= steps or clock.now() - started >= limit:
-                break
-        out_of_time = clock.now() - started >= limit
-        last = made >= steps or out_of_time
-        due = [fit for fit in working if fit.end_epoch() or last]
-        if needs_no_pass(solver):
-            due = working if last else []
+    def solve(self) -> list[Solution[Point]]:
+        """What was found for each problem."""
+        problem, solver = self.problem, self.solver
+        learners: list[BlockLearner] = []
+        try:
+            self.reader = self._make_reader()
+            for _ in self.listeners:
+                learners.append(solver.learner(problem))
+            best, tol = getattr(solver, "returns_best", True), self.budget.tol
+            self.fits = [Fit(*pair, tol, best) for pair in zip(learners, self.listeners, strict=True)]
+            self._run()
+        finally:
+            for learner in learners:
+                learner.close()
+        chosen = solver.chosen_for(BlocksProblem)
+        text = f"{chosen.describe()} by blocks of {self.reader.block_bytes / 2**20:.3g} MiB"
+        return [
+            Solution(
+                point=Point(fit.w),
+                bounds=fit.bounds,
+                epochs=fit.visits / problem.n_rows,
+                seconds=self.seconds,
+                reason=fit.reason,
+                records=fit.records,
+                used=UsedSolvers((text,), by_auto=chosen is not solver),
+                t=fit.visits,
+            )
+            for fit in self.fits
+        ]
+
+    def _make_reader(self) -> BlockReader:
+        """Blocks that keep a fit within its memory, and a short one from reading more than it needs."""
+        dataset, dimension = self.dataset, self.problem.dimension
+        fixed = BASE_BYTES + 8 * VECTORS * len(self.listeners) * dimension
+        left = max(limit_of(dataset) - fixed, 0) // 4
+        steps = self.solver.max_steps
+        needed = BLOCK_BYTES if steps is None else dataset.nbytes * int(steps) // (8 * len(dataset))
+        size = min(max(left, SMALLEST_BLOCK), BLOCK_BYTES, max(needed, SMALLEST_BLOCK))
+        reader = BlockReader(dataset, size, self.bias)
+        if reader.block_bytes > left:
+            raise ValueError(
+                f"memory_limit={limit_of(dataset):,} is too small: weights of {dimension:,} features and the process "
+                f"itself take {fixed:,} bytes, and blocks of {reader.block_bytes:,} four times that; raise it to "
+                f"{fixed + 4 * reader.block_bytes:,} or more"
+            )
+        return reader
+
+    def _run(self) -> None:
+        random, budget, solver = np.random.default_rng(self.seed), self.budget, self.solver
+        n_rows = self.problem.n_rows
+        steps = budget.max_iter * n_rows if solver.max_steps is None else int(solver.max_steps)
+        made = 0
+        working = list(self.fits)
+        while working:
+            for fit in working:
+                fit.learner.begin_epoch()
+            for block in self.reader.epoch(random):
+                order = random.permutation(len(block)).astype(np.uint32)[: steps - made]
+                targets, weights = self.encode(block)
+                for number, fit in enumerate(self.fits):
+                    if not fit.reason:
+                        run = self._make_run(fit.progress, self.limit, made)
+                        fit.learner.learn(block, targets[number], weights, order, run)
+                        fit.visits += len(order)
+                made += len(order)
+                if made >= steps or self.seconds >= self.limit:
+                    break
+            out_of_time = self.seconds >= self.limit
+            last = made >= steps or out_of_time
+            due = [fit for fit in working if fit.end_epoch() or last]
+            if needs_no_pass(solver):
+                due = working if last else []
+                for fit in due:
+                    w = fit.learner.begin_check().w
+                    fit.check(fit.learner.free_bound(), w, self.seconds, made / n_rows)
+            elif due:
+                self._check(due, made / n_rows)
             for fit in due:
-                w, seconds = fit.learner.begin_check().w, clock.now() - started
-                fit.check(fit.learner.free_bound(), w, seconds, made / n_rows)
-        else:
-            _check(reader, due, fits, encode, problem, started, made / n_rows)
-        for fit in due:
-            if budget.tol > 0 and fit.bounds.gap <= budget.tol:
-                fit.reason = "tol"
-            elif last:
-                fit.reason = "max_time" if out_of_time else solver.budget_reason
-            elif budget.tol > 0 and fit.bounds.mostly_rounding:
-                fit.reason = "precision"
-        working = [fit for fit in working if not fit.reason]
+                if budget.tol > 0 and fit.bounds.gap <= budget.tol:
+                    fit.reason = "tol"
+                elif last:
+                    fit.reason = "max_time" if out_of_time else solver.budget_reason
+                elif budget.tol > 0 and fit.bounds.mostly_rounding:
+                    fit.reason = "precision"
+            working = [fit for fit in working if not fit.reason]
 
+    def _check(self, due: list[Fit], epoch: float) -> None:
+        """Exact bounds, by a pass over all rows."""
+        checks = [fit.learner.begin_check() for fit in due]
+        numbers = [self.fits.index(fit) for fit in due]
+        for block in self.reader.in_order():
+            targets, weights = self.encode(block)
+            for fit, number, check in zip(due, numbers, checks, strict=True):
+                run = self._make_run(fit.progress, np.inf, 0)
+                fit.learner.measure(check, block, self.problem.core(block.rows, targets[number], weights), run)
+        for fit, check in zip(due, checks, strict=True):
+            fit.check(check.primal.best(fit.learner.bound(check)), check.w, self.seconds, epoch)
 
-def _check(
-    reader: BlockReader,
-    due: list[Fit],
-    fits: list[Fit],
-    encode: Encoder,
-    problem: BlocksProblem,
-    started: float,
-    epoch: float,
-) -> None:
-    """Exact bounds, by a pass over all rows."""
-    if not due:
-        return
-    checks = [fit.learner.begin_check() for fit in due]
-    numbers = [fits.index(fit) for fit in due]
-    for block in reader.in_order():
-        targets, weights = encode(block)
-        for fit, number, check in zip(due, numbers, checks, strict=True):
-            run = _make_run(fit.progress, started, np.inf, 0, problem.n_rows)
-            fit.learner.measure(check, block, problem.core(block.rows, targets[number], weights), run)
-    for fit, check in zip(due, checks, strict=True):
-        found = check.primal.best(fit.learner.bound(check))
-        fit.check(found, check.w, clock.now() - started, epoch)
+    def _make_run(self, progress: Progress, limit: float, made: int) -> native.Run:
+        def progressed(_: float, seconds: float) -> None:
+            progress.progressed(made / self.problem.n_rows, seconds)
 
-
-def _make_run(progress: Progress, started: float, limit: float, made: int, n_rows: int) -> native.Run:
-    def progressed(_: float, seconds: float) -> None:
-        progress.progressed(made / n_rows, seconds)
-
-    elapsed = clock.now() - started
-    return native.Run(n_jobs=1, elapsed=elapsed, max_seconds=limit, progress=progressed, clock=clock.replaced())
+        return native.Run(
+            n_jobs=1, elapsed=self.seconds, max_seconds=limit, progress=progressed, clock=clock.replaced()
+        )
