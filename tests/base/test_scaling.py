@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import LinearSVC
-from pegasos.base.scaling import column_sizes, scale_columns
+from pegasos.base.scaling import column_sizes, describe_sizes, scale_columns
 from pegasos.solvers import SOLVERS
 
 X, Y = make_classification(300, 9, n_informative=6, flip_y=0.05, random_state=0)
@@ -37,6 +37,14 @@ def test_sizes(dtype, monkeypatch):
         weighted = column_sizes(rows, np.array([1.0, 1.0, 3.0]))
         np.testing.assert_allclose(weighted, column_sizes(rows[[0, 1, 2, 2, 2]]), rtol=1e-12)
         np.testing.assert_allclose(column_sizes(sp.csr_array(rows), np.array([1.0, 1.0, 3.0])), weighted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+def test_a_word_on_sizes_takes_some_of_the_rows(storage, monkeypatch):
+    rows = storage(X * UNITS)
+    monkeypatch.setattr("pegasos.base.scaling.LOOKED_AT", 500)
+    rows[1] *= 1e300  # which is passed over
+    assert re.match(r"Columns differ in size by a factor of (9e\+11|1e\+12)", describe_sizes(rows, None))
 
 
 def test_sizes_of_extreme_numbers():

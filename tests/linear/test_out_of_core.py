@@ -3,12 +3,15 @@
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone, is_regressor
+from sklearn.exceptions import ConvergenceWarning
 
-from pegasos import SVC, LinearSVC, LinearSVR
+from pegasos import SVC, LinearSVC, LinearSVCCV, LinearSVR
 from pegasos.base.parameters import loss_parameter
 from pegasos.datasets import make_text
 from pegasos.io import DatasetWriter, load_model, open_dataset, save_model, write_dataset
@@ -415,3 +418,25 @@ def test_no_epochs_without_use(tmp_path):
     found = LinearSVC(C=0.1, tol=1e-16, max_iter=10**5, random_state=0).fit(dataset).certificate_
     assert found.reason == "precision"
     assert found.gap <= 1e-9
+
+
+@pytest.mark.parametrize("estimator", [LinearSVC(max_iter=2), LinearSVR(max_iter=2), LinearSVCCV(Cs=2, cv=2)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_score_of_a_data_set(tmp_path, estimator, weighted):
+    X, y = dense()
+    words = y if is_regressor(estimator) else np.array(["no", "yes"])[y]
+    weights = np.random.default_rng(0).random(len(y)) if weighted else None
+    dataset = write_dataset(tmp_path / "a.ds", X, words, weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = clone(estimator).fit(dataset)
+    assert model.score(dataset) == model.score(X, words, weights)
+    with pytest.raises(ValueError, match="beside a data set"):
+        model.score(dataset, words)
+
+
+def test_kernels_score_no_data_set(tmp_path):
+    dataset = write_dataset(tmp_path / "a.ds", *dense(60))
+    model = SVC().fit(dataset.X, dataset.y)
+    with pytest.raises(TypeError, match=r"score\(dataset.X, dataset.y\)"):
+        model.score(dataset)

@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pegasos
 from pegasos import LinearSVC, LinearSVCCV
+from pegasos.base import clock
 from pegasos.certificate import relative_gap
 from pegasos.datasets import make_text
 from pegasos.reference import objective
@@ -287,6 +288,26 @@ class TestCrossValidation:
         with pytest.raises(KeyboardInterrupt):
             fit_cv(rows, y, Cs=[1e4], tol=1e-12, max_iter=10**8, n_jobs=n_jobs)
         assert threading.active_count() < 4
+
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    def test_max_time_is_for_the_whole_call(self, ticks, n_jobs):
+        before = clock.now()
+        with pytest.warns(ConvergenceWarning):
+            clf = fit_cv(Cs=5, cv=4, solver="pegasos", tol=1e-15, max_iter=10**9, max_time=5.0, n_jobs=n_jobs)
+        assert 4.5 < clock.now() - before < 5.5
+        assert clf.certificate_.reason == "max_time"
+        assert n_jobs == 2 or not np.isnan(clf.scores_).any()  # two threads look at one clock, now one, now the other
+
+    def test_a_short_max_time_leaves_out_fits(self, ticks):
+        before = clock.now()
+        with pytest.warns(ConvergenceWarning, match=r"max_time=0.05 left no time for 1\d of 20 fits"):
+            clf = fit_cv(Cs=5, cv=4, tol=0, max_iter=10**9, max_time=0.05)
+        assert clock.now() - before < 0.5
+        assert not np.isnan(clf.scores_[0, 0])  # of one there always is
+        assert np.isnan(clf.scores_).any()
+        assert clf.C_ in clf.Cs_[~np.isnan(clf.scores_).all(axis=0)]
+        assert [len(fold) for fold in clf.certificates_] == (~np.isnan(clf.scores_)).sum(axis=1).tolist()
+        assert clf.predict(X).shape == Y.shape
 
     def test_scores_that_are_no_numbers(self):
         with pytest.raises(ValueError, match="gave NaN for every C"):

@@ -129,6 +129,14 @@ class Machine(Common, BaseEstimator):
         """Fit to a data set on disk."""
         raise TypeError(f"{type(self).__name__} takes no data set on disk; pass its X and y: fit(dataset.X, dataset.y)")
 
+    def _examples_to_score(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """The arguments of `score`; a data set on disk brings its own labels and weights along."""
+        if isinstance(X, Dataset):
+            raise TypeError(
+                f"{type(self).__name__} takes no data set on disk; pass its X and y: score(dataset.X, dataset.y)"
+            )
+        return X, y, sample_weight
+
     def _last_fit(self) -> Any:
         """What a fit can continue, None where there is nothing."""
         raise NotImplementedError
@@ -262,6 +270,13 @@ class Classifier(HeldOut, ClassWeight, ClassifierMixin):
     #: What to use where the labels are numbers that are not classes.
     regressor: ClassVar[str]
 
+    def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+        """The share of the examples X with labels y that are predicted right; X is what `predict` takes.
+
+        A data set on disk has labels and weights of its own.
+        """
+        return float(super().score(*self._examples_to_score(X, y, sample_weight)))
+
     def _check_continued(self, data: Data) -> None:
         if not np.array_equal(data.classes, self.classes_):
             raise ValueError(
@@ -298,6 +313,13 @@ class Classifier(HeldOut, ClassWeight, ClassifierMixin):
 
 class Regressor(RegressorMixin):
     """Targets."""
+
+    def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+        """The coefficient of determination R^2 of what is predicted of X against y; X is what `predict` takes.
+
+        A data set on disk has targets and weights of its own.
+        """
+        return float(super().score(*self._examples_to_score(X, y, sample_weight)))
 
     def _validate(self, *arrays: Any, **options: Any) -> Any:
         numeric = {"y_numeric": True} if len(arrays) > 1 else {}

@@ -15,6 +15,9 @@ SMALLEST, LARGEST = 1e-140, 1e140
 #: Columns whose sizes differ by more than this are worth a word when a fit fell short.
 SPREAD = 1e4
 
+#: Entries that are looked at for it, about.
+LOOKED_AT = 1 << 20
+
 #: Columns named in a warning.
 NAMED = 5
 
@@ -79,7 +82,8 @@ def divide_columns(X: Any, sizes: NDArray[np.float64]) -> Any:
 
 def describe_sizes(X: Any, names: NDArray[Any] | None) -> str:
     """A sentence on the columns whose size is farthest from the usual, where sizes differ much; "" where not."""
-    sizes = column_sizes(X)
+    entries = X.nnz if sp.issparse(X) else X.size
+    sizes = column_sizes(X[:: max(1, entries // LOOKED_AT)])  # of some rows, where there are many: the fit is over
     used = np.flatnonzero(sizes)
     if len(used) == 0 or sizes[used].max() <= SPREAD * sizes[used].min():
         return ""

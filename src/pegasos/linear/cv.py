@@ -2,21 +2,24 @@
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 
 from pegasos._config import count_threads
 from pegasos.base import clock
 from pegasos.base.estimator import Data, at_once, copy_results
 from pegasos.base.options import Choice, Option, check_options, names
+from pegasos.base.outcome import Budget
 from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import Progress
-from pegasos.base.threads import run_all
+from pegasos.base.threads import TimeShare, run_all
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.machine import take_all
 from pegasos.linear.path import Fitted, PathParameters, as_path, follow, make_grid, two_classes, warn_of_shortfall
@@ -25,7 +28,7 @@ from pegasos.solvers import Solver
 
 
 class Fold(NamedTuple):
-    """One fold: what was found for each C, and its score on the examples held out."""
+    """One fold: what was found for each C that there was time for, and its score on the examples held out."""
 
     points: list[Fitted]
     scores: NDArray[np.float64]
@@ -76,7 +79,8 @@ class LinearSVCCV(CVParameters, ClassifierMixin, BaseEstimator):
         `LinearSVC` would choose, or one with ``n_jobs=1``.
     loss, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, class_weight, \
 random_state, verbose
-        As in `LinearSVC`; budgets are for each fit. `verbose` reports on the last.
+        As in `LinearSVC`. `max_iter` is for each fit, `max_time` for the whole call: the folds and the last fit have
+        like shares of it, and the scores of fits without time for them are NaN. `verbose` reports on the last fit.
 
     Attributes
     ----------
@@ -89,7 +93,7 @@ random_state, verbose
     mean_score_, standard_error_ : ndarray of shape (n_Cs,)
         The mean over the folds, and its standard error.
     certificates_ : tuple of n_folds tuples of n_Cs Certificate
-        The certificates behind the scores.
+        The certificates behind the scores; where `max_time` was too short, of the first values of C only.
     best_estimator_ : LinearSVC
         The last fit.
     coef_, intercept_, classes_, certificate_, history_, n_iter_, scale_
@@ -123,24 +127,37 @@ random_state, verbose
 
         X may be a data set on disk, which is mapped into memory whole.
         """
+        started = clock.now()
         if isinstance(X, Dataset):
             X, y, sample_weight = take_all(X, y, sample_weight)
         solver, grid = self.check_parameters(), make_grid(self.Cs)
         one_thread = self._make_svc(n_jobs=1)
         data = two_classes(one_thread._accept(X, y, sample_weight))
         seed = one_thread._seed()
-        work = functools.partial(_fit_fold, one_thread, solver, self._scorer(), data, grid, seed)
-        works = [(functools.partial(work, *split), Progress()) for split in self._splits(data, groups)]
-        folds = run_all(works, count_threads(self.n_jobs) or 1)
+        splits, n_jobs = self._splits(data, groups), count_threads(self.n_jobs) or 1
+        share = _share(self.max_time, len(splits), n_jobs)
+        work = functools.partial(_fit_fold, one_thread, solver, self._scorer(), data, grid, seed, started, share)
+        works = [(functools.partial(work, number == 0, *split), Progress()) for number, split in enumerate(splits)]
+        folds = run_all(works, n_jobs)
         points = [point for fold in folds for point in fold.points]
         warn_of_shortfall(type(self).__name__, one_thread, points, data.X, stacklevel=4)
+        left_out = len(folds) * len(grid) - len(points)
+        if left_out:
+            text = (
+                f"{type(self).__name__}: max_time={self.max_time:g} left no time for {left_out} of "
+                f"{len(folds) * len(grid)} fits; raise max_time or tol, or take fewer Cs or folds"
+            )
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
         scores = np.array([fold.scores for fold in folds])
         spread = scores.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(grid))
         mean, error = scores.mean(axis=0), spread / np.sqrt(len(folds))
+        if left_out and np.isnan(mean).all():  # no C has been in all folds: what is known of each must do
+            known = ~np.isnan(scores)
+            mean = np.where(known, scores, 0).sum(axis=0) / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
         C = float(grid[self._choose(mean, error)])
         best = self._make_svc(C=C, n_jobs=1 if self.n_jobs == 1 else None)
         copy_results(one_thread, best)  # those of validation
-        best._fit(data, solver, seed, None, clock.now())
+        best._fit(data, solver, seed, None, started)
         copy_results(best, self)
         self.best_estimator_, self.C_, self.Cs_ = best, C, grid
         self.scores_, self.mean_score_, self.standard_error_ = scores, mean, error
@@ -165,8 +182,9 @@ random_state, verbose
         """``predict_log_proba(X)``: the logarithms of `predict_proba`."""
         return self._held().predict_log_proba
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """What `scoring` says of the predictions; the accuracy where it is None."""
+    def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+        """What `scoring` says of the predictions; the accuracy where it is None. X may be a data set on disk."""
+        X, y, sample_weight = self._held()._examples_to_score(X, y, sample_weight)
         if self.scoring is None:
             return self._held().score(X, y, sample_weight)
         return _call_scorer(self._scorer(), self._held(), X, y, sample_weight)
@@ -219,6 +237,12 @@ random_state, verbose
         return tags
 
 
+def _share(max_time: float | None, n_folds: int, n_jobs: int) -> TimeShare:
+    """The time of the folds, of which the last fit is as good as one more."""
+    turns = -(-n_folds // n_jobs)
+    return TimeShare(None if max_time is None else max_time * turns / (turns + 1), n_folds, n_jobs)
+
+
 def _fit_fold(
     svc: LinearSVC,
     solver: Solver,
@@ -226,12 +250,30 @@ def _fit_fold(
     data: Data,
     grid: NDArray[np.float64],
     seed: int,
+    started: float,
+    share: TimeShare,
+    always: bool,
     train: Any,
     test: Any,
     progress: Progress,
 ) -> Fold:
-    """The path on the examples to train on, and its scores on those held out."""
-    points = list(follow(svc, solver, svc._hand_over(data.take(train)), grid, seed, progress))
+    """The path on the examples to train on, and its scores on those held out; `always` that of the first C at least."""
+    limit = share.limit(clock.now() - started)
+    turns = TimeShare(limit, len(grid), 1)
+
+    def next_budget() -> Budget | None:
+        elapsed = clock.now() - started
+        if limit is not None and elapsed >= limit and not (always and turns.waiting == len(grid)):
+            return None
+        own = turns.limit(elapsed)
+        return replace(svc._budget(), max_time=None if own is None else own - elapsed)
+
+    points = []
+    if always or limit is None or clock.now() - started < limit:
+        examples = svc._hand_over(data.take(train))
+        points = list(follow(svc, solver, examples, grid, seed, progress, next_budget))
+    if not points:
+        return Fold([], np.full(len(grid), np.nan))
     held_out = data.take(test)
     decisions = as_path(points, data.classes).decision_function(held_out.X)
     scores = []
@@ -243,7 +285,7 @@ def _fit_fold(
         fitted.certificate_ = point.certificate
         fitted._held_out, fitted._decisions = held_out.X, column
         scores.append(_call_scorer(scorer, fitted, held_out.X, held_out.y, held_out.sample_weight))
-    return Fold(points, np.array(scores))
+    return Fold(points, np.append(scores, np.full(len(grid) - len(points), np.nan)))
 
 
 def _call_scorer(scorer: Callable[..., float], fitted: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> float:

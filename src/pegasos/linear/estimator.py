@@ -24,7 +24,7 @@ from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_u
 from pegasos.certificate import Certificate
 from pegasos.io._csr import canonical
 from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.machine import fit_dataset
+from pegasos.linear.out_of_core.machine import fit_dataset, take_all
 from pegasos.linear.parameters import KindOfIntercept
 from pegasos.problems.linear import Examples, JointProblem, LinearProblem
 from pegasos.solvers import SOLVERS, Solver
@@ -85,6 +85,9 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
 
     def _fit_dataset(self, dataset: Dataset, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         return fit_dataset(self, dataset, y, sample_weight)
+
+    def _examples_to_score(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        return take_all(X, y, sample_weight) if isinstance(X, Dataset) else (X, y, sample_weight)
 
     def _refuse_combinations(self, solver: Solver) -> None:
         joint = getattr(self, "multi_class", "ovr") == "joint"

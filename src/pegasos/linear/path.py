@@ -1,7 +1,7 @@
 """Many values of C: a path of fits, each from the dual point of the last."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import type_of_target
 
 from pegasos.base.estimator import Data
-from pegasos.base.outcome import check_finite
+from pegasos.base.outcome import Budget, check_finite
 from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameters, refuse_unknown
 from pegasos.base.progress import Progress, listening
 from pegasos.certificate import Certificate
@@ -111,7 +111,7 @@ def path(
     grid, solver = make_grid(Cs), svc.check_parameters()
     data = two_classes(svc._accept(X, y, sample_weight))
     with listening(svc.verbose) as progress:
-        points = list(follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress))
+        points = list(follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress, svc._budget))
     warn_of_shortfall("path", svc, points, data.X, stacklevel=3)
     return as_path(points, data.classes)
 
@@ -153,14 +153,23 @@ class Fitted(NamedTuple):
 
 
 def follow(
-    svc: LinearSVC, solver: Solver, examples: Examples, grid: Iterable[float], seed: int, progress: Progress
+    svc: LinearSVC,
+    solver: Solver,
+    examples: Examples,
+    grid: Iterable[float],
+    seed: int,
+    progress: Progress,
+    next_budget: Callable[[], Budget | None],
 ) -> Iterator[Fitted]:
     """Solve for each C in turn, from the dual point of the last. Its variables are shares of their bounds C s_i: they
-    are feasible for any C, and those at a bound stay there."""
+    are feasible for any C, and those at a bound stay there. Without a budget for the next C it ends."""
     start = None
     for C in grid:
+        budget = next_budget()
+        if budget is None:
+            return
         problem = examples.problem(float(C))
-        solution = check_finite(solver.solve(problem, svc._budget(), seed, start, progress), problem)
+        solution = check_finite(solver.solve(problem, budget, seed, start, progress), problem)
         start, certificate = solution.start, solution.certificate(svc.tol, svc.scale is not None)
         yield Fitted(problem.C, problem.largest_norm, *examples.weights(solution.point.w), certificate)
 

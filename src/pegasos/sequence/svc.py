@@ -20,7 +20,7 @@ from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import listening
 from pegasos.base.rows import check_rows
 from pegasos.base.solver import WARM_START, refuse_unsupported
-from pegasos.base.validation import check_cost, check_weights, sum_weights
+from pegasos.base.validation import check_cost, sum_weights
 from pegasos.certificate import History
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.sequence.input import Encoder, Labels, Sequences, encode_labels, look_up_labels, take_labels
@@ -411,6 +411,13 @@ def _find_forbidden(
 def _check_weights(sample_weight: ArrayLike | None, n_sequences: int) -> Floats:
     if n_sequences == 0:
         raise ValueError("X has no sequences; give at least one")
-    weights = np.ones(n_sequences) if sample_weight is None else check_weights(sample_weight, np.empty(n_sequences))
+    weights = np.ones(n_sequences) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_sequences,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}; give one weight for each of {n_sequences} sequences"
+        )
+    wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if len(wrong):
+        raise ValueError(f"sample_weight[{wrong[0]}]={weights[wrong[0]]}: weights must be finite and not negative")
     sum_weights(weights)
     return weights
