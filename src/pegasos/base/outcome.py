@@ -1,8 +1,8 @@
-"""How long a solver may work, where it starts and what it found."""
+"""What a solver is given, how long it may work, where it starts and what it found."""
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,24 @@ from pegasos.base.bounds import Bounds
 from pegasos.certificate import Certificate, History, history_from_records
 
 P = TypeVar("P")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem(Generic[P]):
+    """Minimise ``1/2 ||w||^2 + C sum_i s_i loss_i(w)``, where what is found is a point of type P."""
+
+    #: What messages call problems of this kind.
+    label: ClassVar[str] = ""
+
+    n_rows: int  # examples, or sequences
+    C: float
+    total_weight: float  # sum_i s_i
+    loss: str
+
+    @property
+    def alpha(self) -> float:
+        """The papers' lambda."""
+        return 1 / (self.C * self.total_weight)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator, clone
 
 from pegasos._core import native
 from pegasos.base.options import Option, check_options
-from pegasos.base.outcome import Budget, Point, Solution, Start
-from pegasos.base.problem import Problem
+from pegasos.base.outcome import Budget, Point, Problem, Solution, Start
 from pegasos.base.progress import Progress, make_run
 
 P = TypeVar("P")

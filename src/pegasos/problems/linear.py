@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.outcome import Point, Start
-from pegasos.base.problem import Problem
+from pegasos.base.outcome import Point, Problem, Start
 
 #: The losses that have a form for all classes together.
 JOINT_LOSSES = ("hinge", "log_loss")

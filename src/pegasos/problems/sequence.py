@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.problem import Problem
+from pegasos.base.outcome import Problem
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.outcome import Point
-from pegasos.base.problem import Problem
+from pegasos.base.outcome import Point, Problem
 from pegasos.base.validation import class_weights
 
 
