@@ -46,8 +46,8 @@ def called(cls: type[Solver]) -> str:
 
 
 def page(cls: type[Solver], folder: str) -> str:
-    module = cls.__module__.rpartition(".")[2].replace("_", "-")
-    return f"[{called(cls)}]({folder}{module}.md)"
+    page = cls.name if (ROOT / "docs" / "solvers" / f"{cls.name}.md").exists() else cls.name.partition("-")[0]
+    return f"[{called(cls)}]({folder}{page}.md)"
 
 
 def method(cls: type[Solver]) -> str:

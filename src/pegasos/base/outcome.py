@@ -151,6 +151,36 @@ class Solution(Generic[P]):
         )
 
 
+class Standing:
+    """Where a run that is driven from Python stands: the best weights and bounds so far, and how it got there."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows = n_rows
+        self.w: NDArray[np.float64] = np.empty(0)
+        self.bounds = Bounds()
+        self.records: list[list[float]] = []
+        self.reason = ""  # why it ended
+        self.visits = 0.0
+
+    @property
+    def epochs(self) -> float:
+        return self.visits / self.n_rows
+
+    def take(self, found: Bounds, w: NDArray[np.float64], seconds: float, best: bool = True) -> None:
+        """Take note of bounds; the best of each counts, unless the last w is wanted."""
+        if found.primal <= self.bounds.primal or not (best and self.records):
+            self.w = w
+        self.bounds = self.bounds.best(found)
+        if not best:
+            self.bounds = self.bounds._replace(primal=found.primal, above=found.above)
+        self.records.append([seconds, self.epochs, self.bounds.primal, self.bounds.dual])
+
+    def solution(self, seconds: float, used: UsedSolvers, q: NDArray[np.float64] | None = None) -> Solution[Point]:
+        """What was found."""
+        visits, point = round(self.visits), Point(self.w, q)
+        return Solution(point, self.bounds, self.epochs, seconds, self.reason, self.records, used, visits)
+
+
 def joined(first: Solution[Point], second: Solution[Point], best: bool = True) -> Solution[Point]:
     """Two runs as one: the best of the bounds, with the point that each belongs to, and both histories.
 

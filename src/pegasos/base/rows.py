@@ -53,6 +53,14 @@ def check_rows(
     return rows, facts
 
 
+def check_scores(X: Any, scores: Any) -> None:
+    """Raise a ValueError where scores of X are not finite. A row with an entry that is not finite has no finite score,
+    so a pass over X to find one is not needed."""
+    wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
+    if len(wrong):
+        explain_not_finite(X, int(wrong[0]))
+
+
 def explain_not_finite(X: Any, row: int) -> NoReturn:
     """Raise the error that says which entry of the row is not finite."""
     values = X[[row]].toarray()[0] if sp.issparse(X) else X[row]

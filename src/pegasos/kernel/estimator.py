@@ -19,7 +19,7 @@ from pegasos.base.options import ChoiceOrFunction, Integer, Number, NumberOrName
 from pegasos.base.outcome import Solution
 from pegasos.base.parameters import Budgets, Scaled, parameter, parameters
 from pegasos.base.progress import listening
-from pegasos.base.rows import check_rows, explain_not_finite
+from pegasos.base.rows import check_rows, check_scores
 from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns
 from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
 from pegasos.certificate import REASONS, Certificate
@@ -231,9 +231,7 @@ class KernelMachine(KernelParameters, Machine):
         groups, scores = self._groups(), np.empty((X.shape[0], len(self.intercept_)))
         for part in blocks(X):
             scores[part] = self._combine(kernel.decisions(support, groups, self._scaled(X[part]), n_jobs))
-        wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
-        if len(wrong):
-            explain_not_finite(X, int(wrong[0]))
+        check_scores(X, scores)
         return scores + self.intercept_
 
     def __sklearn_tags__(self) -> Any:

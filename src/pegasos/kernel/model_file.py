@@ -35,12 +35,7 @@ def _pack(model: SVC | SVR) -> tuple[Tensors, Header]:
     if model.scale_ is not None:
         tensors["scale"] = model.scale_
     if isinstance(kernel, PointKernel):
-        header["kernel"] |= {
-            "name": kernel.name,
-            "gamma": kernel.gamma,
-            "coef0": kernel.coef0,
-            "degree": kernel.degree,
-        }
+        header["kernel"] |= {"name": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
         header["kernel"]["differences"] = kernel.differences
         if kernel.layout.shift is not None:
             tensors["shift"] = kernel.layout.shift

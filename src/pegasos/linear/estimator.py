@@ -18,7 +18,7 @@ from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
 from pegasos.base.parameters import Scaled
 from pegasos.base.progress import Progress, listening
-from pegasos.base.rows import check_rows, explain_not_finite, make_rows
+from pegasos.base.rows import check_rows, check_scores, make_rows
 from pegasos.base.scaling import describe_sizes, scale_columns
 from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
 from pegasos.certificate import Certificate
@@ -214,10 +214,7 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
         weights = np.atleast_2d(self.coef_).T
         with np.errstate(invalid="ignore", over="ignore"):
             scores = np.asarray(safe_sparse_dot(X, weights, dense_output=True), dtype=np.float64)
-        # A row with an entry that is not finite has no finite score, so a pass over X to find one is not needed.
-        wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
-        if len(wrong):
-            explain_not_finite(X, wrong[0])
+        check_scores(X, scores)
         return scores + self.intercept_
 
     def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:

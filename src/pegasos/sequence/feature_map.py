@@ -32,7 +32,7 @@ from pegasos.base import clock
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
 from pegasos.base.estimator import at_once
 from pegasos.base.options import Option, check_options
-from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_finite
+from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers, check_finite
 from pegasos.base.parameters import Budgets, Penalty, Seeded, parameters
 from pegasos.base.progress import Progress, listening
 from pegasos.base.validation import check_cost, check_weights, sum_weights
@@ -268,45 +268,31 @@ def _solve(
     w = np.zeros(problem.features.shape[2])
     order = np.flatnonzero(problem.s)
     n = len(order)
-    records: list[list[float]] = []
-    visits, reason = 0, ""
-    bounds, best_w = Bounds(), w
-    while not reason:
+    state, visits = Standing(n), 0
+    while not state.reason:
         passes = [random.permutation(order) for _ in range(min(PASSES, n // len(order)))]
         moves = 0
         for i in np.concatenate(passes)[: budget.max_iter * n - visits].tolist():
             if clock.now() - started >= limit:
-                reason = "max_time"
+                state.reason = "max_time"
                 break
             moves += _ascend(problem, i, p[i], w)
             visits += 1
         p /= p.sum(axis=1, keepdims=True)
         w = problem.weights(p)  # afresh: the one kept up to date has errors of rounding
         found, gaps = problem.check(p, w)
-        if found.primal <= bounds.primal:
-            best_w = w.copy()
-        bounds = bounds.best(found)
         order = np.flatnonzero(gaps > 0.1 * gaps.mean())
-        seconds = clock.now() - started
-        records.append([seconds, visits / n, bounds.primal, bounds.dual])
-        progress.checked(*records[-1])
+        state.visits, seconds = visits, clock.now() - started
+        state.take(found, w.copy(), seconds)
+        progress.checked(*state.records[-1])
         exhausted = moves == 0 or len(order) == 0 or not math.isfinite(found.primal)
-        if budget.tol > 0 and bounds.gap <= budget.tol:
-            reason = "tol"
-        elif not reason and (exhausted or (budget.tol > 0 and bounds.mostly_rounding)):
-            reason = "precision"
-        elif not reason and visits >= budget.max_iter * n:
-            reason = "max_iter"
-    return Solution(
-        point=Point(best_w, p.ravel()),
-        bounds=bounds,
-        epochs=visits / n,
-        seconds=seconds,
-        reason=reason,
-        records=records,
-        used=UsedSolvers(("block-coordinate Frank-Wolfe in pairs",)),
-        t=visits,
-    )
+        if budget.tol > 0 and state.bounds.gap <= budget.tol:
+            state.reason = "tol"
+        elif not state.reason and (exhausted or (budget.tol > 0 and state.bounds.mostly_rounding)):
+            state.reason = "precision"
+        elif not state.reason and visits >= budget.max_iter * n:
+            state.reason = "max_iter"
+    return state.solution(seconds, UsedSolvers(("block-coordinate Frank-Wolfe in pairs",)), p.ravel())
 
 
 def _ascend(problem: _Problem, i: int, p: Floats, w: Floats) -> bool:

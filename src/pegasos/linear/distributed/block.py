@@ -4,6 +4,7 @@ import copy
 import threading
 import zlib
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -161,10 +162,9 @@ def survey(blocks: Sequence[Block], machine: Any) -> list[Survey]:
 
 def serve(blocks: Sequence[Block], message: Message) -> Reply:
     """What a worker does in a round: the one function that is run there."""
-    locks = [block._lock for block in blocks]
-    for lock in locks:
-        lock.acquire()
-    try:
+    with ExitStack() as stack:
+        for block in blocks:
+            stack.enter_context(block._lock)
         if message.expects is not None and any(block.stands != message.expects for block in blocks):
             return Reply(stale=True)
         new = tuple(block.survey(message.plan.machine) for block in blocks if block.stands is None)
@@ -172,9 +172,6 @@ def serve(blocks: Sequence[Block], message: Message) -> Reply:
             block.stands = message.becomes
         held = [(block, examples) for block in blocks if (examples := block.examples(message.plan)) is not None]
         return Reply(tuple(_follow(held, message, order) for order in message.orders), surveys=new)
-    finally:
-        for lock in locks:
-            lock.release()
 
 
 def _follow(held: list[tuple[Block, Examples]], message: Message, order: Order) -> Visited | Measured:

@@ -120,7 +120,7 @@ class Drive:
 
     def _make_rounds(self) -> None:
         fresh, in_a_row = True, 0
-        while any(not ascent.done for ascent in self.ascents):
+        while any(not ascent.reason for ascent in self.ascents):
             try:
                 if fresh:
                     self._synchronise()
@@ -139,7 +139,7 @@ class Drive:
         """Make the driver's vectors what the dual variables amount to, whatever happened to some of them."""
         n_workers, turns, begins = len(self.group), self._choose_turns(), self.stands == 0
         for ascent in self.ascents:
-            if not ascent.done:
+            if not ascent.reason:
                 ascent.turns = turns
                 ascent.join(n_workers)
         # At the beginning all is zero; later it is measured, and where does not matter.
@@ -151,12 +151,12 @@ class Drive:
             for survey in reply.surveys:
                 check_same(known[survey.number], survey)
         for number, ascent in enumerate(self.ascents):
-            if not (begins or ascent.done):
+            if not (begins or ascent.reason):
                 ascent.set_point([cast(Measured, reply.answers[number]) for reply in replies])
 
     def _round(self) -> None:
         """One round of all problems that are not done."""
-        active = [ascent for ascent in self.ascents if not ascent.done]
+        active = [ascent for ascent in self.ascents if not ascent.reason]
         for ascent in active:
             ascent.due = ascent.due or self._out_of_budget(ascent) != ""
         measured = [ascent.due for ascent in active]
@@ -167,11 +167,9 @@ class Drive:
             if measured[number]:
                 ascent.take_measures(cast(list[Measured], answers), self.seconds)
                 progress.checked(self.seconds, ascent.epochs, ascent.bounds.primal, ascent.bounds.dual)
-                reason = self._out_of_budget(ascent)
+                ascent.reason = ascent.reason or self._out_of_budget(ascent)
                 if self.budget.tol > 0 and ascent.bounds.mostly_rounding:
-                    reason = reason or "precision"
-                if not ascent.done and reason:
-                    ascent.done, ascent.reason = True, reason
+                    ascent.reason = ascent.reason or "precision"
             else:
                 ascent.take_visits(cast(list[Visited], answers))
                 progress.progressed(ascent.epochs, self.seconds)
@@ -219,16 +217,7 @@ class Drive:
             f"SDCA in {self.tally.rounds} rounds of {len(self.group)} workers, {ascent.turns / TURNS:g} epochs and "
             f"{per_round:,.0f} bytes each"
         )
-        return Solution(
-            point=Point(ascent.w),
-            bounds=ascent.bounds,
-            epochs=ascent.epochs,
-            seconds=self.seconds,
-            reason=ascent.reason,
-            records=ascent.records,
-            used=UsedSolvers((text,)),
-            t=round(ascent.visits),
-        )
+        return ascent.solution(self.seconds, UsedSolvers((text,)))
 
 
 def store(machine: Any, plan: Plan, found: Sequence[Solution[Point]]) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.bounds import Bounds
-from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers
+from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers
 from pegasos.base.progress import Progress
 from pegasos.io.dataset import Dataset, available_memory
 from pegasos.linear.out_of_core.blocks import BlockReader
@@ -47,19 +47,16 @@ def fits_in_memory(dataset: Dataset, n_parts: int) -> bool:
     return BASE_BYTES + dataset.nbytes + ROW_BYTES * len(dataset) + vectors <= limit_of(dataset)
 
 
-class Fit:
+class Fit(Standing):
     """One problem's progress."""
 
-    def __init__(self, learner: BlockLearner, progress: Progress, tol: float, best: bool = True) -> None:
+    def __init__(self, learner: BlockLearner, progress: Progress, n_rows: int, tol: float, best: bool = True) -> None:
+        super().__init__(n_rows)
         self.learner, self.progress = learner, progress
         # A check reads all data once more, so that the gap is expected as it was met.
         self.checks = native.Checks(tol, usual=1.2, aged=False)
         self.best = best  # of what was checked is wanted, not the last
         self.bounds = Bounds(dual=0.0)
-        self.w: NDArray[np.float64] = np.empty(0)
-        self.records: list[list[float]] = []
-        self.reason = ""
-        self.visits = 0
 
     def end_epoch(self) -> bool:
         """Whether a check is worth a pass."""
@@ -68,17 +65,12 @@ class Fit:
         self.checks.met(primal - dual)
         return self.checks.due(dual)
 
-    def check(self, found: Bounds, w: NDArray[np.float64], seconds: float, epoch: float) -> None:
-        """Take note of bounds; the best of each counts, unless the last w is wanted."""
+    def check(self, found: Bounds, w: NDArray[np.float64], seconds: float) -> None:
+        """Take note of bounds, and tell of them."""
         if found.primal < np.inf:
             self.checks.found(found.primal - found.dual)
-        if found.primal <= self.bounds.primal or not (self.best and self.records):
-            self.w = w
-        self.bounds = self.bounds.best(found)
-        if not self.best:
-            self.bounds = self.bounds._replace(primal=found.primal, above=found.above)
-        self.records.append([seconds, epoch, self.bounds.primal, self.bounds.dual])
-        self.progress.checked(seconds, epoch, self.bounds.primal, self.bounds.dual)
+        self.take(found, w, seconds, self.best)
+        self.progress.checked(*self.records[-1])
 
 
 @dataclass
@@ -111,26 +103,15 @@ class FitByBlocks:
             for _ in self.listeners:
                 learners.append(solver.learner(problem))
             best, tol = getattr(solver, "returns_best", True), self.budget.tol
-            self.fits = [Fit(*pair, tol, best) for pair in zip(learners, self.listeners, strict=True)]
+            self.fits = [Fit(*pair, problem.n_rows, tol, best) for pair in zip(learners, self.listeners, strict=True)]
             self._run()
         finally:
             for learner in learners:
                 learner.close()
         chosen = solver.chosen_for(BlocksProblem)
         text = f"{chosen.describe()} by blocks of {self.reader.block_bytes / 2**20:.3g} MiB"
-        return [
-            Solution(
-                point=Point(fit.w),
-                bounds=fit.bounds,
-                epochs=fit.visits / problem.n_rows,
-                seconds=self.seconds,
-                reason=fit.reason,
-                records=fit.records,
-                used=UsedSolvers((text,), by_auto=chosen is not solver),
-                t=fit.visits,
-            )
-            for fit in self.fits
-        ]
+        used = UsedSolvers((text,), by_auto=chosen is not solver)
+        return [fit.solution(self.seconds, used) for fit in self.fits]
 
     def _make_reader(self) -> BlockReader:
         """Blocks that keep a fit within its memory, and a short one from reading more than it needs."""
@@ -176,9 +157,9 @@ class FitByBlocks:
                 due = working if last else []
                 for fit in due:
                     w = fit.learner.begin_check().w
-                    fit.check(fit.learner.free_bound(), w, self.seconds, made / n_rows)
+                    fit.check(fit.learner.free_bound(), w, self.seconds)
             elif due:
-                self._check(due, made / n_rows)
+                self._check(due)
             for fit in due:
                 if budget.tol > 0 and fit.bounds.gap <= budget.tol:
                     fit.reason = "tol"
@@ -188,7 +169,7 @@ class FitByBlocks:
                     fit.reason = "precision"
             working = [fit for fit in working if not fit.reason]
 
-    def _check(self, due: list[Fit], epoch: float) -> None:
+    def _check(self, due: list[Fit]) -> None:
         """Exact bounds, by a pass over all rows."""
         checks = [fit.learner.begin_check() for fit in due]
         numbers = [self.fits.index(fit) for fit in due]
@@ -198,7 +179,7 @@ class FitByBlocks:
                 run = self._make_run(fit.progress, np.inf, 0)
                 fit.learner.measure(check, block, self.problem.core(block.rows, targets[number], weights), run)
         for fit, check in zip(due, checks, strict=True):
-            fit.check(check.primal.best(fit.learner.bound(check)), check.w, self.seconds, epoch)
+            fit.check(check.primal.best(fit.learner.bound(check)), check.w, self.seconds)
 
     def _make_run(self, progress: Progress, limit: float, made: int) -> native.Run:
         def progressed(_: float, seconds: float) -> None:
