@@ -12,6 +12,7 @@ from pegasos.base.bounds import Bounds
 from pegasos.certificate import Certificate, History, history_from_records
 
 P = TypeVar("P")
+CoreRun = native.Solution | native.KernelSolution
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +94,7 @@ class Solution(Generic[P]):
 
     @classmethod
     def from_core(
-        cls,
-        run: native.Solution | native.KernelSolution,
-        point: P,
-        solver: str,
-        budget_reason: str = "max_iter",
-        n_iter: int | None = None,
+        cls, run: CoreRun, point: P, solver: str, budget_reason: str = "max_iter", n_iter: int | None = None
     ) -> Self:
         """What the core returned; `budget_reason` tells which budget it used up."""
         found = run.bounds

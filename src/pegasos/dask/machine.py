@@ -51,19 +51,11 @@ class DaskMachine(DaskParameters, BaseEstimator):
     bytes_per_round_: float
     recoveries_: int
     _held: Any
-    _client: Any = None
-
-    @property
-    def client(self) -> Any:
-        """The Dask client to fit with; None is the current one, as in `xgboost.dask`. It is not a parameter."""
-        return self._client
-
-    @client.setter
-    def client(self, client: Any) -> None:
-        self._client = client
+    #: The Dask client to fit with; None is the current one, as in `xgboost.dask`. It is not a parameter.
+    client: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_client"}
+        return {name: value for name, value in super().__getstate__().items() if name != "client"}
 
     @at_once
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -82,7 +74,7 @@ class DaskMachine(DaskParameters, BaseEstimator):
         machine = self._unfitted()
         machine.check_parameters()
         seed = self._seed()
-        with find_client(self._client) as client:
+        with find_client(self.client) as client:
             group = DaskGroup(client, split(X, y, sample_weight), float(self.timeout))
             try:
                 surveys = group.survey(machine)
@@ -129,7 +121,7 @@ class DaskMachine(DaskParameters, BaseEstimator):
         if not is_collection(X) and y is not None:
             return float(local.score(X, y, sample_weight))
         sums = [dask.delayed(self._score_sums)(local, *part) for part in split(X, y, sample_weight)]
-        with find_client(self._client) as client:
+        with find_client(self.client) as client:
             found = np.sum(client.gather(client.compute(sums)), axis=0)
         return self._score_from(found)
 

@@ -24,16 +24,6 @@ def dca(
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows x_i.
-    y : array of shape (m,)
-        Their labels, +1 or -1.
-    C : float
-        What a unit of loss costs.
-    sequence : array of shape (T,)
-        The row numbers in the order of visits.
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
     b : float, optional
         An intercept that stays as it is: margins are ``y_i (<w, x_i> + b)``.
     w : array of shape (d,), optional
@@ -82,8 +72,6 @@ def kernel_sdca(
 
     Parameters
     ----------
-    K : array of shape (m, m)
-        The kernel matrix of the examples.
     t, lo, hi : arrays of shape (n,)
         The variables' targets and bounds.
     row : array of shape (n,)

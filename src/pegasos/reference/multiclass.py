@@ -132,20 +132,12 @@ def joint_sdca(
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows x_i.
     y : array of shape (m,)
         Their classes.
-    C : float
-        What a unit of loss costs.
-    sequence : array of shape (T,)
-        The row numbers in the order of visits.
     loss : {"hinge", "log_loss"}
         l.
     cost : array of shape (K, K)
         What it costs to take a row of the class of the line for one of the class of the column.
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
 
     Yields
     ------
@@ -192,8 +184,6 @@ def joint_pegasos(
         As for :func:`joint_sdca`.
     lam : float
         λ; in terms of C, 1 / (C sum(s)).
-    batches : array of shape (T, k)
-        The row numbers of A_1, ..., A_T.
     project : bool
         Whether every step ends with the projection onto the ball of radius r, r^2 = C sum_i s_i l(0, y_i).
 

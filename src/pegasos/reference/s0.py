@@ -58,20 +58,8 @@ def descend(
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows x_i.
-    y : array of shape (m,)
-        Their labels, +1 or -1.
-    lam : float
-        λ.
-    batches : array of shape (T, k)
-        The row numbers of A_1, ..., A_T.
     eta : callable
         The step size of step t = 1, 2, ...
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
-    project : bool
-        Whether every step ends with the projection onto the ball of radius 1/sqrt(λ).
     w_1 : array of shape (d,), optional
         The first iterate; zero when not given.
     t_0 : int
@@ -120,21 +108,6 @@ def kernel_pegasos(
 
     Fig. 3 divides by λ t in the test for a loss; with t - 1 this is Fig. 1 in the space of the kernel, step by step
     (eq. 13). Batches, weights and the projection are as in :func:`pegasos`; the projection shrinks alpha.
-
-    Parameters
-    ----------
-    K : array of shape (m, m)
-        The kernel matrix.
-    y : array of shape (m,)
-        The labels, +1 or -1.
-    lam : float
-        λ.
-    batches : array of shape (T, k)
-        The row numbers of A_1, ..., A_T.
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
-    project : bool
-        Whether every step ends with the projection onto the ball of radius 1/sqrt(λ).
 
     Yields
     ------

@@ -40,8 +40,6 @@ def l_plus(P: float, square: float, lam: float, multiplicity: int) -> int:
         a_t · y_k - λ t.
     square : float
         ||y_k||^2, times the weight s_k where it has one.
-    lam : float
-        λ.
     multiplicity : int
         l.
 
@@ -80,16 +78,8 @@ def sgd_r(X: Floats, y: Floats, C: float, sequence: RowNumbers, *, s: Floats | N
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows.
-    y : array of shape (m,)
-        Their labels, +1 or -1.
-    C : float
-        What a unit of loss costs.
     sequence : array of shape (t_max,)
         The row numbers in the order of presentation.
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
 
     Yields
     ------

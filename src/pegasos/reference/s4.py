@@ -13,10 +13,6 @@ def perceptron(X: Floats, y: Floats, sequence: RowNumbers, *, s: Floats | None =
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows x_i.
-    y : array of shape (m,)
-        Their labels, +1 or -1.
     sequence : array of shape (T,)
         The row numbers in the order of visits: one pass for the online Perceptron, or several.
     s : array of shape (m,), optional
@@ -56,16 +52,8 @@ def norm_ball(X: Floats, y: Floats, B: float, batches: RowNumbers, *, s: Floats 
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows x_i.
-    y : array of shape (m,)
-        Their labels, +1 or -1.
     B : float
         The radius of the ball.
-    batches : array of shape (T, k)
-        The row numbers of each step.
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
 
     Yields
     ------
@@ -229,16 +217,10 @@ def sbp(
 
     Parameters
     ----------
-    K : array of shape (m, m)
-        The kernel matrix.
-    y : array of shape (m,)
-        The labels, +1 or -1.
     nu : float
         The mean slack allowed.
     proposals, uniforms : arrays of shape (N,)
         Rows proposed, and the numbers in [0, 1) that decide whether they are taken. The steps end with them.
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
     bias : bool
         Whether there is an intercept.
 
