@@ -13,8 +13,7 @@ from pegasos.base.parameters import loss_parameter
 from pegasos.linear.distributed.ascent import best_shares
 from pegasos.linear.distributed.block import Block, serve, survey
 from pegasos.linear.distributed.drive import Drive, LocalGroup, Lost
-from pegasos.linear.distributed.messages import Message, Order
-from pegasos.linear.distributed.plan import make_plan
+from pegasos.linear.distributed.plan import Message, Order, make_plan
 from pegasos.reference import losses
 from pegasos.solvers import SDCA
 

@@ -14,8 +14,7 @@ import distributed
 from pegasos.dask.client import Line
 from pegasos.linear.distributed.block import Block, serve, survey
 from pegasos.linear.distributed.drive import Lost
-from pegasos.linear.distributed.messages import Message, Reply
-from pegasos.linear.distributed.plan import Survey
+from pegasos.linear.distributed.plan import Message, Reply, Survey
 
 
 class DaskGroup:

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from pegasos._core import native
 from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal
 from pegasos.base.outcome import Standing, refuse_overflow, sizes
-from pegasos.linear.distributed.messages import Order, Visited
-from pegasos.linear.distributed.plan import Plan
+from pegasos.linear.distributed.plan import Order, Plan, Visited
 
 
 class Ascent(Standing):

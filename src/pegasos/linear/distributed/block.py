@@ -18,8 +18,7 @@ from pegasos.base.parameters import loss_parameter
 from pegasos.base.rows import check_rows
 from pegasos.base.validation import check_weights, number_labels
 from pegasos.io._csr import canonical
-from pegasos.linear.distributed.messages import TURNS, Message, Order, Reply, Visited
-from pegasos.linear.distributed.plan import Plan, Survey
+from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited
 from pegasos.problems.linear import Examples
 
 #: Neighbouring rows that are visited one after the other, where they are no more alike than others.

@@ -14,8 +14,7 @@ from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers
 from pegasos.base.progress import Progress
 from pegasos.linear.distributed.ascent import Ascent
 from pegasos.linear.distributed.block import Block, serve
-from pegasos.linear.distributed.messages import TURNS, Message, Order, Reply, Visited, payload
-from pegasos.linear.distributed.plan import Plan, Survey, check_same
+from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited, check_same, payload
 
 
 class Lost(Exception):
