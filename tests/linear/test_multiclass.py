@@ -265,9 +265,9 @@ WRONG = [
 class Everything(SDCA):
     """Knows all losses, and solves joint problems by scipy: what the estimator makes of a solver's answer."""
 
-    def _joint(self, problem, budget, seed, start, progress):
+    def _joint(self, problem, terms):
         rows, y, s, C, K, seen = problem.core
-        seen.append(start)
+        seen.append(terms.start)
 
         def objective(w):
             scores = rows @ w.reshape(-1, K)
