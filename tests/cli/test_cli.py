@@ -304,6 +304,7 @@ MISTAKES = {
     "predict --separator tab test.svm m": "--separator is for --task sequence; leave it out",
     "train --loss epsilon_insensitive train.svm": "must be one of hinge, squared_hinge, log_loss",
     "train --task regression --loss hinge train.svm": "must be one of epsilon_insensitive",
+    "train --solver pegasos --average random train.svm": "--average random: must be one of no, last, yes, suffix",
     "train --multi-class joint --solver norma train.svm": "norma does not support multi_class='joint'",
     "train --early-stopping train.svm": "auto does not support early_stopping=True",
     "train --cost bad.svm train.svm": "--cost bad.svm: could not convert string to float: '1:1'",

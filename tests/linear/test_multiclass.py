@@ -26,10 +26,9 @@ from pegasos import LinearSVC, LinearSVCCV, path
 from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Point, Solution, UsedSolvers
 from pegasos.base.rows import make_rows
-from pegasos.base.supports import Supports
+from pegasos.base.solver import Supports
 from pegasos.base.threads import run_all
-from pegasos.problems.joint import JointProblem
-from pegasos.problems.linear import Examples, LinearProblem
+from pegasos.problems.linear import Examples, JointProblem, LinearProblem
 from pegasos.solvers import SDCA, SOLVERS, InteriorPoint, Pegasos
 
 X, Y = make_classification(300, 8, n_informative=6, n_classes=4, flip_y=0.1, random_state=0)
@@ -269,9 +268,9 @@ WRONG = [
 class Everything(SDCA):
     """Knows all losses, and solves joint problems by scipy: what the estimator makes of a solver's answer."""
 
-    def _joint(self, problem, budget, seed, start, progress):
+    def _joint(self, problem, terms):
         rows, y, s, C, K, seen = problem.core
-        seen.append(start)
+        seen.append(terms.start)
 
         def objective(w):
             scores = rows @ w.reshape(-1, K)

@@ -32,8 +32,6 @@ from pegasos.base.validation import check_weights, class_weights, number_labels,
 from pegasos.certificate import REASONS, Certificate, History, join_parts
 from pegasos.io.dataset import Dataset
 
-__all__ = ["Classifier", "Common", "Data", "Machine", "Regressor", "at_once", "copy_results", "shortfall"]
-
 Estimator = TypeVar("Estimator")
 Arguments = ParamSpec("Arguments")
 
@@ -59,7 +57,7 @@ def at_once(
     """
 
     @functools.wraps(fit)
-    def run(self: Estimator, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
+    def run(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
         working = object.__new__(type(self))
         working.__dict__.update(self.__dict__)
         fit(working, *args, **kwargs)
@@ -176,8 +174,7 @@ class Machine(Common, Explained):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         try:
-            pair: tuple[Any, NDArray[Any]] = self._validate(X, y, order="C", accept_large_sparse=True, reset=reset)
-            return pair
+            return self._validate(X, y, order="C", accept_large_sparse=True, reset=reset)
         except ValueError as error:
             if reset or "feature" not in str(error):
                 raise

@@ -7,18 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "Accepted",
-    "Choice",
-    "ChoiceOrFunction",
-    "Flag",
-    "Integer",
-    "Number",
-    "NumberOrName",
-    "Option",
-    "check_options",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Option:

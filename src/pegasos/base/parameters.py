@@ -18,24 +18,6 @@ from sklearn.utils import check_random_state
 from pegasos.base.options import Accepted, Choice, Flag, Integer, Number, Option
 from pegasos.base.solver import Solver
 
-__all__ = [
-    "Budgets",
-    "ClassWeight",
-    "Explained",
-    "HeldOut",
-    "Intercept",
-    "MaxSteps",
-    "Method",
-    "Penalty",
-    "QuantileOfLoss",
-    "Scaled",
-    "Seeded",
-    "loss_parameter",
-    "parameter",
-    "parameters",
-    "refuse_unknown",
-]
-
 #: What an infinite C counts as: margins are then as good as hard.
 INFINITE_C = 1e10
 #: What -1 counts as in `max_iter`.
@@ -60,8 +42,7 @@ HABITS = {
 
 def parameter(default: Value, option: Option) -> Value:
     """A parameter with its default and what values it may have. Where these are the base's, give the default alone."""
-    made: Value = field(default=default, metadata={"option": option})
-    return made
+    return field(default=default, metadata={"option": option})
 
 
 @overload

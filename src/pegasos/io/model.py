@@ -17,8 +17,6 @@ from sklearn.base import is_regressor
 from pegasos.certificate import Certificate, History, history_from_records
 from pegasos.io._atomic import open_atomic
 
-__all__ = ["Features", "Header", "Kind", "Tensors", "load_model", "register", "save_model", "take"]
-
 FORMAT = "pegasos-model"
 VERSION = 1
 

@@ -1,6 +1,5 @@
 """What machines with a kernel share: the kernel matrix, the problems of a fit, decisions."""
 
-import functools
 import math
 import warnings
 from collections.abc import Sequence
@@ -15,18 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos._config import make_csr, usable_threads
 from pegasos.base import clock
-from pegasos.base.early_stopping import split
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.options import ChoiceOrFunction, Integer, Number, NumberOrName, names
 from pegasos.base.outcome import Solution
 from pegasos.base.parameters import Budgets, Penalty, Scaled, WithoutShrinking, parameter, parameters
-from pegasos.base.progress import Progress, make_progress
-from pegasos.base.rows import check_rows, explain_not_finite
+from pegasos.base.progress import listening
+from pegasos.base.rows import check_rows, check_scores
 from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns
-from pegasos.base.supports import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
-from pegasos.base.threads import TimeShare, run_all
+from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
 from pegasos.certificate import REASONS, Certificate
-from pegasos.kernel.fit import Part, PartFit
+from pegasos.kernel.fit import KernelFit, Part
 from pegasos.kernel.kernels import (
     KERNELS,
     CalledKernel,
@@ -43,9 +40,6 @@ from pegasos.kernel.kernels import (
 from pegasos.kernel.layout import blocks
 from pegasos.problems.kernel import KernelPoint, KernelProblem
 from pegasos.solvers import KERNEL_SOLVERS, Solver
-from pegasos.solvers.auto import ROWS_FOR_THREADS, Auto
-
-__all__ = ["KernelMachine", "Part"]
 
 #: Values of the kernel from which on decisions are worth threads that nobody asked for.
 VALUES_FOR_THREADS = 1_000_000
@@ -181,11 +175,8 @@ class KernelMachine(KernelParameters, Machine):
         if last is not None and last.shape != (len(parts), len(s)):
             last = None
 
-        progress = make_progress(self.verbose)
-        try:
-            solved = self._solve_all(parts, kernel, known, s, C, solver, seed, last, started, progress)
-        finally:
-            progress.close()
+        with listening(self.verbose) as progress:
+            solved = KernelFit(self, solver, kernel, known, s, C, seed, started).solve_all(parts, last, progress)
         found = [solution for solution, _ in solved]
 
         self.shape_fit_ = data.X.shape
@@ -209,47 +200,6 @@ class KernelMachine(KernelParameters, Machine):
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
         return self
-
-    def _solve_all(
-        self,
-        parts: Sequence[Part],
-        kernel: Kernel,
-        known: Definiteness,
-        s: Floats,
-        C: float,
-        solver: Solver,
-        seed: int,
-        last: Floats | None,
-        started: float,
-        progress: Progress,
-    ) -> list[tuple[Solution[KernelPoint], Kernel]]:
-        """What the solver finds for each problem; several at a time, with one thread each."""
-        n_jobs = self._threads()
-        at_a_time = 1
-        if len(parts) > 1:
-            worth = isinstance(solver, Auto) and len(s) >= ROWS_FOR_THREADS and not isinstance(kernel, CalledKernel)
-            at_a_time = n_jobs or (usable_threads() if worth else 1)
-        share = TimeShare(self.max_time, len(parts), at_a_time)
-        early = bool(getattr(self, "early_stopping", False))
-        shared = not early and any(part.rows is None for part in parts)
-        whole = kernel.source(None, n_jobs or usable_threads()) if shared else None
-        threads = n_jobs if len(parts) == 1 else 1
-        cached_bytes = float(self.cache_size) * 1e6 / min(at_a_time, len(parts))
-        fit = PartFit(self, solver, known, s, C, seed, started, threads, cached_bytes, share.limit)
-
-        def solve(number: int, progress: Progress) -> tuple[Solution[KernelPoint], Kernel]:
-            part = parts[number]
-            before = None if last is None else last[number]
-            return fit.solve(part, kernel, whole, self._hold_out_rows(part.y, seed), before, progress)
-
-        listeners = [progress.part(part.name) for part in parts] if len(parts) > 1 else [progress]
-        return run_all([(functools.partial(solve, k), one) for k, one in enumerate(listeners)], at_a_time)
-
-    def _hold_out_rows(self, y: Floats, seed: int) -> tuple[Any, NDArray[np.intp] | None]:
-        """Which examples of a problem to train on, and which to tell when to stop by, if any."""
-        if not getattr(self, "early_stopping", False):
-            return slice(None), None
-        return split(y, float(getattr(self, "validation_fraction", 0.1)), seed)
 
     def _certificate(self, solution: Solution[KernelPoint], known: Definiteness) -> Certificate:
         found = solution.certificate(self.tol, scaled=self.scale is not None)
@@ -312,9 +262,7 @@ class KernelMachine(KernelParameters, Machine):
         groups, scores = self._groups(), np.empty((X.shape[0], len(self.intercept_)))
         for part in blocks(X):
             scores[part] = self._combine(kernel.decisions(support, groups, self._scaled(X[part]), n_jobs))
-        wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
-        if len(wrong):
-            explain_not_finite(X, int(wrong[0]))
+        check_scores(X, scores)
         return scores + self.intercept_
 
     def __sklearn_tags__(self) -> Any:

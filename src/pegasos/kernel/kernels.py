@@ -17,21 +17,9 @@ from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base.rows import check_rows
 from pegasos.base.solver import Solver
+from pegasos.io._csr import canonical
 from pegasos.kernel.layout import Layout, blocks, centre, squared_norms
 from pegasos.problems.kernel import KernelProblem
-
-__all__ = [
-    "KERNELS",
-    "Definiteness",
-    "Kernel",
-    "PointKernel",
-    "Support",
-    "as_objects",
-    "check_points",
-    "definiteness",
-    "make_kernel",
-    "scale_gamma",
-]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -461,16 +449,12 @@ def _in_double(X: Any) -> Any:
 def check_points(X: Any, n_jobs: int) -> tuple[Any, native.RowsReport]:
     """X without columns that come twice, and what is known of its rows; a ValueError where an entry is not finite."""
     _, facts = check_rows(X, 0.0, n_jobs)
-    if sp.issparse(X):
-        if X.shape[1] >= 2**31:
-            raise ValueError(
-                f"X has {X.shape[1]} columns; kernel machines count at most {2**31 - 1}; leave out those that are empty"
-            )
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-            _, facts = check_rows(X, 0.0, n_jobs)
-    return X, facts
+    if sp.issparse(X) and X.shape[1] >= 2**31:
+        raise ValueError(
+            f"X has {X.shape[1]} columns; kernel machines count at most {2**31 - 1}; leave out those that are empty"
+        )
+    whole = canonical(X)
+    return whole, facts if whole is X else check_rows(whole, 0.0, n_jobs)[1]
 
 
 def _check_matrix(K: Any) -> Any:
@@ -524,9 +508,7 @@ def _points(X: Any) -> native.Points:
     """X in the core's hands."""
     if not sp.issparse(X):
         return native.dense_points(np.ascontiguousarray(X))
-    if not X.has_canonical_format:  # the norm of a row with a column twice is not that of its entries
-        X = X.copy()
-        X.sum_duplicates()
+    X = canonical(X)
     return native.csr_points(
         np.ascontiguousarray(X.data),
         np.ascontiguousarray(X.indices, dtype=np.int32),

@@ -15,8 +15,6 @@ from pegasos.kernel.svc import SVC
 from pegasos.kernel.svr import SVR
 from pegasos.solvers import KERNEL_SOLVERS
 
-__all__ = ["MODEL_KINDS"]
-
 PRECISIONS: dict[str, Precision] = {"float32": np.float32, "float64": np.float64}
 
 
@@ -40,12 +38,7 @@ def _pack(model: SVC | SVR) -> tuple[Tensors, Header]:
     if isinstance(model, SVC):
         tensors["class_weight"] = model.class_weight_
     if isinstance(kernel, PointKernel):
-        header["kernel"] |= {
-            "name": kernel.name,
-            "gamma": kernel.gamma,
-            "coef0": kernel.coef0,
-            "degree": kernel.degree,
-        }
+        header["kernel"] |= {"name": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
         header["kernel"]["differences"] = kernel.differences
         if kernel.layout.shift is not None:
             tensors["shift"] = kernel.layout.shift

@@ -18,8 +18,6 @@ from pegasos.kernel.estimator import KernelMachine
 from pegasos.kernel.fit import Part
 from pegasos.solvers import Solver
 
-__all__ = ["SVC"]
-
 Floats = NDArray[np.float64]
 
 #: What to do for probabilities.

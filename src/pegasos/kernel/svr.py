@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 from pegasos.base.estimator import Data, Regressor
 from pegasos.base.options import Choice, Number, names
 from pegasos.base.parameters import QuantileOfLoss, parameter, parameters
-from pegasos.base.targets import near_middle
+from pegasos.base.validation import near_middle
 from pegasos.kernel.estimator import KernelMachine
 from pegasos.kernel.fit import Part
-
-__all__ = ["SVR"]
 
 Floats = NDArray[np.float64]
 

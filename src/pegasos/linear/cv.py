@@ -26,8 +26,6 @@ from pegasos.linear.path import Fitted, PathParameters, as_path, follow, make_gr
 from pegasos.linear.svc import LinearSVC
 from pegasos.solvers import Solver
 
-__all__ = ["LinearSVCCV"]
-
 
 class Fold(NamedTuple):
     """One fold: what was found for each C that there was time for, and its score on the examples held out."""

@@ -18,19 +18,17 @@ from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
 from pegasos.base.parameters import PrimalOrDual, Scaled
-from pegasos.base.progress import Progress, make_progress
-from pegasos.base.rows import check_rows, explain_not_finite, make_rows
+from pegasos.base.progress import Progress, listening
+from pegasos.base.rows import check_rows, check_scores, make_rows
 from pegasos.base.scaling import describe_sizes, scale_columns
-from pegasos.base.supports import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
+from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
 from pegasos.certificate import Certificate
+from pegasos.io._csr import canonical
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.machine import fit_dataset, take_all
 from pegasos.linear.parameters import KindOfIntercept
-from pegasos.problems.joint import JointProblem
-from pegasos.problems.linear import Examples, LinearProblem
+from pegasos.problems.linear import Examples, JointProblem, LinearProblem
 from pegasos.solvers import SOLVERS, Solver
-
-__all__ = ["LastFit", "LinearMachine", "Task", "accuracy"]
 
 Floats = NDArray[np.float64]
 
@@ -77,19 +75,17 @@ class Task(NamedTuple):
 class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
     """Base of the linear machines."""
 
-    coef_: NDArray[np.float64]
+    coef_: Any  # an array, or sparse after `sparsify`
     intercept_: NDArray[np.float64]
     scale_: NDArray[np.float64] | None
     _last: LastFit
 
     loss: str  # a parameter of all
-    _joint: bool = False  # whether all classes are trained together
 
     solvers = SOLVERS
 
     def _fit_dataset(self, dataset: Dataset, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
-        fitted: Self = fit_dataset(self, dataset, y, sample_weight)
-        return fitted
+        return fit_dataset(self, dataset, y, sample_weight)
 
     def _examples_to_score(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         return take_all(X, y, sample_weight) if isinstance(X, Dataset) else (X, y, sample_weight)
@@ -128,15 +124,17 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         examples = self._hand_over(data)
         C = self.weight_of_loss(examples.total_weight)
         patience = int(getattr(self, "n_iter_no_change", 0))
-        progress = make_progress(self.verbose)
-        try:
+        with listening(self.verbose) as progress:
             self._run(Task(data, held_out, patience, examples, C, solver, seed, last, started), progress)
-        finally:
-            progress.close()
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
         return self
+
+    @property
+    def _joint(self) -> bool:
+        """Whether all classes are trained together."""
+        return False
 
     @property
     def _free(self) -> bool:
@@ -156,10 +154,7 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         n_jobs, scale = self._threads() or 1, None
         rows, facts = make_rows(X, self._bias, n_jobs)
         if self.scale is not None:
-            if issparse(X) and not X.has_canonical_format:
-                X = X.copy()
-                X.sum_duplicates()
-            X, scale = scale_columns(X, s)
+            X, scale = scale_columns(canonical(X), s)
             rows, facts = make_rows(X, self._bias, n_jobs, rescaled=True)
         y = self._targets(data)
         return Examples(rows, facts, y, s, X.shape[1] + 1, self._bias, self._free, self.loss, scale)
@@ -242,10 +237,7 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         weights = self.coef_.T if issparse(self.coef_) else np.atleast_2d(self.coef_).T
         with np.errstate(invalid="ignore", over="ignore"):
             scores = np.asarray(safe_sparse_dot(X, weights, dense_output=True), dtype=np.float64)
-        # A row with an entry that is not finite has no finite score, so a pass over X to find one is not needed.
-        wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
-        if len(wrong):
-            explain_not_finite(X, wrong[0])
+        check_scores(X, scores)
         return scores + self.intercept_
 
     def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:

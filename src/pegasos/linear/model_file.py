@@ -14,8 +14,6 @@ from pegasos.linear.svr import LinearSVR
 from pegasos.linear.text import TextHasher
 from pegasos.solvers import SOLVERS, STREAM_SOLVERS
 
-__all__ = ["MODEL_KINDS"]
-
 LinearModel = LinearSVC | LinearSVR
 
 

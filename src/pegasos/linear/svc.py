@@ -18,15 +18,13 @@ from pegasos.base.outcome import Budget, Point, Solution
 from pegasos.base.parameters import SquaredNorm, parameter, parameters
 from pegasos.base.progress import Progress
 from pegasos.base.threads import TimeShare, run_all
+from pegasos.base.validation import check_cost
 from pegasos.linear.estimator import Task, accuracy
 from pegasos.linear.one_vs_rest import group_classes, is_worth_sharing, solve_together
 from pegasos.linear.parameters import ClassificationLoss
 from pegasos.linear.stream import StreamMachine, known_classes, number_known_labels
-from pegasos.problems.joint import check_cost
 from pegasos.solvers import Solver
 from pegasos.solvers.auto import Auto
-
-__all__ = ["LinearSVC"]
 
 #: Entries of the data from which on classes are worth threads that nobody asked for.
 ENTRIES_FOR_THREADS = 100_000

@@ -17,13 +17,11 @@ from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import loss_parameter, parameters
 from pegasos.base.progress import make_run
 from pegasos.base.solver import Solver
-from pegasos.base.targets import middle_and_spread, near_middle
+from pegasos.base.validation import middle_and_spread, near_middle
 from pegasos.certificate import Certificate
 from pegasos.linear.parameters import RegressionLoss
 from pegasos.linear.stream import StreamMachine
 from pegasos.problems.linear import Examples, LinearProblem
-
-__all__ = ["LinearSVR"]
 
 #: Where the intercept is penalised, a median of the targets so many times their spread hides all else.
 VERY_FAR = 1e3

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.outcome import Point, Start
-from pegasos.base.problem import Problem
-from pegasos.problems.joint import JointProblem
+from pegasos.base.outcome import Point, Problem, Start
 
-__all__ = ["BlocksProblem", "Examples", "LinearProblem", "StreamProblem"]
+#: The losses that have a form for all classes together.
+JOINT_LOSSES = ("hinge", "log_loss")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +24,19 @@ class LinearProblem(Problem[Point]):
     dimension: int  # of w: the features and the intercept
     has_intercept: bool
     free_intercept: bool  # not penalised: the last entry of w is not in the norm
+    largest_norm: float  # of a row
+    entries: float  # in all rows together
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointProblem(Problem[Point]):
+    """Minimise ``1/2 ||W||^2 + C sum_i s_i l(x_i W, y_i)``; see `cpp/classes/multiclass.hpp` for the losses."""
+
+    label: ClassVar[str] = "multi_class='joint'"
+
+    core: native.JointProblem
+    dimension: int  # of a column of W: the features and the intercept
+    n_classes: int
     largest_norm: float  # of a row
     entries: float  # in all rows together
 

@@ -7,9 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.problem import Problem
-
-__all__ = ["Labellings", "SequencePoint", "SequenceProblem"]
+from pegasos.base.outcome import Problem
 
 Floats = NDArray[np.float64]
 
