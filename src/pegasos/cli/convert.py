@@ -13,8 +13,6 @@ from pegasos.cli.options import as_json_text
 from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, write_svmlight
 from pegasos.io.dataset import is_dataset
 
-__all__ = ["convert"]
-
 
 @click.command()
 @click.argument("source")
