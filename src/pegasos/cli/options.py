@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pegasos.base.options import Choice, Flag, Integer, Number, NumberOrName, Option
+from pegasos.base.options import Accepted, Choice, Flag, Integer, Number, NumberOrName, Option
 from pegasos.base.solver import listed
 from pegasos.kernel.svc import SVC
 from pegasos.kernel.svr import SVR
@@ -110,6 +110,8 @@ def _flags(command: Command, owners: Mapping[str, Any]) -> Command:
     defaults: dict[str, dict[str, list[str]]] = {}  # of each option, with those that have it
     for owner, cls in owners.items():
         for name, option in cls.options.items():
+            if isinstance(option, Accepted):
+                continue
             before = options.setdefault(name, option)
             if isinstance(before, Choice) and isinstance(option, Choice):
                 options[name] = replace(before, values={**before.values, **option.values})

@@ -110,7 +110,7 @@ class KernelFit:
         asked, earlier, limit = SHARE * tol, None, self.share.limit(clock.now() - self.started)
         while True:
             # What the solver finds in the time and the epochs that are left.
-            epochs = max(int(machine.max_iter - (0.0 if earlier is None else earlier.epochs)), 1)
+            epochs = max(int(machine._max_epochs - (0.0 if earlier is None else earlier.epochs)), 1)
             budget = Budget(asked, epochs, limit, clock.now() - self.started, self.n_jobs)
             found = self.solver.solve(problem, budget, self.seed, start, progress)
             # Bounds may be infinite by an error of the matrix.
