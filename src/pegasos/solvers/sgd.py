@@ -14,7 +14,7 @@ PATIENCE = Number(low=1, help="compute the objective in full when its free estim
 
 
 class _SGD(Solver):
-    """What the three share; `cpp/linear/solvers/sgd.hpp` has the mathematics."""
+    """What the three share; `cpp/linear/solvers/sgd.cpp` has the mathematics."""
 
     complete_epochs: ClassVar[bool] = True
     # Options of some of them.
