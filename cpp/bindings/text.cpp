@@ -1,17 +1,9 @@
 // The readers of text, and the svmlight writer: bytes in, arrays out, and back.
 #include "text/text.hpp"
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-
-#include "arrays.hpp"
+#include "run.hpp"
 #include "text/svmlight_reader.hpp"
 #include "text/svmlight_writer.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace pegasos;
 
 namespace {
 
@@ -79,12 +71,9 @@ nb::bytes format(const Vector<double>& labels, const Vector<std::int64_t>& label
                  const Vector<Index>& starts, bool zero_based) {
     std::string text;
     {
-        const auto span = []<class E>(const Vector<E>& array) {
-            return std::span<const E>(array.data(), array.shape(0));
-        };
         nb::gil_scoped_release release;
-        text = svmlight::format<T, Index>({span(labels), span(label_starts), span(qids), span(values),
-                                           span(columns), span(starts), zero_based});
+        text = svmlight::format<T, Index>({span_of(labels), span_of(label_starts), span_of(qids),
+                                           span_of(values), span_of(columns), span_of(starts), zero_based});
     }
     return nb::bytes(text.data(), text.size());
 }
@@ -107,9 +96,6 @@ nb::tuple parse_text(const Vector<std::uint8_t>& bytes, int hash_bits, bool norm
 void bind_text(nb::module_& m) {
     m.def("parse_text", &parse_text, "text"_a, "hash_bits"_a, "normalize"_a,
           "Lines in Vowpal Wabbit's format, each ended by a newline, to hashed features.");
-}
-
-void bind_svmlight(nb::module_& m) {
     bind_reader<float>(m, "SvmlightReaderFloat32");
     bind_reader<double>(m, "SvmlightReaderFloat64");
     const auto def_format = [&]<class T, class Index>(T, Index) {

@@ -1,30 +1,15 @@
-// The problems of all classes jointly, as Python sees them.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/function.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
+// Problems of several classes, jointly or each against the rest, as Python sees them.
 #include "classes/joint_certificate.hpp"
-#include "classes/solvers/joint_sdca.hpp"
-#include "classes/solvers/joint_sgd.hpp"
-#include "classes/solvers/joint_subgradient.hpp"
+#include "classes/solvers/solve.hpp"
 #include "run.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace pegasos;
-
 namespace {
-
-using SquareMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 using BoundJointProblem = Held<JointProblem>;
 
 template <class Label>
 void make_problem(BoundJointProblem* self, const Rows& rows, const Vector<Label>& y, const Vector<double>& s,
-                  double C, const std::string& loss, const SquareMatrix& cost) {
+                  double C, const std::string& loss, const Matrix<double>& cost) {
     const std::size_t n_rows = rows.rows.n_rows, K = cost.shape(0);
     if (y.shape(0) != n_rows || s.shape(0) != n_rows) throw std::invalid_argument("lengths differ");
     if (K == 0 || cost.shape(1) != K) throw std::invalid_argument("the costs are not a square");
@@ -47,63 +32,74 @@ void make_problem(BoundJointProblem* self, const Rows& rows, const Vector<Label>
         {nb::cast(s)}};
 }
 
-Start make_start(const JointProblem& problem, const std::optional<Vector<double>>& w, std::uint64_t t,
-                 const std::optional<Vector<double>>& q) {
+Start make_start(const JointProblem& problem, const MaybeVector<double>& w, std::uint64_t t,
+                 const MaybeVector<double>& q) {
     return {to_vector(w, problem.n_weights()), t, to_vector(q, problem.n_rows() * problem.n_classes)};
 }
 
 Solution joint_sdca(const BoundJointProblem& bound, const Run& run, bool shrink, bool blocks,
-                    double max_epochs, double tol, std::uint64_t seed,
-                    const std::optional<Vector<RowNumber>>& sequence,
-                    const std::optional<Vector<double>>& start_w, std::uint64_t start_t,
-                    const std::optional<Vector<double>>& start_q) {
+                    double max_epochs, double tol, std::uint64_t seed, const MaybeVector<RowNumber>& sequence,
+                    const MaybeVector<double>& start_w, std::uint64_t start_t,
+                    const MaybeVector<double>& start_q) {
     const JointProblem& problem = bound.problem;
-    const JointSdcaOptions options{shrink,     blocks, tol,
-                                   max_epochs, seed,   to_rows(sequence, problem.n_rows())};
+    const SdcaOptions options{shrink, blocks, tol, max_epochs, seed, to_rows(sequence, problem.n_rows())};
     const Start start = make_start(problem, start_w, start_t, start_q);
-    return with_context(run,
-                        [&](Context& context) { return solve_joint_sdca(problem, options, start, context); });
+    return with_context(run, solve_joint_sdca, problem, options, start);
 }
 
 Solution joint_subgradient(const BoundJointProblem& bound, const Run& run, std::uint64_t batch,
                            const std::string& sampling, bool project, const std::string& output,
                            std::uint64_t max_steps, double tol, std::uint64_t seed,
-                           const std::optional<Vector<RowNumber>>& sequence,
-                           const std::optional<Vector<double>>& start_w, std::uint64_t start_t) {
+                           const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
+                           std::uint64_t start_t) {
     if (output == "random_stop") throw std::invalid_argument("unknown output '" + output + "'");
     const JointProblem& problem = bound.problem;
     const IterateOptions options{batch, project, output_named(output), max_steps, tol};
     const Start start = make_start(problem, start_w, start_t, std::nullopt);
-    const auto sampler =
-        make_sampler(sampling, to_rows(sequence, problem.n_rows()), problem.n_rows(), batch, seed);
-    return with_context(run, [&](Context& context) {
-        return solve_joint_subgradient(problem, options, *sampler, start, context);
-    });
+    const auto sampler = sampler_of(problem.n_rows(), sampling, sequence, batch, seed);
+    return with_context(run, solve_joint_subgradient, problem, options, *sampler, start);
 }
 
 Solution joint_sgd(const BoundJointProblem& bound, const Run& run, double patience, double tol,
                    std::uint64_t max_passes, std::uint64_t max_steps, std::uint64_t seed,
-                   const std::optional<Vector<RowNumber>>& sequence,
-                   const std::optional<Vector<double>>& start_w, std::uint64_t start_t, bool last) {
+                   const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
+                   std::uint64_t start_t, bool last) {
     const JointProblem& problem = bound.problem;
-    const JointSgdOptions options{patience, tol, max_passes, max_steps, last};
+    const SgdOptions options{patience, tol, max_passes, max_steps, last};
     const Start start = make_start(problem, start_w, start_t, std::nullopt);
-    const auto sampler =
-        make_sampler("permute", to_rows(sequence, problem.n_rows()), problem.n_rows(), 1, seed);
-    return with_context(
-        run, [&](Context& context) { return solve_joint_sgd(problem, options, *sampler, start, context); });
+    const auto sampler = sampler_of(problem.n_rows(), "permute", sequence, 1, seed);
+    return with_context(run, solve_joint_sgd, problem, options, *sampler, start);
 }
 
 Bounds joint_certify(const BoundJointProblem& bound, const Run& run, const Vector<double>& w,
                      const Vector<double>& q) {
     const Start point = make_start(bound.problem, w, 0, q);
-    return with_context(
-        run, [&](Context& context) { return certify_jointly(bound.problem, point.w, point.q, context); });
+    return with_context(run, certify_jointly, bound.problem, point.w, point.q);
+}
+
+std::vector<Solution> shared_sdca(const BoundProblem& bound, const Run& run, std::size_t first,
+                                  std::size_t last, bool shrink, bool blocks, double max_epochs,
+                                  double shared_epochs, bool keep_points, double tol, std::uint64_t seed,
+                                  const MaybeVector<RowNumber>& sequence,
+                                  const std::optional<nb::callable>& report) {
+    const Problem& problem = bound.problem;
+    if (first >= last || problem.n_rows() == 0) throw std::invalid_argument("no classes, or no rows");
+    for (std::size_t i = 0; i < problem.n_rows(); ++i) {
+        const double y = problem.labels[i];
+        if (!(y >= 0 && y < UINT32_MAX)) throw std::invalid_argument("label out of range");
+    }
+    const auto tell = [&](std::size_t k, const Record& record) {
+        nb::gil_scoped_acquire gil;
+        if (report) (*report)(k, record.seconds, record.epoch, record.primal, record.dual);
+    };
+    const SdcaOptions common{shrink, blocks, tol, max_epochs, seed, to_rows(sequence, problem.n_rows())};
+    const SharedSdcaOptions options{common, first, last, shared_epochs, keep_points};
+    return with_context(run, solve_shared_sdca, problem, options, tell);
 }
 
 }  // namespace
 
-void bind_joint(nb::module_& m) {
+void bind_classes(nb::module_& m) {
     nb::class_<BoundJointProblem>(m, "JointProblem", "Rows, labels, weights, C, loss and costs.")
         .def("__init__", &make_problem<std::int32_t>, "rows"_a, "y"_a.noconvert(), "s"_a, "C"_a, "loss"_a,
              "cost"_a, nb::keep_alive<1, 2>())
@@ -118,4 +114,7 @@ void bind_joint(nb::module_& m) {
     m.def("joint_sgd", &joint_sgd, "problem"_a, "run"_a, nb::kw_only(), "patience"_a, "tol"_a, "max_passes"_a,
           "max_steps"_a, "seed"_a, "sequence"_a.none(), "start_w"_a.none(), "start_t"_a, "last"_a = false);
     m.def("joint_certify", &joint_certify, "problem"_a, "run"_a, "w"_a, "q"_a);
+    m.def("shared_sdca", &shared_sdca, "problem"_a, "run"_a, nb::kw_only(), "first"_a, "last"_a, "shrink"_a,
+          "blocks"_a, "max_epochs"_a, "shared_epochs"_a, "keep_points"_a, "tol"_a, "seed"_a,
+          "sequence"_a.none(), "report"_a.none());
 }
