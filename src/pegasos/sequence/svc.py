@@ -236,6 +236,11 @@ class SequenceSVC(SequenceParameters, Machine):
         weights = np.repeat(_check_weights(sample_weight, len(sequences)), sequences.lengths)
         return float(np.average(right, weights=weights))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # a matrix does not tell where sequences end
+        return tags
+
     @property
     def feature_names_(self) -> list[str]:
         """What the features are called, in the order of the columns of ``coef_``."""
