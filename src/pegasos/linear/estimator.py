@@ -13,11 +13,12 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base import clock
+from pegasos.base.display import listening
 from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
 from pegasos.base.parameters import Scaled
-from pegasos.base.progress import Progress, listening
+from pegasos.base.progress import Progress
 from pegasos.base.rows import check_rows, check_scores, make_rows
 from pegasos.base.scaling import describe_sizes, scale_columns
 from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
@@ -123,7 +124,7 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
         examples = self._hand_over(data)
         C = self.weight_of_loss(examples.total_weight)
         patience = int(getattr(self, "n_iter_no_change", 0))
-        with listening(self.verbose) as progress:
+        with listening(self) as progress:
             self._run(Task(data, held_out, patience, examples, C, solver, seed, last, started), progress)
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
         if text:

@@ -60,7 +60,8 @@ def solve_together(
     solutions within the tolerance have their dual points.
     """
     examples, solver, classes = task.examples, task.solver, task.data.encoded
-    listeners = [progress.part(f"{label!r}") for label in task.data.classes[numbers.start : numbers.stop].tolist()]
+    labels = task.data.classes.tolist()
+    listeners = [progress.part(f"{labels[number]!r}", len(labels)) for number in numbers]
 
     def checked(number: int, seconds: float, epoch: float, primal: float, dual: float) -> None:
         listeners[number - numbers.start].checked(seconds, epoch, primal, dual)
@@ -95,6 +96,8 @@ def solve_together(
         rest = replace(budget, max_time=share.limit(elapsed), elapsed=elapsed)
         solutions[k] = _continued(problem, solutions[k], solver, rest, task.seed, listeners[k])
         elapsed = solutions[k].seconds
+    for listener in listeners:
+        listener.close()
     return [check_finite(solution, whole) for solution in solutions]
 
 
