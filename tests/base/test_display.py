@@ -116,7 +116,12 @@ def test_bar_ends_with_an_error(on_terminal):
     """The cursor, which the bar hides, is shown again."""
     terminal = on_terminal()
     clf = LinearSVC(verbose=1, tol=0, max_iter=10**6, random_state=0)
-    with pytest.raises(RuntimeError, match="enough"), listening(clf) as progress:
-        progress.progressed(1.0, 1.0)
-        raise RuntimeError("enough")
+
+    def fail():
+        with listening(clf) as progress:
+            progress.progressed(1.0, 1.0)
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        fail()
     assert "\x1b[?25h" in terminal.getvalue()

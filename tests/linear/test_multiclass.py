@@ -252,8 +252,11 @@ WRONG = [
         {"loss": "log_loss", "solver": "perceptron"},
         ["perceptron does not support loss='log_loss'; it supports 'hinge'; use solver='auto'"],
     ),
-    ({"multi_class": "multinomial"}, ["multi_class='multinomial': must be 'ovr' or 'joint'"]),
-    ({"multi_class": "crammer_singer"}, ["multi_class='crammer_singer'", "is multi_class='joint' with loss='hinge'"]),
+    ({"multi_class": "multinomial"}, ["multi_class='multinomial': must be 'ovr', 'joint' or 'crammer_singer'"]),
+    (
+        {"multi_class": "crammer_singer", "loss": "log_loss"},
+        ["loss='log_loss': the machine of Crammer and Singer has the hinge loss", "multi_class='joint'"],
+    ),
     ({"early_stopping": True}, ["sdca does not support early_stopping=True", "'sgd-s', 'sgd-m', 'sgd-r' or 'pegasos'"]),
     ({"early_stopping": True, "solver": "auto"}, ["auto does not support early_stopping=True"]),
     ({"early_stopping": True, "solver": Pegasos(max_steps=9)}, ["max_steps"]),

@@ -134,6 +134,10 @@ class Solver(BaseEstimator):
         """The same on terms that are put together."""
         return self._supports(problem).run(self, problem, terms)
 
+    def solution(self, found: native.Solution) -> Solution[Point]:
+        """What the core found of a problem on weights, under the name of this solver and its budget."""
+        return Solution.from_core(found, Point(found.w, found.q), self.describe(), self.budget_reason)
+
     def learner(self, problem: Any) -> Any:
         """What solves a problem whose examples are handed over some at a time."""
         return self._supports(problem).run(self, problem)
@@ -144,12 +148,23 @@ class Solver(BaseEstimator):
         return supports
 
 
+def _all_below(cls: type[Solver]) -> list[type[Solver]]:
+    return [found for below in cls.__subclasses__() for found in (below, *_all_below(below))]
+
+
+def _whose(solver: type[Solver]) -> str:
+    """Which estimators have the solver, to begin what another one says of it."""
+    owners = [kind.estimators for kind in solver.supports if getattr(kind, "estimators", "")]
+    return f"it is for {', and for '.join(owners)}; here it " if owners else ""
+
+
 def resolve(solver: Any, known: Mapping[str, type[Solver]]) -> Solver:
     """The solver object meant by a name or an object; its options are checked."""
     choices = ", ".join(repr(name) for name in known)
     if isinstance(solver, str):
         if solver not in known:
-            raise ValueError(f"solver={solver!r}: must be {choices}, or an object from pegasos.solvers")
+            elsewhere = "".join(_whose(cls) for cls in _all_below(Solver) if getattr(cls, "name", "") == solver)
+            raise ValueError(f"solver={solver!r}: {elsewhere}must be {choices}, or an object from pegasos.solvers")
         solver = known[solver]()
     elif not isinstance(solver, Solver):
         example = next(cls.__name__ for name, cls in known.items() if name != "auto")
@@ -157,7 +172,9 @@ def resolve(solver: Any, known: Mapping[str, type[Solver]]) -> Solver:
             f"solver={solver!r}: must be the name of a solver or an object from pegasos.solvers, such as {example}()"
         )
     elif not isinstance(solver, tuple(known.values())):
-        raise ValueError(f"solver={solver!r}: must be {choices}, or an object of theirs from pegasos.solvers")
+        raise ValueError(
+            f"solver={solver!r}: {_whose(type(solver))}must be {choices}, or an object of theirs from pegasos.solvers"
+        )
     solver.check()
     return clone(solver)
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,8 @@ def check_weights(sample_weight: ArrayLike, X: Any) -> NDArray[np.float64]:
                 f"sample_weight[{wrong[0]}]={given[wrong[0]]}: weights must be finite and not negative; drop the "
                 "example or give it weight 0"
             )
+        if not given.any():
+            _refuse_sum(0.0)
     return _check_sample_weight(sample_weight, X, dtype=np.float64)
 
 
@@ -32,8 +34,13 @@ def sum_weights(s: NDArray[np.float64]) -> float:
     with np.errstate(over="ignore"):
         total = float(s.sum())
     if not 0 < total < np.inf:
-        raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
+        _refuse_sum(total)
     return total
+
+
+def _refuse_sum(total: float) -> NoReturn:
+    known = "Invalid input - all samples have zero or negative weights. " if total == 0 else ""  # scikit-learn's words
+    raise ValueError(f"{known}the weights of the examples sum to {total}; the sum must be positive and finite")
 
 
 def class_weights(given: Any, classes: NDArray[Any], counts: NDArray[Any] | None = None) -> NDArray[np.float64]:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import dask
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,7 +16,7 @@ from pegasos.base.display import listening
 from pegasos.base.estimator import at_once, copy_results
 from pegasos.base.options import Number, Option, check_options
 from pegasos.base.outcome import Budget
-from pegasos.base.parameters import Budgets, Penalty, Seeded, parameter, parameters
+from pegasos.base.parameters import Budgets, Explained, Penalty, Seeded, parameter, parameters
 from pegasos.certificate import Certificate
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
@@ -40,7 +39,7 @@ class DaskParameters(Seeded, ScaledIntercept, Budgets, Penalty):
     timeout: float = parameter(60.0, Number(low=0, open=True, help="seconds without any worker until a fit fails"))
 
 
-class DaskMachine(DaskParameters, BaseEstimator):
+class DaskMachine(DaskParameters, Explained):
     """Base of the estimators. They hold the estimator of the same name in `pegasos`, which has what a fit found."""
 
     #: That estimator.
@@ -80,7 +79,7 @@ class DaskMachine(DaskParameters, BaseEstimator):
                 surveys = group.survey(machine)
                 plan = make_plan(machine, surveys, seed)
                 labels = [repr(plan.classes.tolist()[target]) for target in plan.targets] if len(plan.classes) else [""]
-                budget = Budget(self.tol, self.max_iter, self.max_time, clock.now() - started)
+                budget = Budget(self.tol, self._max_epochs, self.max_time, clock.now() - started)
                 with listening(self) as progress:
                     parts = [progress.part(label, len(labels)) for label in labels] if len(labels) > 1 else [progress]
                     found, tally = Drive(group, plan, surveys, budget, self.local_epochs, parts).run()

@@ -7,18 +7,18 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos._config import usable_threads
+from pegasos._config import make_csr, usable_threads
 from pegasos.base import clock
 from pegasos.base.display import listening
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.options import ChoiceOrFunction, Integer, Number, NumberOrName, names
 from pegasos.base.outcome import Solution
-from pegasos.base.parameters import Budgets, Scaled, parameter, parameters
+from pegasos.base.parameters import Budgets, Penalty, Scaled, WithoutShrinking, parameter, parameters
 from pegasos.base.rows import check_rows, check_scores
 from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns
 from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
@@ -26,11 +26,13 @@ from pegasos.certificate import REASONS, Certificate
 from pegasos.kernel.fit import KernelFit, Part
 from pegasos.kernel.kernels import (
     KERNELS,
+    CalledKernel,
     Definiteness,
     GivenKernel,
     Kernel,
     PointKernel,
     Support,
+    as_objects,
     check_points,
     definiteness,
     make_kernel,
@@ -46,9 +48,10 @@ Floats = NDArray[np.float64]
 
 
 @parameters
-class KernelParameters(Scaled, Budgets):
+class KernelParameters(WithoutShrinking, Scaled, Budgets, Penalty):
     """Parameters of all machines with a kernel."""
 
+    C: float = parameter(1.0, Number(low=0, open=True, infinite=True, help="weight of the loss"))
     max_iter: int = 10_000
     kernel: Any = parameter("rbf", ChoiceOrFunction(values=names(*KERNELS, "precomputed"), help="the kernel"))
     degree: int = parameter(3, Integer(low=0, high=2**31 - 1, help="exponent of the polynomial kernel"))
@@ -65,8 +68,10 @@ class KernelMachine(KernelParameters, Machine):
     support_: NDArray[np.int32]
     support_vectors_: Any
     n_support_: NDArray[np.int32]
-    dual_coef_: Floats
+    _dual_coef_: Floats
     intercept_: Floats
+    class_weight_: Floats
+    n_iter_: Any
     n_kernel_evaluations_: int
     n_updates_: int
     shape_fit_: tuple[int, int]
@@ -77,8 +82,15 @@ class KernelMachine(KernelParameters, Machine):
     solvers = KERNEL_SOLVERS
 
     @property
-    def coef_(self) -> Floats:
-        """Weights of the features, a row for each problem; with ``kernel="linear"`` only."""
+    def dual_coef_(self) -> Any:
+        """What the support vectors weigh in the decisions; sparse where X was, but for kernels that are functions."""
+        check_is_fitted(self)
+        sparse = issparse(self.support_vectors_) and isinstance(self._fitted_kernel, PointKernel)
+        return make_csr(self._dual_coef_) if sparse else self._dual_coef_
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of the features, a row for each problem, sparse where X was; with ``kernel="linear"`` only."""
         check_is_fitted(self)
         kernel = self._fitted_kernel
         if not isinstance(kernel, PointKernel) or kernel.name != "linear":
@@ -87,7 +99,13 @@ class KernelMachine(KernelParameters, Machine):
                 "dual_coef_ and support_vectors_, or LinearSVC and LinearSVR"
             )
         weights = kernel.weights(self._problem_weights(), self._scaled(self.support_vectors_))
-        return weights if self.scale_ is None else weights / self.scale_
+        weights = weights if self.scale_ is None else weights / self.scale_
+        if issparse(self.support_vectors_):
+            sparse = make_csr(weights)
+            sparse.data.flags.writeable = False
+            return sparse
+        weights.flags.writeable = False  # they are made of dual_coef_, and a change would be lost
+        return weights
 
     def _scaled(self, X: Any) -> Any:
         """Examples as the kernel takes them."""
@@ -100,6 +118,8 @@ class KernelMachine(KernelParameters, Machine):
         if not isinstance(self._fitted_kernel, PointKernel):
             raise AttributeError("gamma_ is there with kernels by name only; a matrix or a function has none")
         return self._fitted_kernel.gamma
+
+    _gamma = gamma_  # converters of scikit-learn's models look for it under this name
 
     def _refuse_combinations(self, solver: Solver) -> None:
         wishes = [wish_for_loss(self.loss)]
@@ -123,11 +143,20 @@ class KernelMachine(KernelParameters, Machine):
 
     def _problem_weights(self) -> Floats:
         """What the support vectors weigh, a row for each problem."""
-        return self.dual_coef_
+        return self._dual_coef_
+
+    def _accept(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool = True) -> Data:
+        """Examples of a kernel that is a function may be objects of any kind, such as texts."""
+        objects = as_objects(X) if callable(self.kernel) else None
+        if objects is None:
+            return super()._accept(X, y, sample_weight, reset)
+        if self.scale is not None:
+            raise ValueError("scale='auto' divides columns of numbers by their sizes, and X has none; leave it out")
+        return super()._accept(np.zeros((len(objects), 1)), y, sample_weight, reset)._replace(X=objects)
 
     def _last_fit(self) -> Floats | None:
         """The weight of each example of the last fit, a row for each problem."""
-        if not hasattr(self, "dual_coef_"):
+        if not hasattr(self, "_dual_coef_"):
             return None
         weights = self._problem_weights()
         all_rows = np.zeros((len(weights), self.shape_fit_[0]))
@@ -221,12 +250,14 @@ class KernelMachine(KernelParameters, Machine):
     def _scores(self, X: Any) -> Floats:
         """The decision of each problem, a column for each."""
         check_is_fitted(self)
-        X = self._validate(X, order="C", accept_large_sparse=True, reset=False)
         kernel = self._fitted_kernel
-        support = Support(self.support_, self._scaled(self.support_vectors_), self.dual_coef_)
+        objects = as_objects(X) if isinstance(kernel, CalledKernel) else None
+        X = self._validate(X, order="C", accept_large_sparse=True, reset=False) if objects is None else objects
+        support = Support(self.support_, self._scaled(self.support_vectors_), self._dual_coef_)
         if issparse(X) and isinstance(kernel, GivenKernel):
-            raise ValueError("kernel='precomputed' takes the kernel matrix as an array, not sparse; pass K.toarray()")
-        check_rows(X)
+            raise TypeError("Sparse precomputed kernels are not supported: pass the kernel matrix as K.toarray()")
+        if objects is None:
+            check_rows(X)
         n_jobs = self._threads() or (usable_threads() if X.shape[0] * len(self.support_) > VALUES_FOR_THREADS else 1)
         groups, scores = self._groups(), np.empty((X.shape[0], len(self.intercept_)))
         for part in blocks(X):

@@ -12,12 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos._config import make_csr
 from pegasos.base import clock
 from pegasos.base.display import listening
 from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
-from pegasos.base.parameters import Scaled
+from pegasos.base.parameters import PrimalOrDual, Scaled
 from pegasos.base.progress import Progress
 from pegasos.base.rows import check_rows, check_scores, make_rows
 from pegasos.base.scaling import describe_sizes, scale_columns
@@ -72,10 +73,10 @@ class Task(NamedTuple):
         return stop_early(solve, functools.partial(score, self.held_out), budget, start, progress, self.patience)
 
 
-class LinearMachine(KindOfIntercept, Scaled, Machine):
+class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
     """Base of the linear machines."""
 
-    coef_: NDArray[np.float64]
+    coef_: Any  # an array, or sparse after `sparsify`
     intercept_: NDArray[np.float64]
     scale_: NDArray[np.float64] | None
     _last: LastFit
@@ -91,7 +92,7 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
         return take_all(X, y, sample_weight) if isinstance(X, Dataset) else (X, y, sample_weight)
 
     def _refuse_combinations(self, solver: Solver) -> None:
-        joint = getattr(self, "multi_class", "ovr") == "joint"
+        joint = self._joint
         self._refuse_unsupported(
             solver, JointProblem if joint else LinearProblem, SOLVERS, "use multi_class='ovr'" if joint else ""
         )
@@ -132,6 +133,11 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
         return self
 
     @property
+    def _joint(self) -> bool:
+        """Whether all classes are trained together."""
+        return False
+
+    @property
     def _free(self) -> bool:
         return bool(self.fit_intercept) and self.intercept == "free"
 
@@ -163,9 +169,9 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
 
     def _start(self, task: Task, number: int = 0, count: int = 1) -> Start[Point] | None:
         """From where one of so many problems continues the last fit, whose dual point another loss may not allow."""
-        if task.last is None or not len(task.last) == len(np.atleast_2d(self.coef_)) == count:
+        if task.last is None or not len(task.last) == len(self._weight_rows()) == count:
             return None
-        last, coef = task.last[number], np.atleast_2d(self.coef_)[number]
+        last, coef = task.last[number], self._weight_rows()[number]
         q = last.point if last.loss == self.loss else None
         return task.examples.start(coef, float(self.intercept_[number]), last.t, q)
 
@@ -195,6 +201,23 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
     def _store_weights(self, coef: Floats, intercept: Floats) -> None:
         self.coef_, self.intercept_ = coef, intercept
 
+    def sparsify(self) -> Self:
+        """Keep `coef_` as a sparse matrix, for weights that are mostly zero; `densify` undoes it."""
+        check_is_fitted(self)
+        self.coef_ = make_csr(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Keep `coef_` as an array again, as `fit` leaves it."""
+        check_is_fitted(self)
+        if issparse(self.coef_):
+            self._store_weights(self.coef_.toarray(), self.intercept_)
+        return self
+
+    def _weight_rows(self) -> Floats:
+        """The weights as an array, a row for each problem."""
+        return self.coef_.toarray() if issparse(self.coef_) else np.atleast_2d(self.coef_)
+
     def _store(self, solutions: Sequence[Solution[Point]], seconds: float, examples: Examples | None = None) -> None:
         """All but the weights; `examples` are None where they are not in memory."""
         for name in ("_streams", "_stream_errors", "progressive_", "lower_bound_", "t_"):
@@ -212,7 +235,7 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
         X = self._validate(X, accept_large_sparse=True, reset=False)
         if issparse(X):
             check_rows(X)  # looks for column numbers out of bounds, which SciPy would read
-        weights = np.atleast_2d(self.coef_).T
+        weights = self.coef_.T if issparse(self.coef_) else np.atleast_2d(self.coef_).T
         with np.errstate(invalid="ignore", over="ignore"):
             scores = np.asarray(safe_sparse_dot(X, weights, dense_output=True), dtype=np.float64)
         check_scores(X, scores)

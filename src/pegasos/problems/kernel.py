@@ -45,6 +45,7 @@ class KernelProblem(Problem[KernelPoint]):
     """
 
     label: ClassVar[str] = "a kernel"
+    estimators: ClassVar[str] = "SVC and SVR"
 
     source: native.KernelSource
     y: Floats  # -1 or 1; for regression the targets

@@ -18,6 +18,8 @@ JOINT_LOSSES = ("hinge", "log_loss")
 class LinearProblem(Problem[Point]):
     """Minimise ``1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>)``, or with targets y_i ``loss(<w, x_i>, y_i)``."""
 
+    estimators: ClassVar[str] = "LinearSVC and LinearSVR"
+
     core: native.Problem
     dimension: int  # of w: the features and the intercept
     has_intercept: bool
@@ -58,6 +60,7 @@ class StreamProblem:
     """Minimise ``alpha/2 ||w||^2`` and the mean loss of a stream, whose examples are met once each."""
 
     label: ClassVar[str] = "a stream"
+    estimators: ClassVar[str] = "partial_fit of LinearSVC and LinearSVR"
 
     dimension: int
     loss: str

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -34,7 +34,7 @@ from pegasos.base.display import listening
 from pegasos.base.estimator import at_once
 from pegasos.base.options import Option, check_options
 from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers, check_finite
-from pegasos.base.parameters import Budgets, Penalty, Seeded, parameters
+from pegasos.base.parameters import Budgets, Explained, Penalty, Seeded, parameters
 from pegasos.base.progress import Progress
 from pegasos.base.validation import check_cost, check_weights, sum_weights
 from pegasos.certificate import REASONS, Certificate, History
@@ -61,7 +61,7 @@ class FeatureMapParameters(Seeded, Budgets, Penalty):
     cost: ArrayLike | Callable[[Any, Any], float] | None = None
 
 
-class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, BaseEstimator):
+class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
     """Support vector classifier with features of example and label together, certified, for small problems.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i max_k [cost(y_i, k) + <w, phi(x_i, k)> - <w, phi(x_i, y_i)>]``, where phi
@@ -132,7 +132,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, BaseEstimator):
         C = self.weight_of_loss(total)
         random = check_random_state(self.random_state)
         problem = _Problem(_all_features(self.feature_map, items, classes), own, s, C, cost)
-        budget = Budget(self.tol, self.max_iter, self.max_time)
+        budget = Budget(self.tol, self._max_epochs, self.max_time)
         with listening(self) as progress, np.errstate(over="ignore", invalid="ignore"):
             solution = _solve(problem, budget, random, started, progress)
         self._store(check_finite(solution, problem), classes)
