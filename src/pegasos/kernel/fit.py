@@ -12,7 +12,7 @@ from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.outcome import Budget, Solution, Start, refuse_overflow
 from pegasos.base.parameters import loss_parameter
-from pegasos.base.progress import Progress
+from pegasos.base.progress import Progress, make_run
 from pegasos.base.supports import Supports
 from pegasos.kernel.certify import allow_for, certify
 from pegasos.kernel.kernels import Definiteness, Kernel, PointKernel
@@ -83,13 +83,16 @@ class PartFit:
             found = self._run(problem, asked, start, progress, made, limit)
             if earlier is not None:
                 found = continuing(earlier, found)
-            found = self._certified(problem, found, part, kernel, order)
+            found = self._certified(problem, found, part, kernel, order, limit)
             stored = self._as_stored(found, part, kernel, order)
             gap = stored.bounds.gap
             ended = found.reason in ("tol", "precision")
             if not ended or self.known.indefinite or self.solver.maximises_margin or tol == 0 or gap <= tol:
                 break
             rounded = gap - found.bounds.plain_gap > LITTLE * tol or found.reason == "precision"
+            if limit is not None and clock.now() - self.started >= limit:
+                stored = replace(stored, reason="max_time")
+                break
             finer = kernel.finer() if rounded else kernel
             if finer is None or (finer is kernel and asked < SHARE * tol):
                 stored = replace(stored, reason="precision")
@@ -152,6 +155,7 @@ class PartFit:
         part: Part,
         kernel: Kernel,
         order: NDArray[np.intp] | None,
+        limit: float | None,
     ) -> Solution[KernelPoint]:
         """With bounds that allow for rounding and for what is known of the kernel."""
         if self.solver.maximises_margin and not self.known.indefinite:
@@ -168,7 +172,11 @@ class PartFit:
             records = [[seconds, epoch, primal, -np.inf] for seconds, epoch, primal, _ in found.records]
             return replace(found.bounded(dual=-np.inf, below=0.0), records=records, reason=reason)
         if found.reason != "max_time":
-            run = native.Run(n_jobs=self.n_jobs or usable_threads())
+            budget = Budget(self.machine.tol, 1, limit, n_jobs=self.n_jobs or usable_threads())
+
+            def run() -> native.Run:
+                return make_run(replace(budget, elapsed=clock.now() - self.started))
+
             found = certify(problem, found, kernel.exact(order), self.machine.tol, run, None if free else found.point.b)
         if found.bounds.dual < 0:  # the value of beta = 0
             found = found.bounded(dual=0.0, below=0.0)

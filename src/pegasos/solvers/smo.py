@@ -15,6 +15,10 @@ __all__ = ["SMO"]
 
 #: Examples from which on it pays to solve parts of them on their own: kernel rows of all are long then.
 PART_FROM = 40_000
+#: With a time limit, so many seconds for each pair of examples must be left for that.
+PART_SECONDS = 1e-8
+#: Examples from which on a fit with a time limit begins with few of them at a time.
+GRADUAL_FROM = 10_000
 #: Variables up to which all may be chosen at a time.
 SMALL = 512
 
@@ -65,6 +69,9 @@ class SMO(Solver):
         # All of them at a time would need every row whole, which takes two to twenty times as long.
         working_set = min(int(self.working_set), max(room, 64), size if size <= SMALL else size - 1)
         squares = 2 * working_set**2 // problem.n_rows
+        # A part that is not done when the time is up is lost.
+        left = None if budget.max_time is None else budget.max_time - budget.elapsed
+        in_time = left is None or left >= PART_SECONDS * problem.n_rows**2
         found = native.smo(
             problem.source,
             problem.core,
@@ -75,7 +82,8 @@ class SMO(Solver):
             working_set=working_set,
             block=int(self.block),
             seed=seed,
-            part_from=PART_FROM,
+            part_from=PART_FROM if in_time else 2**31,
+            gradual=budget.max_time is not None and problem.n_rows >= GRADUAL_FROM,
             start=start.point.last_variables if start else None,
         )
         return Solution.from_core(found, problem.point(found), self.describe())
