@@ -1,4 +1,4 @@
-// An array that grows without touching its memory.
+// Memory that is not touched before it is used, and an array of it that grows.
 #pragma once
 
 #include <sys/mman.h>
@@ -12,6 +12,24 @@
 #include <utility>
 
 namespace pegasos {
+
+/// Most of what fresh memory costs is a fault per page.
+inline void ask_for_huge_pages(void* memory, std::size_t bytes) {
+    constexpr std::size_t page = 4096, large = std::size_t{1} << 22;
+    if (bytes < large) return;
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    const std::uintptr_t first = (address + page - 1) / page * page, last = (address + bytes) / page * page;
+    madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
+
+/// At the start of a huge page, for std::free; null where there is none.
+inline void* take_pages(std::size_t bytes) {
+    constexpr std::size_t page = std::size_t{1} << 21;
+    bytes = (bytes + page - 1) / page * page;
+    void* const memory = std::aligned_alloc(page, bytes);
+    if (memory) ask_for_huge_pages(memory, bytes);
+    return memory;
+}
 
 /// Memory from malloc: a large array grows and shrinks by moving pages, not bytes. Elements are not
 /// initialised.
@@ -40,7 +58,7 @@ public:
         void* const memory = std::realloc(data_, capacity * sizeof(T));
         if (!memory) throw std::bad_alloc();
         data_ = static_cast<T*>(memory);
-        if (capacity > capacity_) ask_for_huge_pages(capacity * sizeof(T));
+        if (capacity > capacity_) ask_for_huge_pages(data_, capacity * sizeof(T));
         capacity_ = capacity;
     }
 
@@ -52,16 +70,6 @@ public:
     }
 
 private:
-    /// Most of what fresh memory costs is a fault per page.
-    void ask_for_huge_pages(std::size_t bytes) {
-        constexpr std::size_t page = 4096, large = std::size_t{1} << 22;
-        if (bytes < large) return;
-        const auto address = reinterpret_cast<std::uintptr_t>(data_);
-        const std::uintptr_t first = (address + page - 1) / page * page,
-                             last = (address + bytes) / page * page;
-        madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
-    }
-
     T* data_ = nullptr;
     std::size_t capacity_ = 0;
 };

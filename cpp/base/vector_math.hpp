@@ -1,11 +1,12 @@
 // exp and log without branches, so that a loop over an array of them becomes vector instructions; the
 // standard library's would be called one by one. They are off by at most 3 units in the last place of the
-// exact value, exp in single precision by at most 1.5; tests/base/test_vector_math.py looks at grids.
+// exact value, powers of two by at most 2; tests/base/test_vector_math.py looks at grids.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace pegasos {
 
@@ -33,22 +34,42 @@ namespace pegasos {
                                  (std::bit_cast<std::uint64_t>(shifted) << 52));
 }
 
-/// The same in single precision; for x beyond +-87 that of the nearer bound.
-[[gnu::always_inline]] inline float fast_exp(float x) {
+/// 2^t for |t| <= `most_exponent`. t = n + r, |r| <= 1/2, and the polynomial of r with the smallest largest
+/// error among those that are 1 at 0.
+template <class Real>
+inline constexpr Real most_exponent = std::numeric_limits<Real>::max_exponent - 2;
+
+[[gnu::always_inline]] inline float fast_exp2(float t) {
     constexpr float magic = 0x1.8p23f;
-    x = std::min(std::max(x, -87.0f), 87.0f);
-    const float shifted = x * 0x1.715476p0f + magic, n = shifted - magic;
-    const float r = (x - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
-    float sum = 1.0f / 5040;
-    sum = sum * r + 1.0f / 720;
-    sum = sum * r + 1.0f / 120;
-    sum = sum * r + 1.0f / 24;
-    sum = sum * r + 1.0f / 6;
-    sum = sum * r + 0.5f;
-    sum = sum * r + 1;
+    const float shifted = t + magic, r = t - (shifted - magic);
+    float sum = 0x1.470b48p-13f;
+    sum = sum * r + 0x1.5f7276p-10f;
+    sum = sum * r + 0x1.3b270ep-7f;
+    sum = sum * r + 0x1.c6ae72p-5f;
+    sum = sum * r + 0x1.ebfbe2p-3f;
+    sum = sum * r + 0x1.62e432p-1f;
     sum = sum * r + 1;
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(sum) +
                                 (std::bit_cast<std::uint32_t>(shifted) << 23));
+}
+
+[[gnu::always_inline]] inline double fast_exp2(double t) {
+    constexpr double magic = 0x1.8p52;
+    const double shifted = t + magic, r = t - (shifted - magic);
+    double sum = 0x1.c063841f3a21dp-32;
+    sum = sum * r + 0x1.e605f964b639dp-28;
+    sum = sum * r + 0x1.b54167a1b0034p-24;
+    sum = sum * r + 0x1.62bfd49ededd3p-20;
+    sum = sum * r + 0x1.ffcbee3b0a61cp-17;
+    sum = sum * r + 0x1.43091309610fcp-13;
+    sum = sum * r + 0x1.5d87fe7bbbe09p-10;
+    sum = sum * r + 0x1.3b2ab6fba1e1cp-7;
+    sum = sum * r + 0x1.c6b08d7048f31p-5;
+    sum = sum * r + 0x1.ebfbdff82c598p-3;
+    sum = sum * r + 0x1.62e42fefa39f3p-1;
+    sum = sum * r + 1;
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) +
+                                 (std::bit_cast<std::uint64_t>(shifted) << 52));
 }
 
 /// log x for normal x > 0. x = 2^n m, m between the roots of 1/2 and 2, and the series of artanh.

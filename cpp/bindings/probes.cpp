@@ -101,7 +101,8 @@ void bind_probes(nb::module_& m) {
     m.def("probe_draws", &draws, "seed"_a, "bound"_a, "count"_a);
     m.def("probe_best_intercept", &best_intercept_of, "responses"_a, "labels"_a, "weights"_a);
     m.def("probe_exp", &each<double, fast_exp>, "numbers"_a);
-    m.def("probe_exp_float32", &each<float, fast_exp>, "numbers"_a);
+    m.def("probe_exp2", &each<double, fast_exp2>, "numbers"_a);
+    m.def("probe_exp2_float32", &each<float, fast_exp2>, "numbers"_a);
     m.def("probe_log", &each<double, fast_log>, "numbers"_a);
     m.def("probe_sample", &sample, "sampling"_a, "n_rows"_a, "batch"_a, "seed"_a, "count"_a);
     m.def("probe_joint_step", &joint_step, "loss"_a, "cost"_a, "y"_a, "scores"_a, "p"_a, "a"_a);

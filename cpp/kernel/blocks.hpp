@@ -16,13 +16,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include "base/symmetric.hpp"
 #include "kernel/byte_rows.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/points.hpp"
+#include "kernel/transpose.hpp"
 
 namespace pegasos {
 
@@ -94,29 +94,30 @@ public:
     void against(const Kernel& kernel, const Points<Real>& many, const Real* squares, std::size_t first,
                  std::size_t last, Use use) const {
         alignas(64) Real values[dense_tall * width];
-        const auto finish = [&](std::size_t i, Real* own) {
-            kernel.apply<width>(own, squares[many.place(i)], squares_.data());
-            use(i, static_cast<const Real*>(own));
-        };
-        std::size_t i = first;
-        if (many.sparse()) {
-            for (; i < last; ++i) {
-                dots_sparse(many, i, values);
-                finish(i, values);
+        const auto in_groups = [&](auto sums) {
+            for (std::size_t i = first, tall; i < last; i += tall) {
+                tall = i + dense_tall <= last ? dense_tall : 1;
+                sums(i, tall);
+                Real own[dense_tall];
+                for (std::size_t r = 0; r < tall; ++r) own[r] = squares[many.place(i + r)];
+                kernel.apply<width>(values, tall, own, squares_.data());
+                for (std::size_t r = 0; r < tall; ++r)
+                    use(i + r, static_cast<const Real*>(values + r * width));
             }
-            return;
-        }
+        };
         const auto dense = [&]<bool differences>() {
-            for (; i + dense_tall <= last; i += dense_tall) {
-                sums_dense<dense_tall, differences>(many, i, values);
-                for (std::size_t r = 0; r < dense_tall; ++r) finish(i + r, values + r * width);
-            }
-            for (; i < last; ++i) {
-                sums_dense<1, differences>(many, i, values);
-                finish(i, values);
-            }
+            in_groups([&](std::size_t i, std::size_t tall) {
+                if (tall == 1)
+                    sums_dense<1, differences>(many, i, values);
+                else
+                    sums_dense<dense_tall, differences>(many, i, values);
+            });
         };
-        if (kernel.differences)
+        if (many.sparse())
+            in_groups([&](std::size_t i, std::size_t tall) {
+                for (std::size_t r = 0; r < tall; ++r) dots_sparse(many, i + r, values + r * width);
+            });
+        else if (kernel.differences)
             dense.template operator()<true>();
         else
             dense.template operator()<false>();
@@ -172,35 +173,6 @@ private:
     const Points<Real>* points_ = nullptr;
     std::vector<RowNumber> rows_;
 };
-
-/// out[r][i] = in[i][r] for a square of as many numbers as a cache line has; rows of `in` are `stride` lines
-/// apart. Halves of rows change places, then quarters, and so on.
-template <class Real>
-void transpose_square(const Real* in, std::size_t stride, Real* const* out, std::size_t offset) {
-    constexpr std::size_t lane = 64 / sizeof(Real);
-    typedef Real Line __attribute__((vector_size(64), aligned(64), may_alias));
-    typedef Real Anywhere __attribute__((vector_size(64), aligned(sizeof(Real)), may_alias));
-    using Number = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
-    typedef Number Numbers __attribute__((vector_size(64)));
-    Line rows[lane];
-    for (std::size_t i = 0; i < lane; ++i) rows[i] = reinterpret_cast<const Line*>(in)[i * stride];
-#pragma GCC unroll 4
-    for (std::size_t half = lane / 2; half > 0; half /= 2) {
-        Numbers low, high;
-        for (std::size_t p = 0; p < lane; ++p) {
-            low[p] = static_cast<Number>(p & half ? lane + p - half : p);
-            high[p] = static_cast<Number>(p & half ? lane + p : p + half);
-        }
-#pragma GCC unroll 16
-        for (std::size_t i = 0; i < lane; ++i) {
-            if (i & half) continue;
-            const Line a = rows[i], b = rows[i + half];
-            rows[i] = __builtin_shuffle(a, b, low);
-            rows[i + half] = __builtin_shuffle(a, b, high);
-        }
-    }
-    for (std::size_t r = 0; r < lane; ++r) *reinterpret_cast<Anywhere*>(out[r] + offset) = rows[r];
-}
 
 /// Points that a thread takes at a time: whole groups of `tall`, whole squares.
 inline constexpr std::size_t stretch = 96;

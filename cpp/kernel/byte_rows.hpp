@@ -195,18 +195,20 @@ private:
     void take(const Kernel& kernel, const Points<float>& many, const float* squares, std::size_t i,
               Use use) const {
         alignas(64) std::int32_t sums[tall * width];
-        alignas(64) float values[width];
+        alignas(64) float values[tall * width];
         const std::int8_t* x[tall];
         for (std::size_t r = 0; r < tall; ++r) x[r] = many.bytes->row(many.place(i + r));
         for (std::size_t b = 0; b < blocks; ++b) dots<tall>(x, b, sums + b * block);
         const float scale = static_cast<float>(few_.step * many.bytes->step);
+        float own[tall];
         for (std::size_t r = 0; r < tall; ++r) {
+            own[r] = squares[many.place(i + r)];
 #pragma omp simd
             for (std::size_t k = 0; k < width; ++k)
-                values[k] = scale * static_cast<float>(sums[r * width + k] + sums_[k]);
-            kernel.apply<width>(values, squares[many.place(i + r)], squares_.data());
-            use(i + r, static_cast<const float*>(values));
+                values[r * width + k] = scale * static_cast<float>(sums[r * width + k] + sums_[k]);
         }
+        kernel.apply<width>(values, tall, own, squares_.data());
+        for (std::size_t r = 0; r < tall; ++r) use(i + r, static_cast<const float*>(values + r * width));
     }
 
     /// out[r * width + k]: the product of x[r] and the k-th of block b. Inlined, or without its loops

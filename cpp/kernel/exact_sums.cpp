@@ -66,7 +66,7 @@ private:
                 total += from.entries(i);
                 if (!from.sparse()) from.for_each(i, [&](std::size_t, Given value) { filled += value != 0; });
             }
-            const bool skips = !from.sparse() && !dense && shift.empty() && 4 * filled <= total;
+            const bool skips = !from.sparse() && !dense && shift.empty() && 2 * filled <= total;
             const bool sparse = from.sparse() || skips;
             values.reserve(skips ? filled : total);
             if (sparse) {

@@ -6,18 +6,17 @@
 #include <cstddef>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <list>
 #include <memory>
 #include <new>
 #include <span>
 #include <vector>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
+#include "base/growing_array.hpp"
 #include "base/rounding.hpp"
 #include "kernel/source.hpp"
+#include "kernel/transpose.hpp"
 
 namespace pegasos {
 
@@ -33,23 +32,19 @@ public:
         const std::size_t row_bytes = stride_ * sizeof(Real);
         const std::size_t per_slab = std::clamp<std::size_t>(slab_bytes / row_bytes, 1, most_);
         if (taken_ % per_slab == 0) {
-            const std::size_t bytes = (per_slab * row_bytes + page - 1) / page * page;
-            void* memory = std::aligned_alloc(page, bytes);
+            void* memory = take_pages(per_slab * row_bytes);
             if (!memory) {
                 if (taken_ < 2) throw std::bad_alloc();
                 most_ = taken_;  // what there is must do
                 return nullptr;
             }
-#if defined(__linux__)
-            madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
             slabs_.emplace_back(static_cast<Real*>(memory), &std::free);
         }
         return slabs_.back().get() + taken_++ % per_slab * stride_;
     }
 
 private:
-    static constexpr std::size_t page = std::size_t{1} << 21, slab_bytes = std::size_t{32} << 20;
+    static constexpr std::size_t slab_bytes = std::size_t{32} << 20;
     const std::size_t stride_;
     std::size_t most_, taken_ = 0;
     std::vector<std::unique_ptr<Real, decltype(&std::free)>> slabs_;
@@ -135,25 +130,38 @@ public:
         for (std::size_t k = 0; k < wanted.size(); ++k) found[k] = places_[wanted[k]];
     }
 
-    /// The square of some rows and columns, row by row: from rows that are kept, the rest computed.
+    /// The square of some rows and columns, row by row: from rows that are kept, the rest computed. The rows
+    /// of `out` begin at cache lines.
     void square(std::span<const RowNumber> which, Real* out, std::size_t stride) {
         const std::size_t m = which.size();
+        std::vector<std::size_t> computed(m);  // from which column on; none of rows that are kept
+        std::vector<std::size_t> places;
         missing_.clear();
-        room_.clear();
         for (std::size_t k = 0; k < m; ++k) {
             if (places_[which[k]]) continue;
             missing_.push_back(which[k]);
-            room_.push_back(out + k * stride);
+            places.push_back(k);
         }
-        if (!missing_.empty()) {
-            if (source_.by_columns() || missing_.size() + used_.size() > most_) {
-                source_.compute(missing_, which, room_, team_, monitor_);
-                evaluations_ +=
-                    static_cast<double>(missing_.size()) * static_cast<double>(source_.by_columns() ? m : n_);
-            } else {
-                const std::vector<RowNumber> wanted = missing_;
-                std::vector<const Real*> found(wanted.size());
-                rows(wanted, found);
+        if (!source_.by_columns() && missing_.size() + used_.size() <= most_) {
+            const std::vector<RowNumber> wanted = missing_;
+            std::vector<const Real*> found(wanted.size());
+            rows(wanted, found);
+        } else {
+            // A value that belongs in two places is computed for one of them: rows in blocks, each from the
+            // column of its first one on.
+            const std::size_t block = source_.by_columns() ? 256 : std::max<std::size_t>(missing_.size(), 1);
+            for (std::size_t k = 0; k < missing_.size(); k += block) {
+                const std::size_t first = source_.by_columns() ? places[k] : 0;
+                const auto some = std::span<const RowNumber>(missing_).subspan(k).first(
+                    std::min(block, missing_.size() - k));
+                room_.clear();
+                for (std::size_t r = k; r < k + some.size(); ++r) {
+                    room_.push_back(out + places[r] * stride + first);
+                    computed[places[r]] = first;
+                }
+                source_.compute(some, which.subspan(first), room_, team_, monitor_);
+                evaluations_ += static_cast<double>(some.size()) *
+                                static_cast<double>(source_.by_columns() ? m - first : n_);
             }
         }
         in_stretches(m, 16, m, team_, monitor_, [&](std::size_t first, std::size_t last) {
@@ -161,27 +169,32 @@ public:
                 if (const Real* row = places_[which[k]])
                     for (std::size_t c = 0; c < m; ++c) out[k * stride + c] = row[which[c]];
         });
+        in_stretches((m + lane - 1) / lane, 1, m * lane, team_, monitor_, [&](std::size_t tile, std::size_t) {
+            const std::size_t first = tile * lane, count = std::min(lane, m - first);
+            mirror(out, stride, first, std::span<const std::size_t>(computed).subspan(first, count));
+        });
     }
 
+    /// A square as above, at hand.
+    struct Square {
+        std::span<const RowNumber> which;
+        const Real* values;
+        std::size_t stride;
+    };
+
     /// f += sum_k steps[k] K_which[k]. Rows that `keeps` says no to are not kept for later, if they need not
-    /// be computed in full: to write a row to new memory may cost more than to compute it.
+    /// be computed in full: to write a row to new memory may cost more than to compute it. Of those, what is
+    /// in `square`, which has them all, is not computed again.
     void add(std::span<const RowNumber> which, std::span<const double> steps, std::vector<double>& f,
-             const std::function<bool(std::size_t)>& keeps = {}) {
+             const std::function<bool(std::size_t)>& keeps = {}, const Square& square = {}) {
         std::vector<RowNumber> kept, passing;
         std::vector<double> kept_steps, passing_steps;
         for (std::size_t k = 0; k < which.size(); ++k) {
-            const bool passes = keeps && !has(which[k]) && !keeps(k);
+            const bool passes = keeps && source_.accumulates() && !has(which[k]) && !keeps(k);
             (passes ? passing : kept).push_back(which[k]);
             (passes ? passing_steps : kept_steps).push_back(steps[k]);
         }
-        if (!passing.empty()) {
-            if (source_.accumulate(passing, passing_steps, {}, f.data(), team_, monitor_)) {
-                evaluations_ += static_cast<double>(passing.size()) * static_cast<double>(n_);
-                note(passing_steps);
-            } else {
-                add_kept(passing, passing_steps, f);
-            }
-        }
+        if (!passing.empty()) add_passing(passing, passing_steps, square, f);
         add_kept(kept, kept_steps, f);
     }
 
@@ -189,26 +202,76 @@ public:
     void add_found(std::span<const Real* const> found, std::span<const double> steps,
                    std::vector<double>& f) {
         note(steps);
-        in_stretches(n_, 1024, found.size(), team_, monitor_, [&](std::size_t first, std::size_t last) {
-            std::size_t k = 0;
-            double* __restrict out = f.data();
-            for (; k + 4 <= found.size(); k += 4) {
-                const Real *a = found[k], *b = found[k + 1], *c = found[k + 2], *d = found[k + 3];
-                const double p = steps[k], q = steps[k + 1], r = steps[k + 2], s = steps[k + 3];
-#pragma omp simd
-                for (std::size_t i = first; i < last; ++i)
-                    out[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i]);
-            }
-            for (; k < found.size(); ++k) {
-                const Real* a = found[k];
-                const double p = steps[k];
-#pragma omp simd
-                for (std::size_t i = first; i < last; ++i) out[i] += p * a[i];
-            }
-        });
+        add_rows(found, steps, f);
     }
 
 private:
+    static constexpr std::size_t lane = 64 / sizeof(Real);
+
+    /// Of rows from `first` on, as many as a line has or fewer: what is left of the column that each was
+    /// computed from is taken from there.
+    static void mirror(Real* out, std::size_t stride, std::size_t first,
+                       std::span<const std::size_t> computed) {
+        const auto [least, most] = std::minmax_element(computed.begin(), computed.end());
+        Real* rows[lane];
+        for (std::size_t r = 0; r < computed.size(); ++r) rows[r] = out + (first + r) * stride;
+        std::size_t c = 0;
+        if (computed.size() == lane)
+            for (; c + lane <= *least; c += lane)
+                transpose_square(out + c * stride + first, stride / lane, rows, c);
+        for (; c < *most; ++c)
+            for (std::size_t r = 0; r < computed.size(); ++r)
+                if (c < computed[r]) rows[r][c] = out[c * stride + first + r];
+    }
+
+    void add_passing(std::span<const RowNumber> which, std::span<const double> steps, const Square& square,
+                     std::vector<double>& f) {
+        constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+        std::vector<std::size_t> places(n_, none);  // in the square
+        for (std::size_t k = square.which.size(); k-- > 0;) places[square.which[k]] = k;
+        std::vector<RowNumber> others;
+        for (std::size_t i = 0; i < n_; ++i)
+            if (places[i] == none) others.push_back(static_cast<RowNumber>(i));
+        if (!others.empty()) {
+            std::vector<double> sums(others.size());
+            source_.accumulate(which, steps, others, sums.data(), team_, monitor_);
+            for (std::size_t k = 0; k < others.size(); ++k) f[others[k]] += sums[k];
+        }
+        if (others.size() < n_) {
+            std::vector<const Real*> found;
+            for (const RowNumber i : which) found.push_back(square.values + places[i] * square.stride);
+            std::vector<double> sums(square.which.size());
+            add_rows(found, steps, sums);
+            for (std::size_t k = 0; k < sums.size(); ++k)
+                if (places[square.which[k]] == k) f[square.which[k]] += sums[k];
+        }
+        evaluations_ += static_cast<double>(which.size()) * static_cast<double>(others.size());
+        note(steps);
+    }
+
+    /// out += sum_k steps[k] found[k]
+    void add_rows(std::span<const Real* const> found, std::span<const double> steps,
+                  std::vector<double>& sums) {
+        in_stretches(
+            sums.size(), 1024, found.size(), team_, monitor_, [&](std::size_t first, std::size_t last) {
+                std::size_t k = 0;
+                double* __restrict out = sums.data();
+                for (; k + 4 <= found.size(); k += 4) {
+                    const Real *a = found[k], *b = found[k + 1], *c = found[k + 2], *d = found[k + 3];
+                    const double p = steps[k], q = steps[k + 1], r = steps[k + 2], s = steps[k + 3];
+#pragma omp simd
+                    for (std::size_t i = first; i < last; ++i)
+                        out[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i]);
+                }
+                for (; k < found.size(); ++k) {
+                    const Real* a = found[k];
+                    const double p = steps[k];
+#pragma omp simd
+                    for (std::size_t i = first; i < last; ++i) out[i] += p * a[i];
+                }
+            });
+    }
+
     /// No more rows than `most()` are asked for at a time.
     void add_kept(std::span<const RowNumber> which, std::span<const double> steps, std::vector<double>& f) {
         std::vector<const Real*> found(std::min(which.size(), most_));

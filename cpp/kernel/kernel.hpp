@@ -3,6 +3,7 @@
 // <x, x'>, or where that would round off what counts, the squared distance itself.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <stdexcept>
@@ -27,47 +28,51 @@ struct Kernel {
         throw std::invalid_argument("unknown kernel '" + name + "'");
     }
 
-    /// values[k] becomes the kernel of x and x_k; it is <x, x_k> before, or ||x - x_k||^2, and the squares
-    /// are those of the norms.
+    /// Of `rows` examples x, whose squared norms are `own`: values[k] becomes the kernel of x and x_k; it is
+    /// <x, x_k> before, or ||x - x_k||^2. `squares` are those of the x_k; there are `count` numbers a row.
     template <std::size_t count, class Real>
-    void apply(Real* values, Real square, const Real* squares) const {
+    void apply(Real* values, std::size_t rows, const Real* own, const Real* squares) const {
+        constexpr double log2_e = 0x1.71547652b82fep0;
+        constexpr Real most = most_exponent<Real>;
         const Real g = static_cast<Real>(gamma), c = static_cast<Real>(coef0);
-        switch (kind) {
-            case Kind::linear:
-                break;
-            case Kind::poly:
+        const Real rate = static_cast<Real>(-log2_e * gamma), twice = static_cast<Real>(2 * log2_e);
+        for (std::size_t row = 0; row < rows; ++row, values += count) {
+            const Real square = own[row];
+            switch (kind) {
+                case Kind::linear:
+                    return;
+                case Kind::poly:
 #pragma omp simd
-                for (std::size_t k = 0; k < count; ++k) {
-                    const Real base = g * values[k] + c;
-                    Real power = 1;
-                    for (int i = 0; i < degree; ++i) power *= base;
-                    values[k] = power;
-                }
-                break;
-            case Kind::rbf:
-                if (differences) {
-#pragma omp simd
-                    for (std::size_t k = 0; k < count; ++k) values[k] = fast_exp(-g * values[k]);
+                    for (std::size_t k = 0; k < count; ++k) {
+                        const Real base = g * values[k] + c;
+                        Real power = 1;
+                        for (int i = 0; i < degree; ++i) power *= base;
+                        values[k] = power;
+                    }
                     break;
-                }
+                case Kind::rbf:
 #pragma omp simd
-                for (std::size_t k = 0; k < count; ++k) {
-                    const Real distance = square + squares[k] - 2 * values[k];
-                    values[k] = fast_exp(-g * (distance > 0 ? distance : Real{0}));
-                }
-                break;
-            case Kind::sigmoid:
+                    for (std::size_t k = 0; k < count; ++k) {
+                        const Real distance = differences ? values[k] : square + squares[k] - 2 * values[k];
+                        const Real exponent = rate * (distance > 0 ? distance : Real{0});
+                        values[k] = fast_exp2(exponent > -most ? exponent : -most);
+                    }
+                    break;
+                case Kind::sigmoid:
 #pragma omp simd
-                for (std::size_t k = 0; k < count; ++k)
-                    values[k] = 1 - 2 / (fast_exp(2 * (g * values[k] + c)) + 1);
-                break;
+                    for (std::size_t k = 0; k < count; ++k) {
+                        const Real exponent = twice * (g * values[k] + c);
+                        values[k] = 1 - 2 / (fast_exp2(std::clamp(exponent, -most, most)) + 1);
+                    }
+                    break;
+            }
         }
     }
 
     /// The kernel of an example with itself.
     double of_itself(double square) const {
         if (kind == Kind::rbf) return 1;
-        apply<1>(&square, square, &square);
+        apply<1>(&square, 1, &square, &square);
         return square;
     }
 };

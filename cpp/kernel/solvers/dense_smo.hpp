@@ -15,9 +15,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <memory>
+#include <new>
 #include <vector>
 
+#include "base/growing_array.hpp"
 #include "base/symmetric.hpp"
 
 namespace pegasos {
@@ -35,15 +39,21 @@ public:
         padded_ = (m + stretch - 1) / stretch * stretch;
         beta.resize(m);
         for (auto* vector : {&u, &up, &down, &diagonal}) vector->assign(padded_, Real{0});
-        K_.resize(m * padded_);
+        if (m * padded_ > room_) {
+            room_ = std::max(m * padded_, room_ + room_ / 2);  // what is not used is not touched
+            K_.reset();                                        // before there are both
+            K_.reset(static_cast<Real*>(take_pages(room_ * sizeof(Real))));
+            if (!K_) throw std::bad_alloc();
+        }
+        for (std::size_t k = 0; k < m; ++k) std::fill(row(k) + m, row(k) + padded_, Real{0});
     }
     std::size_t size() const { return size_; }
     std::size_t padded() const {
         return padded_;
     }  // a whole number of stretches, the rest of which cannot move
-    Real* matrix() { return K_.data(); }
-    Real* row(std::size_t i) { return K_.data() + i * padded_; }
-    const Real* row(std::size_t i) const { return K_.data() + i * padded_; }
+    Real* matrix() { return K_.get(); }
+    Real* row(std::size_t i) { return K_.get() + i * padded_; }
+    const Real* row(std::size_t i) const { return K_.get() + i * padded_; }
 
     void set(std::size_t k, double value, double lo, double hi, double slope) {
         beta[k] = value;
@@ -66,8 +76,8 @@ public:
     Reals diagonal;
 
 private:
-    std::size_t size_ = 0, padded_ = 0;
-    Reals K_;
+    std::size_t size_ = 0, padded_ = 0, room_ = 0;
+    std::unique_ptr<Real, decltype(&std::free)> K_{nullptr, &std::free};
 };
 
 template <class Real>

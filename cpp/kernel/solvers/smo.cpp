@@ -248,7 +248,8 @@ private:
         std::vector<bool> inside(problem_.n_rows);
         for (const RowNumber v : chosen_)
             if (beta_[v] > problem_.lo[v] && beta_[v] < problem_.hi[v]) inside[problem_.row[v]] = true;
-        gram_.add(which, steps, f_, [&](std::size_t k) { return inside[which[k]]; });
+        gram_.add(which, steps, f_, [&](std::size_t k) { return inside[which[k]]; },
+                  {rows, local_.matrix(), local_.padded()});
         return true;
     }
 
