@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["iter_table", "read_table"]
+__all__ = ["iter_table", "read_table", "table_columns"]
 
 _VALUES_PER_BLOCK = 1 << 17  # what is turned from columns into rows at a time: it should fit the cache
 
@@ -101,6 +101,11 @@ def iter_table(
         raise ValueError(f"batch_rows={batch_rows}: pass a positive number of rows")
     file = _TableFile(source)
     return _iterate(file, _Plan(file, label, columns, dtype), batch_rows)
+
+
+def table_columns(source: Any) -> list[str]:
+    """The names of all columns of a table, in their order; `source` is as for `read_table`."""
+    return list(_TableFile(source).schema.names)
 
 
 def _iterate(file: "_TableFile", plan: "_Plan", batch_rows: int) -> Iterator[tuple[Any, Any]]:

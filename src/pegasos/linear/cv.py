@@ -21,7 +21,7 @@ from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import Progress
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.machine import take_all
+from pegasos.linear.out_of_core.machine import name_features, take_all
 from pegasos.linear.path import Fitted, PathParameters, as_path, follow, make_grid, two_classes, warn_of_shortfall
 from pegasos.linear.svc import LinearSVC
 from pegasos.solvers import Solver
@@ -130,8 +130,9 @@ random_state, verbose
         X may be a data set on disk, which is mapped into memory whole.
         """
         started = clock.now()
-        if isinstance(X, Dataset):
-            X, y, sample_weight = take_all(X, y, sample_weight)
+        dataset = X if isinstance(X, Dataset) else None
+        if dataset is not None:
+            X, y, sample_weight = take_all(dataset, y, sample_weight)
         solver, grid = self.check_parameters(), make_grid(self.Cs)
         one_thread = self._make_svc(n_jobs=1)
         data = two_classes(one_thread._accept(X, y, sample_weight))
@@ -159,6 +160,8 @@ random_state, verbose
         C = float(grid[self._choose(mean, error)])
         best = self._make_svc(C=C, n_jobs=1 if self.n_jobs == 1 else None)
         copy_results(one_thread, best)  # those of validation
+        if dataset is not None:
+            name_features(best, dataset)
         best._fit(data, solver, seed, None, started)
         copy_results(best, self)
         self.best_estimator_, self.C_, self.Cs_ = best, C, grid
