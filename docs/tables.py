@@ -9,9 +9,8 @@ from pathlib import Path
 
 from pegasos import solvers
 from pegasos.base.solver import LOSSES, Solver
-from pegasos.problems.joint import JOINT_LOSSES, JointProblem
 from pegasos.problems.kernel import KernelProblem
-from pegasos.problems.linear import BlocksProblem, LinearProblem, StreamProblem
+from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem, StreamProblem
 from pegasos.problems.sequence import SequenceProblem
 
 ROOT = Path(__file__).parent.parent
@@ -47,8 +46,8 @@ def called(cls: type[Solver]) -> str:
 
 
 def page(cls: type[Solver], folder: str) -> str:
-    module = cls.__module__.rpartition(".")[2].replace("_", "-")
-    return f"[{called(cls)}]({folder}{module}.md)"
+    page = cls.name if (ROOT / "docs" / "solvers" / f"{cls.name}.md").exists() else cls.name.partition("-")[0]
+    return f"[{called(cls)}]({folder}{page}.md)"
 
 
 def method(cls: type[Solver]) -> str:

@@ -9,7 +9,7 @@ import pytest
 from linear_helpers import IRRATIONAL, RUN_OPTIONS, STORAGES, make_run, storage_name
 
 from pegasos._core import native
-from pegasos.problems.joint import JointProblem
+from pegasos.problems.linear import JointProblem
 from pegasos.reference import multiclass
 
 LOSSES = ("hinge", "log_loss")

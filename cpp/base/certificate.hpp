@@ -11,8 +11,6 @@
 // was still far off, fade out.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>

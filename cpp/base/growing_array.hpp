@@ -62,6 +62,12 @@ public:
         capacity_ = capacity;
     }
 
+    /// Room for so many elements, the first of which stay.
+    T* at_least(std::size_t capacity) {
+        if (capacity > capacity_) set_capacity(capacity);
+        return data_;
+    }
+
     /// The first `size` elements; the caller frees them by std::free.
     T* release(std::size_t size) {
         set_capacity(size);

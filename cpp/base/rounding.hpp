@@ -11,7 +11,6 @@
 // whose operations are off by a few u^2: it leaves little but the rounding of the results.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>

@@ -80,6 +80,21 @@ struct Solution {
         return {lower || first, higher || first};
     }
 
+    /// Whether the run is over, and why: by its bounds, or as the time is up or `last` says so.
+    bool ends(double tol, bool out_of_time, bool last) {
+        if (const char* why = bounds.reason(tol, out_of_time ? "max_time" : last ? "budget" : nullptr))
+            reason = why;
+        return !reason.empty();
+    }
+
+    /// What the run took. `before`: steps of earlier runs that it continued.
+    void finish(Context& context, double epochs, std::uint64_t steps, std::uint64_t before = 0) {
+        this->epochs = epochs;
+        this->steps = steps;
+        t = before + steps;
+        seconds = context.monitor.seconds();
+    }
+
     /// Adds a check to the history, and tells of it.
     void record(Context& context, double epoch, const Bounds& found) {
         history.push_back({context.monitor.seconds(), epoch, found.primal, found.dual});

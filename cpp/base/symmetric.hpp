@@ -17,9 +17,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <new>
 #include <vector>
 
+#include "base/aligned.hpp"
 #include "base/monitor.hpp"
 #include "base/threads.hpp"
 
@@ -35,20 +35,7 @@ inline constexpr std::size_t lanes = 2, vectors = 2, tall = 4;
 inline constexpr std::size_t panel = lanes * vectors, block_rows = 128;
 static_assert(panel % tall == 0);
 
-/// Memory that starts at a cache line, so that no vector crosses one.
-template <class T>
-struct AtLine {
-    using value_type = T;
-    AtLine() = default;
-    template <class U>
-    AtLine(const AtLine<U>&) {}
-    T* allocate(std::size_t n) {
-        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64}));
-    }
-    void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
-    bool operator==(const AtLine&) const { return true; }
-};
-using Doubles = std::vector<double, AtLine<double>>;
+using Doubles = AlignedVector<double>;  // no vector crosses a cache line
 
 /// A tile of `tall` rows and `panel` columns: out += sign * left' right, over `depth` rows of two panels.
 inline void add_tile(const double* left, const double* right, std::size_t depth, double sign, double* out,
@@ -75,9 +62,6 @@ public:
           values_(panels_ * panel * block_rows),
           row_(panels_ * panel) {}
 
-    std::size_t n_panels() const { return panels_; }
-    std::size_t size() const { return size_; }
-    bool full() const { return size_ == block_rows; }
     void clear() { size_ = 0; }
 
     /// write(row) fills in the next row: n_columns entries.

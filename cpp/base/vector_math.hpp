@@ -10,28 +10,35 @@
 
 namespace pegasos {
 
+/// A polynomial of x, by its coefficients from the highest power on.
+template <class Real, class... More>
+[[gnu::always_inline]] inline Real polynomial(Real x, Real sum, More... coefficients) {
+    ((sum = sum * x + coefficients), ...);
+    return sum;
+}
+
+/// x times 2^n, where `shifted` is n + `magic`: that sum has the whole number n in its low bits.
+template <class Real>
+inline constexpr Real magic = Real{3} / std::numeric_limits<Real>::epsilon() / 2;
+[[gnu::always_inline]] inline double times_power(double x, double shifted) {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) +
+                                 (std::bit_cast<std::uint64_t>(shifted) << 52));
+}
+[[gnu::always_inline]] inline float times_power(float x, float shifted) {
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) +
+                                (std::bit_cast<std::uint32_t>(shifted) << 23));
+}
+
 /// e^x; for x beyond +-700 that of the nearer bound. x = n log 2 + r, |r| <= log(2)/2, and Taylor's
 /// polynomial of r.
 [[gnu::always_inline]] inline double fast_exp(double x) {
-    constexpr double magic = 0x1.8p52;  // adding it leaves a whole number in the low bits
     x = std::min(std::max(x, -700.0), 700.0);
-    const double shifted = x * 0x1.71547652b82fep0 + magic, n = shifted - magic;
+    const double shifted = x * 0x1.71547652b82fep0 + magic<double>, n = shifted - magic<double>;
     const double r = (x - n * 0x1.62e42fefa38p-1) - n * 0x1.ef35793c7673p-45;
-    double sum = 1.0 / 479001600;
-    sum = sum * r + 1.0 / 39916800;
-    sum = sum * r + 1.0 / 3628800;
-    sum = sum * r + 1.0 / 362880;
-    sum = sum * r + 1.0 / 40320;
-    sum = sum * r + 1.0 / 5040;
-    sum = sum * r + 1.0 / 720;
-    sum = sum * r + 1.0 / 120;
-    sum = sum * r + 1.0 / 24;
-    sum = sum * r + 1.0 / 6;
-    sum = sum * r + 0.5;
-    sum = sum * r + 1;
-    sum = sum * r + 1;
-    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) +
-                                 (std::bit_cast<std::uint64_t>(shifted) << 52));
+    return times_power(
+        polynomial(r, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
+                   1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0),
+        shifted);
 }
 
 /// 2^t for |t| <= `most_exponent`. t = n + r, |r| <= 1/2, and the polynomial of r with the smallest largest
@@ -40,36 +47,19 @@ template <class Real>
 inline constexpr Real most_exponent = std::numeric_limits<Real>::max_exponent - 2;
 
 [[gnu::always_inline]] inline float fast_exp2(float t) {
-    constexpr float magic = 0x1.8p23f;
-    const float shifted = t + magic, r = t - (shifted - magic);
-    float sum = 0x1.470b48p-13f;
-    sum = sum * r + 0x1.5f7276p-10f;
-    sum = sum * r + 0x1.3b270ep-7f;
-    sum = sum * r + 0x1.c6ae72p-5f;
-    sum = sum * r + 0x1.ebfbe2p-3f;
-    sum = sum * r + 0x1.62e432p-1f;
-    sum = sum * r + 1;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(sum) +
-                                (std::bit_cast<std::uint32_t>(shifted) << 23));
+    const float shifted = t + magic<float>, r = t - (shifted - magic<float>);
+    return times_power(polynomial(r, 0x1.470b48p-13f, 0x1.5f7276p-10f, 0x1.3b270ep-7f, 0x1.c6ae72p-5f,
+                                  0x1.ebfbe2p-3f, 0x1.62e432p-1f, 1.0f),
+                       shifted);
 }
 
 [[gnu::always_inline]] inline double fast_exp2(double t) {
-    constexpr double magic = 0x1.8p52;
-    const double shifted = t + magic, r = t - (shifted - magic);
-    double sum = 0x1.c063841f3a21dp-32;
-    sum = sum * r + 0x1.e605f964b639dp-28;
-    sum = sum * r + 0x1.b54167a1b0034p-24;
-    sum = sum * r + 0x1.62bfd49ededd3p-20;
-    sum = sum * r + 0x1.ffcbee3b0a61cp-17;
-    sum = sum * r + 0x1.43091309610fcp-13;
-    sum = sum * r + 0x1.5d87fe7bbbe09p-10;
-    sum = sum * r + 0x1.3b2ab6fba1e1cp-7;
-    sum = sum * r + 0x1.c6b08d7048f31p-5;
-    sum = sum * r + 0x1.ebfbdff82c598p-3;
-    sum = sum * r + 0x1.62e42fefa39f3p-1;
-    sum = sum * r + 1;
-    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) +
-                                 (std::bit_cast<std::uint64_t>(shifted) << 52));
+    const double shifted = t + magic<double>, r = t - (shifted - magic<double>);
+    return times_power(polynomial(r, 0x1.c063841f3a21dp-32, 0x1.e605f964b639dp-28, 0x1.b54167a1b0034p-24,
+                                  0x1.62bfd49ededd3p-20, 0x1.ffcbee3b0a61cp-17, 0x1.43091309610fcp-13,
+                                  0x1.5d87fe7bbbe09p-10, 0x1.3b2ab6fba1e1cp-7, 0x1.c6b08d7048f31p-5,
+                                  0x1.ebfbdff82c598p-3, 0x1.62e42fefa39f3p-1, 1.0),
+                       shifted);
 }
 
 /// log x for normal x > 0. x = 2^n m, m between the roots of 1/2 and 2, and the series of artanh.
@@ -79,16 +69,8 @@ inline double fast_log(double x) {
     const double m = std::bit_cast<double>(bits - (exponent << 52) + (std::uint64_t{1023} << 52));
     const double n = std::bit_cast<double>(exponent | 0x4330000000000000u) - (0x1.0p52 + 1023);
     const double s = (m - 1) / (m + 1), t = s * s;
-    double sum = 2.0 / 21;
-    sum = sum * t + 2.0 / 19;
-    sum = sum * t + 2.0 / 17;
-    sum = sum * t + 2.0 / 15;
-    sum = sum * t + 2.0 / 13;
-    sum = sum * t + 2.0 / 11;
-    sum = sum * t + 2.0 / 9;
-    sum = sum * t + 2.0 / 7;
-    sum = sum * t + 2.0 / 5;
-    sum = sum * t + 2.0 / 3;
+    const double sum = polynomial(t, 2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13, 2.0 / 11, 2.0 / 9,
+                                  2.0 / 7, 2.0 / 5, 2.0 / 3);
     return n * 0x1.62e42fefa38p-1 + (s * (t * sum + 2) + n * 0x1.ef35793c7673p-45);
 }
 

@@ -5,20 +5,10 @@
 // collection or dictionary for what it holds, with `name:` before each.
 #include "text/features.hpp"
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include <cmath>
 #include <string>
 
-#include "arrays.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace pegasos;
+#include "run.hpp"
 
 namespace {
 

@@ -1,30 +1,15 @@
 // The problems of all classes jointly, as Python sees them.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/function.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include "classes/joint_certificate.hpp"
-#include "classes/solvers/joint_sdca.hpp"
-#include "classes/solvers/joint_sgd.hpp"
-#include "classes/solvers/joint_subgradient.hpp"
+#include "classes/solvers/solve.hpp"
 #include "run.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace pegasos;
-
 namespace {
-
-using SquareMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 using BoundJointProblem = Held<JointProblem>;
 
 template <class Label>
 void make_problem(BoundJointProblem* self, const Rows& rows, const Vector<Label>& y, const Vector<double>& s,
-                  double C, const std::string& loss, const SquareMatrix& cost) {
+                  double C, const std::string& loss, const Matrix<double>& cost) {
     const std::size_t n_rows = rows.rows.n_rows, K = cost.shape(0);
     if (y.shape(0) != n_rows || s.shape(0) != n_rows) throw std::invalid_argument("lengths differ");
     if (K == 0 || cost.shape(1) != K) throw std::invalid_argument("the costs are not a square");
@@ -47,58 +32,49 @@ void make_problem(BoundJointProblem* self, const Rows& rows, const Vector<Label>
         {nb::cast(s)}};
 }
 
-Start make_start(const JointProblem& problem, const std::optional<Vector<double>>& w, std::uint64_t t,
-                 const std::optional<Vector<double>>& q) {
+Start make_start(const JointProblem& problem, const MaybeVector<double>& w, std::uint64_t t,
+                 const MaybeVector<double>& q) {
     return {to_vector(w, problem.n_weights()), t, to_vector(q, problem.n_rows() * problem.n_classes)};
 }
 
 Solution joint_sdca(const BoundJointProblem& bound, const Run& run, bool shrink, bool blocks,
-                    double max_epochs, double tol, std::uint64_t seed,
-                    const std::optional<Vector<RowNumber>>& sequence,
-                    const std::optional<Vector<double>>& start_w, std::uint64_t start_t,
-                    const std::optional<Vector<double>>& start_q) {
+                    double max_epochs, double tol, std::uint64_t seed, const MaybeVector<RowNumber>& sequence,
+                    const MaybeVector<double>& start_w, std::uint64_t start_t,
+                    const MaybeVector<double>& start_q) {
     const JointProblem& problem = bound.problem;
-    const JointSdcaOptions options{shrink,     blocks, tol,
-                                   max_epochs, seed,   to_rows(sequence, problem.n_rows())};
+    const SdcaOptions options{shrink, blocks, tol, max_epochs, seed, to_rows(sequence, problem.n_rows())};
     const Start start = make_start(problem, start_w, start_t, start_q);
-    return with_context(run,
-                        [&](Context& context) { return solve_joint_sdca(problem, options, start, context); });
+    return with_context(run, solve_joint_sdca, problem, options, start);
 }
 
 Solution joint_subgradient(const BoundJointProblem& bound, const Run& run, std::uint64_t batch,
                            const std::string& sampling, bool project, const std::string& output,
                            std::uint64_t max_steps, double tol, std::uint64_t seed,
-                           const std::optional<Vector<RowNumber>>& sequence,
-                           const std::optional<Vector<double>>& start_w, std::uint64_t start_t) {
+                           const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
+                           std::uint64_t start_t) {
     if (output == "random_stop") throw std::invalid_argument("unknown output '" + output + "'");
     const JointProblem& problem = bound.problem;
     const IterateOptions options{batch, project, output_named(output), max_steps, tol};
     const Start start = make_start(problem, start_w, start_t, std::nullopt);
-    const auto sampler =
-        make_sampler(sampling, to_rows(sequence, problem.n_rows()), problem.n_rows(), batch, seed);
-    return with_context(run, [&](Context& context) {
-        return solve_joint_subgradient(problem, options, *sampler, start, context);
-    });
+    const auto sampler = sampler_of(problem.n_rows(), sampling, sequence, batch, seed);
+    return with_context(run, solve_joint_subgradient, problem, options, *sampler, start);
 }
 
 Solution joint_sgd(const BoundJointProblem& bound, const Run& run, double patience, double tol,
                    std::uint64_t max_passes, std::uint64_t max_steps, std::uint64_t seed,
-                   const std::optional<Vector<RowNumber>>& sequence,
-                   const std::optional<Vector<double>>& start_w, std::uint64_t start_t, bool last) {
+                   const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
+                   std::uint64_t start_t, bool last) {
     const JointProblem& problem = bound.problem;
-    const JointSgdOptions options{patience, tol, max_passes, max_steps, last};
+    const SgdOptions options{patience, tol, max_passes, max_steps, last};
     const Start start = make_start(problem, start_w, start_t, std::nullopt);
-    const auto sampler =
-        make_sampler("permute", to_rows(sequence, problem.n_rows()), problem.n_rows(), 1, seed);
-    return with_context(
-        run, [&](Context& context) { return solve_joint_sgd(problem, options, *sampler, start, context); });
+    const auto sampler = sampler_of(problem.n_rows(), "permute", sequence, 1, seed);
+    return with_context(run, solve_joint_sgd, problem, options, *sampler, start);
 }
 
 Bounds joint_certify(const BoundJointProblem& bound, const Run& run, const Vector<double>& w,
                      const Vector<double>& q) {
     const Start point = make_start(bound.problem, w, 0, q);
-    return with_context(
-        run, [&](Context& context) { return certify_jointly(bound.problem, point.w, point.q, context); });
+    return with_context(run, certify_jointly, bound.problem, point.w, point.q);
 }
 
 }  // namespace

@@ -1,28 +1,13 @@
 // What Python sees of the kernel machines.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include <memory>
-#include <optional>
 #include <variant>
 
-#include "arrays.hpp"
 #include "kernel/point_kernel.hpp"
 #include "kernel/solvers/solve.hpp"
 #include "kernel/water_level.hpp"
 #include "run.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace pegasos;
-
 namespace {
-
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 /// Examples in the precision of the kernel; holds the Python arrays.
 struct BoundPoints {
@@ -84,10 +69,8 @@ BoundSource point_source(const BoundPoints& points, const Kernel& kernel, const 
         points.points);
 }
 
-nb::ndarray<nb::numpy, double, nb::ndim<1>> kernel_rows(const BoundSource& source,
-                                                        const Vector<RowNumber>& rows,
-                                                        const std::optional<Vector<RowNumber>>& columns,
-                                                        const Run& run) {
+Numpy<double> kernel_rows(const BoundSource& source, const Vector<RowNumber>& rows,
+                          const MaybeVector<RowNumber>& columns, const Run& run) {
     const std::vector<RowNumber> wanted = to_rows(rows, source.size());
     const std::vector<RowNumber> across = to_rows(columns, source.size());
     const std::size_t width = across.empty() ? source.size() : across.size();
@@ -136,8 +119,8 @@ struct BoundSums {
     std::vector<nb::object> owners;
 };
 
-BoundSums point_sums(const BoundPoints& points, const Kernel& kernel,
-                     const std::optional<Vector<double>>& shift, bool compensated) {
+BoundSums point_sums(const BoundPoints& points, const Kernel& kernel, const MaybeVector<double>& shift,
+                     bool compensated) {
     return std::visit(
         [&]<class Given>(const Points<Given>& p) {
             if (kernel.differences && p.sparse())
@@ -184,34 +167,32 @@ KernelProblem make_problem(const BoundSource& source, const Vector<RowNumber>& r
             to_vector(t, m), to_vector(lo, m), to_vector(hi, m)};
 }
 
-/// f(task).
-template <class F>
+/// f(task, arguments...).
+template <class F, class... Arguments>
 KernelSolution solve(const BoundSource& source, const KernelProblem& problem, const Run& run,
-                     std::size_t cached_rows, F f) {
+                     std::size_t cached_rows, F f, Arguments&&... arguments) {
     if (problem.n_rows != source.size()) throw std::invalid_argument("lengths differ");
-    return with_context(
-        run, [&](Context& context) { return f(KernelTask{problem, source.source, cached_rows, context}); });
+    return with_context(run, [&](Context& context) {
+        return f(KernelTask{problem, source.source, cached_rows, context}, arguments...);
+    });
 }
 
 KernelSolution smo(const BoundSource& source, const KernelProblem& problem, const Run& run,
                    std::size_t cached_rows, double tol, double max_epochs, std::size_t working_set,
                    std::size_t block, std::uint64_t seed, std::size_t part_from, bool gradual,
-                   const std::optional<Vector<double>>& start) {
+                   const MaybeVector<double>& start) {
     const SmoOptions options{tol, max_epochs, working_set, block, seed, part_from, gradual};
     const std::vector<double> begin = to_vector(start, problem.size());
-    return solve(source, problem, run, cached_rows,
-                 [&](const KernelTask& task) { return solve_smo(task, options, begin); });
+    return solve(source, problem, run, cached_rows, solve_smo, options, begin);
 }
 
 KernelSolution kernel_sdca(const BoundSource& source, const KernelProblem& problem, const Run& run,
                            std::size_t cached_rows, double tol, double max_epochs, std::uint64_t seed,
-                           const std::optional<Vector<RowNumber>>& sequence,
-                           const std::optional<Vector<double>>& start) {
+                           const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start) {
     const KernelSdcaOptions options{tol, max_epochs, seed};
     const std::vector<double> begin = to_vector(start, problem.size());
     const std::vector<RowNumber> visits = to_rows(sequence, problem.size());
-    return solve(source, problem, run, cached_rows,
-                 [&](const KernelTask& task) { return solve_kernel_sdca(task, options, begin, visits); });
+    return solve(source, problem, run, cached_rows, solve_kernel_sdca, options, begin, visits);
 }
 
 WalkOutput walk_output_named(const std::string& name) {
@@ -223,7 +204,7 @@ WalkOutput walk_output_named(const std::string& name) {
 }
 
 HoldOut make_hold_out(const KernelProblem& problem, const Labelled& examples,
-                      const std::optional<Vector<double>>& labels, std::size_t patience) {
+                      const MaybeVector<double>& labels, std::size_t patience) {
     if (!labels) return {};
     if (examples.labels.size() + labels->shape(0) != problem.n_rows)
         throw std::invalid_argument("lengths differ");
@@ -241,25 +222,21 @@ KernelSolution kernel_walk(const BoundSource& source, const KernelProblem& probl
                            const Vector<double>& weights, bool perceptron, std::size_t batch,
                            const std::string& sampling, bool project, const std::string& output, bool best,
                            double lambda, double tol, std::uint64_t max_steps, std::uint64_t seed,
-                           const std::optional<Vector<RowNumber>>& sequence,
-                           const std::optional<Vector<double>>& held_out, std::size_t patience) {
+                           const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& held_out,
+                           std::size_t patience) {
     const KernelWalkOptions options{perceptron, batch,     project, walk_output_named(output), best, lambda,
                                     tol,        max_steps, seed};
     const Labelled examples = make_labelled(problem, labels, weights);
     const HoldOut others = make_hold_out(problem, examples, held_out, patience);
-    const auto sampler =
-        make_sampler(sampling, to_rows(sequence, problem.size()), problem.size(), batch, seed);
-    return solve(source, problem, run, cached_rows, [&](const KernelTask& task) {
-        return solve_kernel_walk(task, options, examples, *sampler, others);
-    });
+    const auto sampler = sampler_of(problem.size(), sampling, sequence, batch, seed);
+    return solve(source, problem, run, cached_rows, solve_kernel_walk, options, examples, *sampler, others);
 }
 
 KernelSolution sbp(const BoundSource& source, const KernelProblem& problem, const Run& run,
                    std::size_t cached_rows, const Vector<double>& labels, const Vector<double>& weights,
                    double nu, double C, double tol, std::uint64_t max_steps, std::uint64_t seed,
-                   const std::optional<Vector<RowNumber>>& proposals,
-                   const std::optional<Vector<double>>& uniforms,
-                   const std::optional<Vector<double>>& held_out, std::size_t patience) {
+                   const MaybeVector<RowNumber>& proposals, const MaybeVector<double>& uniforms,
+                   const MaybeVector<double>& held_out, std::size_t patience) {
     const SbpOptions options{nu, C, tol, max_steps, seed};
     const Labelled examples = make_labelled(problem, labels, weights);
     const HoldOut others = make_hold_out(problem, examples, held_out, patience);
@@ -269,8 +246,7 @@ KernelSolution sbp(const BoundSource& source, const KernelProblem& problem, cons
         const std::vector<double> draws = to_vector(uniforms, rows.size());
         for (std::size_t k = 0; k < draws.size(); ++k) given.push_back({rows[k], draws[k]});
     }
-    return solve(source, problem, run, cached_rows,
-                 [&](const KernelTask& task) { return solve_sbp(task, options, examples, given, others); });
+    return solve(source, problem, run, cached_rows, solve_sbp, options, examples, given, others);
 }
 
 /// For tests: gamma, b, the levels and shares of both basins over y_i g_i, for rows of g and volumes in turn.
@@ -290,10 +266,9 @@ std::vector<std::vector<double>> water_levels(const Matrix<double>& g, const Vec
 }
 
 /// For tests: beta after so many Newton steps of a problem with the targets t.
-nb::ndarray<nb::numpy, double, nb::ndim<1>> newton_steps(const Matrix<double>& K, const Vector<double>& t,
-                                                         const Vector<double>& lo, const Vector<double>& hi,
-                                                         const Vector<double>& beta, bool intercept,
-                                                         std::size_t steps, const Run& run) {
+Numpy<double> newton_steps(const Matrix<double>& K, const Vector<double>& t, const Vector<double>& lo,
+                           const Vector<double>& hi, const Vector<double>& beta, bool intercept,
+                           std::size_t steps, const Run& run) {
     const std::size_t n = K.shape(0);
     for (const Vector<double>& own : {t, lo, hi, beta})
         if (own.shape(0) != n || K.shape(1) != n) throw std::invalid_argument("lengths differ");
@@ -303,9 +278,8 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> newton_steps(const Matrix<double>& K
     }));
 }
 
-nb::ndarray<nb::numpy, double, nb::ndim<1>> kernel_decisions(const Kernel& kernel, const BoundPoints& few,
-                                                             const Vector<double>& coef, std::size_t n_out,
-                                                             const BoundPoints& many, const Run& run) {
+Numpy<double> kernel_decisions(const Kernel& kernel, const BoundPoints& few, const Vector<double>& coef,
+                               std::size_t n_out, const BoundPoints& many, const Run& run) {
     return std::visit(
         [&]<class Real>(const Points<Real>& f) {
             const auto& m = std::get<Points<Real>>(many.points);
@@ -380,12 +354,9 @@ void bind_kernel(nb::module_& m) {
             "source"_a, "row"_a, "t"_a, "lo"_a, "hi"_a, "free_intercept"_a)
         .def_prop_ro("size", &KernelProblem::size);
     nb::class_<KernelSolution>(m, "KernelSolution")
-        .def_prop_ro(
-            "beta", [](const KernelSolution& s) { return to_numpy(s.beta); }, nb::rv_policy::move)
-        .def_prop_ro(
-            "dual_beta", [](const KernelSolution& s) { return to_numpy(s.dual_beta); }, nb::rv_policy::move)
-        .def_prop_ro(
-            "responses", [](const KernelSolution& s) { return to_numpy(s.responses); }, nb::rv_policy::move)
+        .def_prop_ro("beta", array_of(&KernelSolution::beta), nb::rv_policy::move)
+        .def_prop_ro("dual_beta", array_of(&KernelSolution::dual_beta), nb::rv_policy::move)
+        .def_prop_ro("responses", array_of(&KernelSolution::responses), nb::rv_policy::move)
         .def_ro("error", &KernelSolution::error)
         .def_ro("b", &KernelSolution::b)
         .def_ro("bounds", &KernelSolution::bounds)
@@ -399,11 +370,7 @@ void bind_kernel(nb::module_& m) {
         .def_ro("margin", &KernelSolution::margin)
         .def_ro("margin_bound", &KernelSolution::margin_bound)
         .def_ro("reason", &KernelSolution::reason)
-        .def_prop_ro("history", [](const KernelSolution& s) {
-            std::vector<std::vector<double>> records;
-            for (const Record& r : s.history) records.push_back({r.seconds, r.epoch, r.primal, r.dual});
-            return records;
-        });
+        .def_prop_ro("history", &history_of<KernelSolution>);
     m.def("smo", &smo, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a,
           "max_epochs"_a, "working_set"_a, "block"_a, "seed"_a, "part_from"_a, "gradual"_a = false,
           "start"_a.none());

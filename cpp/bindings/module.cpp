@@ -1,37 +1,16 @@
 // What Python sees of the core. No arithmetic here: arrays become spans, names become values.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/function.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
-#include <optional>
-
-#include "arrays.hpp"
 #include "base/checks.hpp"
 #include "base/multipliers.hpp"
-#include "bound_problem.hpp"
 #include "linear/certificate.hpp"
 #include "linear/neighbours.hpp"
-#include "linear/solvers/interior_point.hpp"
-#include "linear/solvers/sdca.hpp"
-#include "linear/solvers/sgd.hpp"
-#include "linear/solvers/subgradient.hpp"
+#include "linear/solvers/solve.hpp"
 #include "rows/inspect.hpp"
 #include "run.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace pegasos;
 
 namespace {
 
 template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-
-template <class T>
-Rows dense_rows(const Matrix<T>& X, double bias, bool rescaled) {
+Rows dense_rows(const nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>& X, double bias, bool rescaled) {
     if (X.shape(1) > 1 && X.stride(1) != 1) throw std::invalid_argument("rows must be contiguous");
     const std::size_t stride = X.shape(0) > 1 ? static_cast<std::size_t>(X.stride(0)) : X.shape(1);
     return {DenseRows<T>{X.data(), X.shape(0), X.shape(1), stride, bias, rescaled},
@@ -59,8 +38,8 @@ void make_problem(BoundProblem* self, const Rows& rows, const Vector<double>& y,
                      {nb::cast(y), nb::cast(s)}};
 }
 
-Start make_start(const Problem& problem, const std::optional<Vector<double>>& w, std::uint64_t t,
-                 const std::optional<Vector<double>>& q = std::nullopt,
+Start make_start(const Problem& problem, const MaybeVector<double>& w, std::uint64_t t,
+                 const MaybeVector<double>& q = std::nullopt,
                  const std::vector<Vector<double>>& counterweights = {}) {
     Start start{to_vector(w, problem.dimension()), t, to_vector(q, problem.n_rows())};
     for (const auto& other : counterweights)
@@ -73,59 +52,46 @@ Solution subgradient(const BoundProblem& bound, const Run& run, const std::strin
                      double radius, bool count_idle_steps, const std::string& output,
                      std::uint64_t random_stops, std::uint64_t stop_sample, std::uint64_t max_steps,
                      double tol, std::uint64_t seed, const std::string& intercept,
-                     const std::optional<Vector<RowNumber>>& sequence,
-                     const std::optional<Vector<double>>& start_w, std::uint64_t start_t,
-                     const std::optional<Vector<double>>& start_q,
+                     const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
+                     std::uint64_t start_t, const MaybeVector<double>& start_q,
                      const std::vector<Vector<double>>& counterweights) {
     const Problem& problem = bound.problem;
-    const SubgradientOptions options{batch,
-                                     project,
-                                     radius,
-                                     count_idle_steps,
-                                     output_named(output),
-                                     random_stops,
-                                     stop_sample,
-                                     max_steps,
-                                     tol,
-                                     seed,
-                                     intercept_named(intercept),
-                                     Schedule::named(schedule, step_parameter)};
+    const IterateOptions common{batch, project, output_named(output), max_steps, tol};
+    const SubgradientOptions options{
+        common,      radius, count_idle_steps,           random_stops,
+        stop_sample, seed,   intercept_named(intercept), Schedule::named(schedule, step_parameter)};
     const Start start = make_start(problem, start_w, start_t, start_q, counterweights);
-    const auto sampler =
-        make_sampler(sampling, to_rows(sequence, problem.n_rows()), problem.n_rows(), batch, seed);
-    return with_context(
-        run, [&](Context& context) { return solve_subgradient(problem, options, *sampler, start, context); });
+    const auto sampler = sampler_of(problem.n_rows(), sampling, sequence, batch, seed);
+    return with_context(run, solve_subgradient, problem, options, *sampler, start);
 }
 
 Solution sgd(const BoundProblem& bound, const Run& run, bool complete_epochs, std::uint64_t multiplicity,
              std::uint64_t period, std::uint64_t burst, double patience, double tol, std::uint64_t max_passes,
              std::uint64_t max_steps, const std::string& sampling, std::uint64_t seed,
-             const std::optional<Vector<RowNumber>>& sequence, const std::optional<Vector<double>>& start_w,
+             const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
              std::uint64_t start_t, bool last) {
     const Problem& problem = bound.problem;
-    const SgdOptions options{complete_epochs, multiplicity, period, burst, patience, tol,
-                             max_passes,      max_steps,    last};
+    const SgdOptions options{patience,        tol,          max_passes, max_steps, last,
+                             complete_epochs, multiplicity, period,     burst};
     const Start start = make_start(problem, start_w, start_t);
-    const auto sampler =
-        make_sampler(sampling, to_rows(sequence, problem.n_rows()), problem.n_rows(), 1, seed);
-    return with_context(
-        run, [&](Context& context) { return solve_sgd(problem, options, *sampler, start, context); });
+    const auto sampler = sampler_of(problem.n_rows(), sampling, sequence, 1, seed);
+    return with_context(run, solve_sgd, problem, options, *sampler, start);
 }
 
 Solution sdca(const BoundProblem& bound, const Run& run, bool shrink, bool blocks, double max_epochs,
               double tol, double rho, std::size_t joins, std::uint64_t seed,
-              const std::optional<Vector<RowNumber>>& sequence, const std::optional<Vector<double>>& start_w,
-              std::uint64_t start_t, const std::optional<Vector<double>>& start_q) {
+              const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
+              std::uint64_t start_t, const MaybeVector<double>& start_q) {
     const Problem& problem = bound.problem;
-    const SdcaOptions options{shrink, blocks, tol,  max_epochs,
-                              rho,    joins,  seed, to_rows(sequence, problem.n_rows())};
+    const SdcaOptions options{shrink, blocks, tol, max_epochs, seed, to_rows(sequence, problem.n_rows()),
+                              rho,    joins};
     const Start start = make_start(problem, start_w, start_t, start_q);
-    return with_context(run, [&](Context& context) { return solve_sdca(problem, options, start, context); });
+    return with_context(run, solve_sdca, problem, options, start);
 }
 
 Solution interior_point(const BoundProblem& bound, const Run& run, std::uint64_t max_iterations, double tol,
-                        const std::optional<Vector<double>>& start_w, std::uint64_t start_t,
-                        const std::optional<Vector<double>>& start_q, double goal) {
+                        const MaybeVector<double>& start_w, std::uint64_t start_t,
+                        const MaybeVector<double>& start_q, double goal) {
     const Problem& problem = bound.problem;
     const Start start = make_start(problem, start_w, start_t, start_q);
     return with_context(run, [&](Context& context) {
@@ -136,22 +102,15 @@ Solution interior_point(const BoundProblem& bound, const Run& run, std::uint64_t
 Bounds certify_point(const BoundProblem& bound, const Run& run, const Vector<double>& w,
                      const Vector<double>& q, double tol) {
     const Start point = make_start(bound.problem, w, 0, q);
-    return with_context(
-        run, [&](Context& context) { return certify(bound.problem, point.w, point.q, tol, context); });
+    return with_context(run, certify, bound.problem, point.w, point.q, tol);
 }
 
 }  // namespace
 
-void bind_features(nb::module_& m);  // features.cpp
-void bind_joint(nb::module_& m);     // joint.cpp
-void bind_sequence(nb::module_& m);  // sequence.cpp
-void bind_kernel(nb::module_& m);    // kernel.cpp
-void bind_part(nb::module_& m);      // part.cpp
-void bind_probes(nb::module_& m);    // probes.cpp
-void bind_shared(nb::module_& m);    // shared.cpp
-void bind_stream(nb::module_& m);    // stream.cpp
-void bind_svmlight(nb::module_& m);  // text.cpp
-void bind_text(nb::module_& m);      // text.cpp
+// Each in the file of its name.
+using Bindings = void(nb::module_& m);
+Bindings bind_features, bind_joint, bind_sequence, bind_kernel, bind_part, bind_probes, bind_shared,
+    bind_stream, bind_text;
 
 NB_MODULE(PEGASOS_MODULE, m) {
     m.doc() = "The compiled core, for one instruction set.";
@@ -224,24 +183,17 @@ NB_MODULE(PEGASOS_MODULE, m) {
         "step and kappa of the intercept, given the sum of the squared norms of the rows and C sum(s).");
 
     nb::class_<Solution>(m, "Solution", "What a solver returns.")
-        .def_prop_ro(
-            "w", [](const Solution& s) { return to_numpy(s.w); }, nb::rv_policy::move)
-        .def_prop_ro(
-            "q", [](const Solution& s) { return to_numpy(s.q); }, nb::rv_policy::move)
+        .def_prop_ro("w", array_of(&Solution::w), nb::rv_policy::move)
+        .def_prop_ro("q", array_of(&Solution::q), nb::rv_policy::move)
         .def_ro("t", &Solution::t)
         .def_ro("steps", &Solution::steps)
         .def_ro("epochs", &Solution::epochs)
         .def_ro("seconds", &Solution::seconds)
         .def_ro("reason", &Solution::reason)
         .def_ro("bounds", &Solution::bounds)
-        .def_prop_ro(
-            "met", [](const Solution& s) { return to_numpy(s.met); }, nb::rv_policy::move)
+        .def_prop_ro("met", array_of(&Solution::met), nb::rv_policy::move)
         .def_ro("intercept_slope", &Solution::intercept_slope)
-        .def_prop_ro("history", [](Solution& s) {
-            std::vector<std::vector<double>> rows;
-            for (const auto& r : s.history) rows.push_back({r.seconds, r.epoch, r.primal, r.dual});
-            return rows;
-        });
+        .def_prop_ro("history", &history_of<Solution>);
     m.def("subgradient", &subgradient, "problem"_a, "run"_a, nb::kw_only(), "schedule"_a, "step_parameter"_a,
           "batch"_a, "sampling"_a, "project"_a, "radius"_a, "count_idle_steps"_a, "output"_a,
           "random_stops"_a, "stop_sample"_a, "max_steps"_a, "tol"_a, "seed"_a, "intercept"_a,
@@ -260,15 +212,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.def("interior_point", &interior_point, "problem"_a, "run"_a, nb::kw_only(), "max_iterations"_a, "tol"_a,
           "start_w"_a.none(), "start_t"_a, "start_q"_a.none(), "goal"_a = 0.0);
 
-    bind_sequence(m);
-
-    bind_features(m);
-    bind_joint(m);
-    bind_kernel(m);
-    bind_part(m);
-    bind_probes(m);
-    bind_shared(m);
-    bind_stream(m);
-    bind_svmlight(m);
-    bind_text(m);
+    for (Bindings* bind : {bind_sequence, bind_features, bind_joint, bind_kernel, bind_part, bind_probes,
+                           bind_shared, bind_stream, bind_text})
+        bind(m);
 }

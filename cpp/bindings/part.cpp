@@ -1,21 +1,8 @@
 // Work on a part of a problem's rows, as Python sees it.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-
-#include "arrays.hpp"
-#include "bound_problem.hpp"
-#include "linear/solvers/local_sdca.hpp"
+#include "linear/solvers/solve.hpp"
 #include "run.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace pegasos;
-
 namespace {
-
-/// An array that the core changes.
-using Changed = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 void check_lengths(const Problem& problem, std::size_t q, std::size_t w) {
     if (q != problem.n_rows() || w != problem.dimension()) throw std::invalid_argument("lengths differ");
@@ -24,14 +11,13 @@ void check_lengths(const Problem& problem, std::size_t q, std::size_t w) {
 
 PartVisits visit(const BoundProblem& bound, const Run& run, const Changed& q, const Changed& w,
                  double caution, std::uint64_t epochs, std::uint64_t seed,
-                 const std::optional<Vector<RowNumber>>& sequence) {
+                 const MaybeVector<RowNumber>& sequence) {
     const Problem& problem = bound.problem;
     check_lengths(problem, q.shape(0), w.shape(0));
     const LocalOptions options{caution, epochs, seed, to_rows(sequence, problem.n_rows())};
     const std::span<double> shares{q.data(), q.shape(0)};
     double* const weights = w.data();
-    return with_context(
-        run, [&](Context& context) { return visit_part(problem, shares, weights, options, context); });
+    return with_context(run, visit_part, problem, shares, weights, options);
 }
 
 Measure measure(const BoundProblem& bound, const Run& run, const Vector<double>& w, const Vector<double>& q) {
@@ -39,8 +25,7 @@ Measure measure(const BoundProblem& bound, const Run& run, const Vector<double>&
     check_lengths(problem, q.shape(0), w.shape(0));
     const std::vector<double> weights = to_vector(w, problem.dimension());
     const std::span<const double> shares = span_of(q);
-    return with_context(run,
-                        [&](Context& context) { return measure_part(problem, shares, weights, context); });
+    return with_context(run, measure_part, problem, shares, weights);
 }
 
 }  // namespace
@@ -58,6 +43,6 @@ void bind_part(nb::module_& m) {
         .def_ro("above", &Measure::above)
         .def_ro("linear_error", &Measure::linear_error)
         .def_ro("error", &Measure::error)
-        .def_prop_ro("u", [](const Measure& part) { return to_numpy(part.u); }, nb::rv_policy::move);
+        .def_prop_ro("u", array_of(&Measure::u), nb::rv_policy::move);
     m.def("measure", &measure, "problem"_a, "run"_a, nb::kw_only(), "w"_a, "q"_a);
 }

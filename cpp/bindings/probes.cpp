@@ -1,9 +1,4 @@
 // Windows into parts of the core that no solver shows, for the tests.
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include "base/best_intercept.hpp"
 #include "base/random.hpp"
 #include "base/rounding.hpp"
@@ -12,10 +7,7 @@
 #include "classes/multiclass.hpp"
 #include "linear/scaled_vector.hpp"
 #include "rows/rows.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace pegasos;
+#include "run.hpp"
 
 namespace {
 

@@ -1,26 +1,61 @@
-// What the bindings of all solvers share: rows and settings as Python holds them, and how a solve is called.
+// What all bindings share: nanobind with the same conversions in every file, arrays without copies, rows and
+// settings as Python holds them, and how a solve is called.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <span>
 #include <stdexcept>
-#include <vector>
 
-#include "arrays.hpp"
-#include "base/monitor.hpp"
+#include "base/growing_array.hpp"
 #include "base/sampling.hpp"
 #include "base/solution.hpp"
-#include "base/threads.hpp"
-#include "rows/any_rows.hpp"
-
-namespace pegasos {
+#include "linear/problem.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
+using namespace pegasos;
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using MaybeVector = std::optional<Vector<T>>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+/// A vector that the core changes.
+using Changed = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Numpy = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+template <class T>
+std::span<const T> span_of(const Vector<T>& array) {
+    return {array.data(), array.shape(0)};
+}
+
+/// A NumPy array that owns the memory.
+template <class T>
+nb::object released(GrowingArray<T>& array, std::size_t size) {
+    T* const data = array.release(size);
+    nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+    return nb::cast(Numpy<T>(data, {size}, owner));
+}
+
+/// A NumPy array that owns the vector.
+template <class T>
+Numpy<T> to_numpy(std::vector<T> vector) {
+    auto* owned = new std::vector<T>(std::move(vector));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return {owned->data(), {owned->size()}, owner};
+}
 
 /// A view of the caller's matrix. It holds the Python arrays, so that they outlive it.
 struct Rows {
@@ -36,6 +71,7 @@ struct Held {
     Problem problem;
     std::vector<nb::object> owners;
 };
+using BoundProblem = Held<Problem>;
 
 /// What every solver is given besides problem and options.
 struct Run {
@@ -44,13 +80,13 @@ struct Run {
     std::optional<nb::callable> report, progress, clock;
 };
 
-inline std::vector<double> to_vector(const std::optional<Vector<double>>& array, std::size_t size) {
+inline std::vector<double> to_vector(const MaybeVector<double>& array, std::size_t size) {
     if (!array) return {};
     if (array->shape(0) != size) throw std::invalid_argument("lengths differ");
     return {array->data(), array->data() + array->shape(0)};
 }
 
-inline std::vector<RowNumber> to_rows(const std::optional<Vector<RowNumber>>& array, std::size_t n_rows) {
+inline std::vector<RowNumber> to_rows(const MaybeVector<RowNumber>& array, std::size_t n_rows) {
     if (!array) return {};
     std::vector<RowNumber> rows(array->data(), array->data() + array->shape(0));
     for (const auto i : rows)
@@ -58,9 +94,17 @@ inline std::vector<RowNumber> to_rows(const std::optional<Vector<RowNumber>>& ar
     return rows;
 }
 
-/// Calls f(context) without the GIL; what the core calls back takes it, and lets Ctrl-C through.
-template <class F>
-auto with_context(const Run& run, F f) {
+/// The sampler of that name, or the given visits of n examples.
+inline std::unique_ptr<Sampler> sampler_of(std::size_t n, const std::string& sampling,
+                                           const MaybeVector<RowNumber>& sequence, std::uint64_t batch,
+                                           std::uint64_t seed) {
+    return make_sampler(sampling, to_rows(sequence, n), n, batch, seed);
+}
+
+/// Calls f(arguments..., context) without the GIL; what the core calls back takes it, and lets Ctrl-C
+/// through.
+template <class F, class... Arguments>
+auto with_context(const Run& run, F f, Arguments&&... arguments) {
     const auto heartbeat = [&](double epoch, double seconds) {
         nb::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -81,7 +125,19 @@ auto with_context(const Run& run, F f) {
     nb::gil_scoped_release release;
     Team team(std::clamp<std::size_t>(run.n_jobs, 1, Team::most));
     Context context{team, monitor, report};
-    return f(context);
+    return f(arguments..., context);
 }
 
-}  // namespace pegasos
+/// The history of a solution: seconds, epoch, primal and dual value of each check.
+template <class Solution>
+std::vector<std::vector<double>> history_of(const Solution& solution) {
+    std::vector<std::vector<double>> records;
+    for (const Record& r : solution.history) records.push_back({r.seconds, r.epoch, r.primal, r.dual});
+    return records;
+}
+
+/// A property that is a copy of a vector.
+template <class T, class Class>
+auto array_of(std::vector<T> Class::* member) {
+    return [member](const Class& self) { return to_numpy(self.*member); };
+}

@@ -1,23 +1,9 @@
 // Sequences of labels, as Python sees them.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include "run.hpp"
-#include "sequence/solvers/frank_wolfe.hpp"
-#include "sequence/solvers/pegasos.hpp"
+#include "sequence/solvers/solve.hpp"
 #include "sequence/viterbi.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace pegasos;
-
 namespace {
-
-using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void check_starts(std::size_t n_rows, const Vector<std::uint64_t>& starts) {
     const std::size_t count = starts.shape(0);
@@ -29,7 +15,7 @@ void check_starts(std::size_t n_rows, const Vector<std::uint64_t>& starts) {
         throw std::invalid_argument("the last sequence must end with the rows");
 }
 
-Links to_links(const Square& values) {
+Links to_links(const Matrix<double>& values) {
     if (values.shape(0) != values.shape(1) + 2)
         throw std::invalid_argument("links are (labels + 2) x labels");
     Links links(values.shape(1));
@@ -40,8 +26,8 @@ Links to_links(const Square& values) {
 using BoundSequences = Held<SequenceProblem>;
 
 void make_problem(BoundSequences* self, const Rows& rows, const Vector<std::uint64_t>& starts,
-                  const Vector<Label>& labels, const Vector<double>& weights, double C, const Square& cost,
-                  const Square& barriers, bool boundaries) {
+                  const Vector<Label>& labels, const Vector<double>& weights, double C,
+                  const Matrix<double>& cost, const Matrix<double>& barriers, bool boundaries) {
     check_starts(rows.rows.n_rows, starts);
     const SequenceProblem problem{
         rows.rows,          span_of(starts), span_of(labels), span_of(weights), C, {cost.data(), cost.size()},
@@ -56,10 +42,8 @@ void make_problem(BoundSequences* self, const Rows& rows, const Vector<std::uint
         BoundSequences{problem, {nb::cast(starts), nb::cast(labels), nb::cast(weights), nb::cast(cost)}};
 }
 
-SequenceVertices to_vertices(const SequenceProblem& problem,
-                             const std::optional<Vector<std::uint32_t>>& owners,
-                             const std::optional<Vector<double>>& shares,
-                             const std::optional<Vector<Label>>& labels) {
+SequenceVertices to_vertices(const SequenceProblem& problem, const MaybeVector<std::uint32_t>& owners,
+                             const MaybeVector<double>& shares, const MaybeVector<Label>& labels) {
     if (!owners || !shares || !labels) return {};
     SequenceVertices all{{owners->data(), owners->data() + owners->shape(0)},
                          {shares->data(), shares->data() + shares->shape(0)},
@@ -78,35 +62,30 @@ SequenceVertices to_vertices(const SequenceProblem& problem,
 
 SequenceSolution frank_wolfe(const BoundSequences& held, const Run& run, double tol, double max_epochs,
                              std::size_t decodings, std::uint64_t seed,
-                             const std::optional<Vector<RowNumber>>& sequence,
-                             const std::optional<Vector<std::uint32_t>>& owners,
-                             const std::optional<Vector<double>>& shares,
-                             const std::optional<Vector<Label>>& labels) {
+                             const MaybeVector<RowNumber>& sequence, const MaybeVector<std::uint32_t>& owners,
+                             const MaybeVector<double>& shares, const MaybeVector<Label>& labels) {
     const SequenceProblem& problem = held.problem;
     if (decodings == 0) throw std::invalid_argument("decodings must be at least 1");
     const SequenceFrankWolfeOptions options{tol, max_epochs, decodings, seed,
                                             to_rows(sequence, problem.n_sequences())};
     const auto start = to_vertices(problem, owners, shares, labels);
-    return with_context(
-        run, [&](Context& context) { return solve_sequence_frank_wolfe(problem, options, start, context); });
+    return with_context(run, solve_sequence_frank_wolfe, problem, options, start);
 }
 
 SequenceSolution pegasos_on_sequences(const BoundSequences& held, const Run& run, std::uint64_t batch,
                                       const std::string& sampling, bool project, const std::string& output,
                                       std::uint64_t max_steps, double tol, std::uint64_t seed,
-                                      const std::optional<Vector<RowNumber>>& sequence) {
+                                      const MaybeVector<RowNumber>& sequence) {
     if (output == "random_stop") throw std::invalid_argument("unknown output '" + output + "'");
     const SequenceProblem& problem = held.problem;
-    const auto sampler =
-        make_sampler(sampling, to_rows(sequence, problem.n_sequences()), problem.n_sequences(), batch, seed);
+    const auto sampler = sampler_of(problem.n_sequences(), sampling, sequence, batch, seed);
     const IterateOptions options{batch, project, output_named(output), max_steps, tol};
-    return with_context(
-        run, [&](Context& context) { return solve_sequence_pegasos(problem, options, *sampler, context); });
+    return with_context(run, solve_sequence_pegasos, problem, options, *sampler);
 }
 
 /// The best labels, and with `marginals` the best scores with each label at each position, else nothing.
-auto decode(const Square& scores, const Vector<std::uint64_t>& starts, const Square& links, bool marginals,
-            const Run& run) {
+auto decode(const Matrix<double>& scores, const Vector<std::uint64_t>& starts, const Matrix<double>& links,
+            bool marginals, const Run& run) {
     check_starts(scores.shape(0), starts);
     const Links own = to_links(links);
     if (scores.shape(1) != own.n_labels()) throw std::invalid_argument("lengths differ");

@@ -1,26 +1,13 @@
 // Several classes, each against the rest, that share passes over the rows, as Python sees them.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/vector.h>
-
-#include <optional>
-
-#include "arrays.hpp"
-#include "bound_problem.hpp"
-#include "classes/solvers/shared_sdca.hpp"
+#include "classes/solvers/solve.hpp"
 #include "run.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace pegasos;
 
 namespace {
 
 std::vector<Solution> shared_sdca(const BoundProblem& bound, const Run& run, std::size_t first,
                                   std::size_t last, bool shrink, bool blocks, double max_epochs,
                                   double shared_epochs, bool keep_points, double tol, std::uint64_t seed,
-                                  const std::optional<Vector<RowNumber>>& sequence,
+                                  const MaybeVector<RowNumber>& sequence,
                                   const std::optional<nb::callable>& report) {
     const Problem& problem = bound.problem;
     if (first >= last || problem.n_rows() == 0) throw std::invalid_argument("no classes, or no rows");
@@ -32,11 +19,9 @@ std::vector<Solution> shared_sdca(const BoundProblem& bound, const Run& run, std
         nb::gil_scoped_acquire gil;
         if (report) (*report)(k, record.seconds, record.epoch, record.primal, record.dual);
     };
-    const SharedSdcaOptions options{
-        first,      last,          shrink,      blocks, tol,
-        max_epochs, shared_epochs, keep_points, seed,   to_rows(sequence, problem.n_rows())};
-    return with_context(run,
-                        [&](Context& context) { return solve_shared_sdca(problem, options, tell, context); });
+    const SdcaOptions common{shrink, blocks, tol, max_epochs, seed, to_rows(sequence, problem.n_rows())};
+    const SharedSdcaOptions options{common, first, last, shared_epochs, keep_points};
+    return with_context(run, solve_shared_sdca, problem, options, tell);
 }
 
 }  // namespace

@@ -1,19 +1,6 @@
 // Learners of streams: they keep their state between calls.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
-#include <optional>
-
-#include "arrays.hpp"
 #include "linear/solvers/learner.hpp"
 #include "run.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace pegasos;
 
 namespace {
 
@@ -27,18 +14,12 @@ Stream make_adagrad(std::size_t dimension, const std::string& loss, double param
     return {AnyLoss::named(loss, parameter), AdaGradStream(dimension, eta)};
 }
 
-std::size_t dimension_of(const Stream& stream) {
-    return stream.with([](const auto& learner) { return learner.dimension(); });
-}
-
-using Scores = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 Progress learn(Stream& stream, const Rows& rows, const Vector<double>& y, const Vector<double>& s,
-               const Run& run, const std::optional<Vector<RowNumber>>& order,
-               std::optional<std::uint64_t> seed, std::optional<Scores> scores) {
+               const Run& run, const MaybeVector<RowNumber>& order, std::optional<std::uint64_t> seed,
+               std::optional<Changed> scores) {
     const std::size_t n_rows = rows.rows.n_rows;
-    if (y.shape(0) != n_rows || s.shape(0) != n_rows || rows.rows.dimension() != dimension_of(stream) ||
-        (scores && scores->shape(0) != n_rows))
+    if (y.shape(0) != n_rows || s.shape(0) != n_rows ||
+        rows.rows.dimension() != stream.common().dimension() || (scores && scores->shape(0) != n_rows))
         throw std::invalid_argument("lengths differ");
     if (order && seed) throw std::invalid_argument("an order is given, or drawn from the seed");
     std::vector<RowNumber> visits = to_rows(order, n_rows);
@@ -54,11 +35,20 @@ Progress learn(Stream& stream, const Rows& rows, const Vector<double>& y, const 
     });
 }
 
-std::vector<double> vector_of(std::vector<double> vector) { return vector; }
+/// A number or a vector that all learners have.
+template <class T>
+auto of_learner(T (StreamLearner::*get)() const) {
+    return [get](const Stream& stream) {
+        if constexpr (std::is_arithmetic_v<T>)
+            return (stream.common().*get)();
+        else
+            return to_numpy((stream.common().*get)());
+    };
+}
 
 /// (numbers, vectors): the progress before the learner's own numbers.
 nb::tuple state_of(const Stream& stream) {
-    StreamState state = stream.with([](const auto& learner) { return learner.state(); });
+    StreamState state = stream.common().state();
     const Progress& p = stream.progress;
     state.numbers.insert(state.numbers.begin(),
                          {p.weight, p.loss, p.errors, static_cast<double>(p.rows), p.score});
@@ -73,7 +63,7 @@ void restore(Stream& stream, const Vector<double>& numbers, const std::vector<Ve
     const double* n = numbers.data();
     StreamState state{{n + own, n + numbers.shape(0)}, {}};
     for (const auto& vector : vectors) state.vectors.push_back(to_vector(vector, vector.shape(0)));
-    std::visit([&](auto& learner) { learner.restore(state); }, stream.learner);
+    stream.common().restore(state);
     stream.progress = {n[0], n[1], n[2], static_cast<std::uint64_t>(n[3]), n[4]};
 }
 
@@ -86,7 +76,6 @@ void bind_stream(nb::module_& m) {
         .def_ro("errors", &Progress::errors)
         .def_ro("rows", &Progress::rows)
         .def_ro("score", &Progress::score);
-    const auto number = [](double (*get)(const Stream&)) { return get; };
     nb::class_<Stream>(m, "Stream", "A learner that meets each row once and keeps its state between calls.")
         .def(nb::new_(&make_pegasos), "dimension"_a, "loss"_a, "parameter"_a, "alpha"_a, nb::kw_only(),
              "project"_a = false, "output"_a = "last")
@@ -101,38 +90,20 @@ void bind_stream(nb::module_& m) {
         .def(
             "assign", [](Stream& stream, const Stream& other) { stream = other; }, "other"_a,
             "Become what another one is, to the last bit.")
-        .def("lower_bound",
-             number([](const Stream& s) { return s.with([](const auto& l) { return l.lower_bound(); }); }),
+        .def("lower_bound", of_learner(&StreamLearner::lower_bound),
              "On lambda/2 ||w||^2 + the mean loss of the rows met, for every w.")
-        .def_prop_ro("dimension", &dimension_of)
+        .def_prop_ro("dimension", of_learner(&StreamLearner::dimension))
         .def_ro("progress", &Stream::progress)
-        .def_prop_ro(
-            "w",
-            [](const Stream& s) {
-                return to_numpy(s.with([](const auto& l) { return vector_of(l.output()); }));
-            },
-            nb::rv_policy::move, "The weights to predict with.")
-        .def_prop_ro(
-            "iterate",
-            [](const Stream& s) {
-                return to_numpy(s.with([](const auto& l) { return vector_of(l.iterate()); }));
-            },
-            nb::rv_policy::move, "The last iterate; of Pegasos a / (lambda (weight + idle)).")
-        .def_prop_ro("weight",
-                     number([](const Stream& s) { return s.with([](const auto& l) { return l.met(); }); }),
-                     "The weight met.")
-        .def_prop_ro("idle",
-                     number([](const Stream& s) { return s.with([](const auto& l) { return l.idle(); }); }),
-                     "Weight added so that no step overshoots.")
-        .def_prop_ro("dual_sum", number([](const Stream& s) {
-                         return s.with([](const auto& l) { return l.dual_sum(); });
-                     }),
+        .def_prop_ro("w", of_learner(&StreamLearner::output), nb::rv_policy::move,
+                     "The weights to predict with.")
+        .def_prop_ro("iterate", of_learner(&StreamLearner::iterate), nb::rv_policy::move,
+                     "The last iterate; of Pegasos a / (lambda (weight + idle)).")
+        .def_prop_ro("weight", of_learner(&StreamLearner::met), "The weight met.")
+        .def_prop_ro("idle", of_learner(&StreamLearner::idle), "Weight added so that no step overshoots.")
+        .def_prop_ro("dual_sum", of_learner(&StreamLearner::dual_sum),
                      "M: the sum of the weighted duals of the slopes met.")
-        .def_prop_ro("dual_error", number([](const Stream& s) {
-                         return s.with([](const auto& l) { return l.dual_error(); });
-                     }),
+        .def_prop_ro("dual_error", of_learner(&StreamLearner::dual_error),
                      "How far rounding may have taken M.")
-        .def_prop_ro("error",
-                     number([](const Stream& s) { return s.with([](const auto& l) { return l.error(); }); }),
+        .def_prop_ro("error", of_learner(&StreamLearner::error),
                      "How far rounding may have taken the last iterate, in norm.");
 }

@@ -1,17 +1,9 @@
 // The readers of text, and the svmlight writer: bytes in, arrays out, and back.
 #include "text/text.hpp"
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-
-#include "arrays.hpp"
+#include "run.hpp"
 #include "text/svmlight_reader.hpp"
 #include "text/svmlight_writer.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace pegasos;
 
 namespace {
 
@@ -107,9 +99,6 @@ nb::tuple parse_text(const Vector<std::uint8_t>& bytes, int hash_bits, bool norm
 void bind_text(nb::module_& m) {
     m.def("parse_text", &parse_text, "text"_a, "hash_bits"_a, "normalize"_a,
           "Lines in Vowpal Wabbit's format, each ended by a newline, to hashed features.");
-}
-
-void bind_svmlight(nb::module_& m) {
     bind_reader<float>(m, "SvmlightReaderFloat32");
     bind_reader<double>(m, "SvmlightReaderFloat64");
     const auto def_format = [&]<class T, class Index>(T, Index) {

@@ -1,6 +1,5 @@
 #include "classes/class_matrix.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "rows/rows.hpp"

@@ -3,42 +3,19 @@
 // example meets a few whole lines and the work on them is vector instructions over the classes.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <span>
 #include <vector>
 
+#include "base/aligned.hpp"
+
 namespace pegasos {
 
-/// Memory on cache lines of its own; a lot of it on huge pages, as most entries of a sparse row would
-/// otherwise miss the table of pages.
-template <class T>
-struct Aligned {
-    using value_type = T;
-
-    T* allocate(std::size_t count) {
-        void* memory = ::operator new(count * sizeof(T), alignment(count));
-#ifdef MADV_HUGEPAGE
-        if (count * sizeof(T) >= huge) madvise(memory, count * sizeof(T), MADV_HUGEPAGE);
-#endif
-        return static_cast<T*>(memory);
-    }
-    void deallocate(T* memory, std::size_t count) { ::operator delete(memory, alignment(count)); }
-    bool operator==(const Aligned&) const { return true; }
-
-private:
-    static constexpr std::size_t huge = std::size_t{1} << 21;
-    static std::align_val_t alignment(std::size_t count) {
-        return std::align_val_t{count * sizeof(T) >= huge ? huge : 64};
-    }
-};
-
-template <class T>
-using AlignedVector = std::vector<T, Aligned<T>>;
+/// The smallest tol for which weights, and shares of a row's classes, are of floats while a solver works on
+/// them.
+inline constexpr double coarse = 1e-5;
 
 /// One number per class, as far apart as everywhere here: to a multiple of 16, in whole cache lines.
 inline std::size_t padded(std::size_t n_classes) { return (n_classes + 15) / 16 * 16; }
@@ -145,6 +122,11 @@ public:
         }
         values_.resize(n_rows_ * stride_);
         change_.assign(stride_, Real{0});
+    }
+    /// The values, padding included.
+    const ClassMatrix& from(const std::vector<double>& values) {
+        std::copy(values.begin(), values.end(), values_.begin());
+        return *this;
     }
     void assign(std::span<const double> flat) {
         for (std::size_t j = 0; j < n_rows_; ++j)

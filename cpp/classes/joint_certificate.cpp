@@ -18,11 +18,11 @@ void swap_sign(std::vector<double>& q, std::span<const std::uint32_t> labels, st
 
 namespace {
 
-/// The matrix U, on request in twice the precision, and how far it may be off in norm.
-class ClassSum {
+/// The matrix U.
+class ClassSum : public RowsSum<ClassMatrix<double>> {
 public:
     ClassSum(std::size_t dimension, std::size_t n_classes, bool careful)
-        : high_(dimension, n_classes), low_(careful ? dimension : 0, n_classes) {}
+        : RowsSum({dimension, n_classes}, {careful ? dimension : 0, n_classes}) {}
 
     /// Adds C s x_i' change, ||x_i|| ||change|| being at most `norms`; `lost` is what rounding took of the
     /// change.
@@ -30,7 +30,7 @@ public:
     void add(const Rows& rows, std::size_t i, double C, double s, const double* change, const double* lost,
              double norms) {
         reach_.add(C * s * norms);
-        if (low_.values().empty()) return high_.add_nonzero(rows, i, C * s, change);
+        if (!careful()) return high_.add_nonzero(rows, i, C * s, change);
         for (std::size_t k = 0; k < high_.n_classes(); ++k) {
             if (change[k] == 0) continue;
             const Double2 step = exact_product(C, s) * Double2{change[k], lost[k]};
@@ -39,37 +39,6 @@ public:
             });
         }
     }
-
-    void add(const ClassSum& other) {
-        reach_.combine(1, other.reach_, 1);
-        for (std::size_t j = 0; j < high_.values().size(); ++j)
-            if (low_.values().empty())
-                high_.values()[j] += other.high_.values()[j];
-            else
-                set(j, at(j) + other.at(j));
-    }
-
-    /// The sum, rounded to double precision; before that its error in norm is `error`. Without what they
-    /// lost, the entries of a change are right to K units themselves.
-    std::vector<double> take() const {
-        std::vector<double> all(high_.values().begin(), high_.values().end());
-        for (std::size_t j = 0; j < low_.values().size(); ++j) all[j] += low_.values()[j];
-        return all;
-    }
-    double error(const AnyRows& rows) const {
-        return reach_.error(!low_.values().empty(), static_cast<double>(high_.n_classes() + 32)) +
-               (rows.rescaled ? reach_.rows_error() : 0);
-    }
-
-private:
-    Double2 at(std::size_t j) const { return {high_.values()[j], low_.values()[j]}; }
-    void set(std::size_t j, const Double2& x) {
-        high_.values()[j] = x.high;
-        low_.values()[j] = x.low;
-    }
-
-    ClassMatrix<double> high_, low_;
-    Reach reach_;
 };
 
 Double2 sum_of(const double* p, std::size_t K, bool careful) {
@@ -195,12 +164,13 @@ Bound JointPass::make(DualPoint& point, const SlopeFunction& slopes, bool carefu
         linear.add(one.linear.value());
         slack += one.slack;
         linear_error += one.linear_error;
-        if (t > 0) U.add(one.U);
+        if (t > 0) U.combine({1}, one.U, {1});
     }
     point.linear = problem_.C * linear.value();
     point.linear_error =
         problem_.C * (1.01 * linear_error + (16 * unit + sum_error(rows.n_rows)) * linear.value());
-    point.error = U.error(rows);
+    // Without what they lost, the entries of a change are right to K units themselves.
+    point.error = U.error(rows, static_cast<double>(K + 32));
     point.u = U.take();
     if (careful) point.error += 2 * unit * std::sqrt(squared_norm(point.u));
     const double losses = loss_sum.value();

@@ -32,7 +32,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/rounding.hpp"
@@ -104,17 +103,7 @@ struct JointProblem {
     double C;
     std::shared_ptr<const JointLoss> loss;
     std::size_t n_classes;
-    double total_weight;  // sum of s
-
-    JointProblem(const AnyRows& rows, std::vector<std::uint32_t> labels, std::span<const double> weights,
-                 double C, std::shared_ptr<const JointLoss> loss, std::size_t n_classes)
-        : rows(rows),
-          labels(std::move(labels)),
-          weights(weights),
-          C(C),
-          loss(std::move(loss)),
-          n_classes(n_classes),
-          total_weight(sum(weights)) {}
+    double total_weight = sum(weights);  // of s
 
     std::size_t n_rows() const { return rows.n_rows; }
     std::size_t dimension() const { return rows.dimension(); }

@@ -2,7 +2,6 @@
 // for one problem, for each class, with the same allowance for rounding. All sums are double.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "base/symmetric.hpp"
+#include "base/aligned.hpp"
 #include "kernel/byte_rows.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/points.hpp"
@@ -169,7 +169,7 @@ private:
             points_->for_each(rows_[k], [&](std::size_t j, Real) { values_[j * width + k] = 0; });
     }
 
-    std::vector<Real, AtLine<Real>> values_, squares_;
+    AlignedVector<Real> values_, squares_;
     const Points<Real>* points_ = nullptr;
     std::vector<RowNumber> rows_;
 };

@@ -16,8 +16,8 @@
 #include <span>
 #include <vector>
 
+#include "base/aligned.hpp"
 #include "base/growing_array.hpp"
-#include "base/symmetric.hpp"
 #include "base/threads.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/points.hpp"
@@ -244,9 +244,9 @@ private:
     }
 
     const ByteRows& few_;
-    std::vector<std::uint8_t, AtLine<std::uint8_t>> values_;
+    AlignedVector<std::uint8_t> values_;
     std::vector<std::int32_t> sums_;
-    std::vector<float, AtLine<float>> squares_;
+    AlignedVector<float> squares_;
 };
 
 }  // namespace pegasos

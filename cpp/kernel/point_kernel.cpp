@@ -202,8 +202,7 @@ void add_decisions(const Kernel& kernel, Points<Real> few, std::span<const doubl
         many.bytes = &many_bytes;
     }
     with_table(few, many, few.n, [&]<class T>(T& table) {
-        std::vector<Real, AtLine<Real>> weights(n_out *
-                                                T::width);  // of the table's examples, output by output
+        AlignedVector<Real> weights(n_out * T::width);  // of the table's examples, output by output
         for (std::size_t j = 0; j < few.n; j += T::width) {
             const std::size_t count = std::min(T::width, few.n - j);
             table.fill(few, std::span<const RowNumber>(rows).subspan(j, count));

@@ -16,11 +16,11 @@ double careful_dot(const Rows& rows, std::size_t i, const double* w) {
     return sum.value();
 }
 
-/// A sum of rows, on request in twice double precision, and how far it may be off in norm.
-class RowSum {
+class RowSum : public RowsSum<std::vector<double>> {
 public:
-    RowSum() = default;
-    RowSum(std::size_t size, bool careful) : high_(size), low_(careful ? size : 0) {}
+    RowSum() : RowSum(0, false) {}
+    RowSum(std::size_t size, bool careful)
+        : RowsSum(std::vector<double>(size), std::vector<double>(careful ? size : 0)) {}
 
     /// Adds C s_i q_i x_i for the rows of a block; s, q and facts are those of the block.
     void add(const AnyRows& any, std::size_t first, std::size_t last, double C, const double* s,
@@ -42,39 +42,13 @@ public:
             });
     }
 
-    /// This <- a this + b other.
-    void combine(const Double2& a, const RowSum& other, const Double2& b) {
-        const double plain_a = a.value(), plain_b = b.value();
-        reach_.combine(plain_a, other.reach_, plain_b);
-        if (low_.empty())
-            for (std::size_t j = 0; j < high_.size(); ++j)
-                high_[j] = plain_a * high_[j] + plain_b * other.high_[j];
-        else
-            for (std::size_t j = 0; j < high_.size(); ++j) set(j, a * at(j) + b * other.at(j));
-    }
-
     const std::vector<double>& high() const { return high_; }
-    const Reach& reach() const { return reach_; }
-
-    /// The sum, rounded to double precision.
-    std::vector<double> take() {
-        for (std::size_t j = 0; j < low_.size(); ++j) high_[j] += low_[j];
-        return std::move(high_);
-    }
 
 private:
     template <class Rows>
     void add_carefully(const Rows& rows, std::size_t i, const Double2& c) {
         rows.for_each(i, [&](std::size_t j, double x) { set(j, at(j) + c * Double2{x}); });
     }
-    Double2 at(std::size_t j) const { return {high_[j], low_[j]}; }
-    void set(std::size_t j, const Double2& x) {
-        high_[j] = x.high;
-        low_[j] = x.low;
-    }
-
-    std::vector<double> high_, low_;
-    Reach reach_;
 };
 
 /// What the rows of one sign add to the dual.
@@ -208,7 +182,7 @@ Bound LinearPass::make(DualPoint& point, const SlopeFunction& slopes, bool caref
     }
     point.linear = linear[0];
     point.linear_error = (32 * unit + sum_error(rows.n_rows)) * problem_.C * size;
-    point.error = u[0].reach().error(careful) + (rows.rescaled ? u[0].reach().rows_error() : 0);
+    point.error = u[0].error(rows);
     point.u = u[0].take();
     if (free) point.u.back() = 0;
     if (careful) point.error += 2 * unit * std::sqrt(squared_norm(point.u));

@@ -30,6 +30,13 @@ namespace pegasos {
 
 struct Pull {
     double projected, outward;
+
+    /// Of a gradient where alpha sits at the lower or the upper bound, or at none.
+    static Pull within(double gradient, bool lowest, bool highest) {
+        if (lowest) return {std::min(gradient, 0.0), std::max(gradient, 0.0)};
+        if (highest) return {std::max(gradient, 0.0), std::max(-gradient, 0.0)};
+        return {gradient, 0};
+    }
 };
 
 /// Classification: the sign of a row is its label.
@@ -60,10 +67,7 @@ struct Hinge : Classification {
         return std::clamp(alpha + (1 - z) / square, 0.0, c);
     }
     Pull pull(double alpha, double c, double z, double) const {
-        const double gradient = z - 1;
-        if (alpha == 0) return {std::min(gradient, 0.0), std::max(gradient, 0.0)};
-        if (alpha == c) return {std::max(gradient, 0.0), std::max(-gradient, 0.0)};
-        return {gradient, 0};
+        return Pull::within(z - 1, alpha == 0, alpha == c);
     }
 };
 
@@ -84,9 +88,7 @@ struct SquaredHinge : Classification {
         return std::max(alpha + (1 - z - own * alpha) / (square + own), 0.0);
     }
     Pull pull(double alpha, double c, double z, double) const {
-        const double gradient = z - 1 + alpha / (2 * c);
-        if (alpha == 0) return {std::min(gradient, 0.0), std::max(gradient, 0.0)};
-        return {gradient, 0};
+        return Pull::within(z - 1 + alpha / (2 * c), alpha == 0, false);
     }
 };
 
@@ -158,10 +160,7 @@ struct EpsilonInsensitive : Regression {
             const double beyond = std::abs(error) - epsilon;
             return {beyond > 0 ? std::copysign(beyond, error) : 0, std::max(-beyond, 0.0)};
         }
-        const double gradient = error + std::copysign(epsilon, alpha);
-        if (alpha == c) return {std::max(gradient, 0.0), std::max(-gradient, 0.0)};
-        if (alpha == -c) return {std::min(gradient, 0.0), std::max(gradient, 0.0)};
-        return {gradient, 0};
+        return Pull::within(error + std::copysign(epsilon, alpha), alpha == -c, alpha == c);
     }
 };
 
@@ -227,10 +226,7 @@ struct Huber : Regression {
         return std::clamp(alpha + (y - z - own * alpha) / (square + own), -epsilon * c, epsilon * c);
     }
     Pull pull(double alpha, double c, double z, double y) const {
-        const double gradient = z - y + alpha / c;
-        if (alpha == epsilon * c) return {std::max(gradient, 0.0), std::max(-gradient, 0.0)};
-        if (alpha == -epsilon * c) return {std::min(gradient, 0.0), std::max(gradient, 0.0)};
-        return {gradient, 0};
+        return Pull::within(z - y + alpha / c, alpha == -epsilon * c, alpha == epsilon * c);
     }
 };
 
@@ -251,10 +247,7 @@ struct Quantile : Regression {
         return std::clamp(alpha + (y - z) / square, low, high);
     }
     Pull pull(double alpha, double c, double z, double y) const {
-        const double gradient = z - y;
-        if (alpha == quantile * c) return {std::max(gradient, 0.0), std::max(-gradient, 0.0)};
-        if (alpha == (quantile - 1) * c) return {std::min(gradient, 0.0), std::max(gradient, 0.0)};
-        return {gradient, 0};
+        return Pull::within(z - y, alpha == (quantile - 1) * c, alpha == quantile * c);
     }
 };
 

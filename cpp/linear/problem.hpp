@@ -19,18 +19,8 @@ struct Problem {
     std::span<const double> weights;  // s
     double C;
     AnyLoss loss;
-    bool free_intercept;
-    double total_weight;  // sum of s
-
-    Problem(const AnyRows& rows, std::span<const double> labels, std::span<const double> weights, double C,
-            const AnyLoss& loss, bool free_intercept = false)
-        : rows(rows),
-          labels(labels),
-          weights(weights),
-          C(C),
-          loss(loss),
-          free_intercept(free_intercept),
-          total_weight(sum(weights)) {}
+    bool free_intercept = false;
+    double total_weight = sum(weights);  // of s
 
     std::size_t n_rows() const { return rows.n_rows; }
     std::size_t dimension() const { return rows.dimension(); }

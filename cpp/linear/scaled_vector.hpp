@@ -12,16 +12,112 @@
 #include <limits>
 #include <vector>
 
+#include "base/aligned.hpp"
+#include "base/rounding.hpp"
+
 namespace pegasos {
 
-class ScaledVector {
+/// What w has whatever v and u are, which `Store` says: vectors, or matrices with their entries in
+/// `values()`. The norm is kept where it is `tracked`.
+template <class Store>
+class Scaled {
 public:
-    explicit ScaledVector(std::size_t size, bool sums = false) : v_(size), u_(sums ? size : 0) {}
+    std::size_t size() const { return numbers_of(v_).size(); }
+    double squared_norm() const { return norm2_; }
+    double exact_squared_norm() const {
+        Sum sum;
+        for (const double x : numbers_of(v_)) sum.add(x * x);
+        return a_ * a_ * sum.value();
+    }
+
+    /// w <- factor * w
+    void scale(double factor) {
+        a_ *= factor;
+        norm2_ *= factor * factor;
+        error_ *= factor * factor;
+        if (std::abs(a_) < (numbers_of(u_).empty() ? smallest : smallest_summed)) rebase();
+    }
+
+    /// w <- min(1, radius / ||w||) w; returns the factor.
+    double project(double radius) {
+        if (!(norm2_ > radius * radius)) return 1;
+        const double factor = radius / std::sqrt(norm2_);
+        scale(factor);
+        return factor;
+    }
+
+    /// Adds the present w to the sum of iterates.
+    void accumulate() { sum_of_scales_ += a_; }
+
+    std::vector<double> value() const {
+        std::vector<double> w(numbers_of(v_).begin(), numbers_of(v_).end());
+        for (double& x : w) x *= a_;
+        return w;
+    }
+
+    std::vector<double> sum_of_iterates() const {
+        std::vector<double> sum(size());
+        for (std::size_t j = 0; j < sum.size(); ++j)
+            sum[j] = sum_of_scales_ * numbers_of(v_)[j] + numbers_of(u_)[j];
+        return sum;
+    }
+
+protected:
+    Scaled(Store v, Store u, bool tracked) : v_(std::move(v)), u_(std::move(u)), tracked_(tracked) {}
+
+    /// The norm after w <- w + c x, which adds 2 c <w, x> and c^2 ||x||^2 to its square. As a sum of signed
+    /// terms it may lose more to cancellation than is left of it. A bound on that error is kept too, and the
+    /// norm computed afresh once it matters (hardly ever).
+    void track(double cross, double own) {
+        norm2_ += cross + own;
+        error_ += 4 * epsilon * (std::abs(cross) + own + std::abs(norm2_));
+        if (error_ > 1e-9 * norm2_) refresh_norm();
+    }
+
+    /// v was set: w is v.
+    void restart() {
+        a_ = 1;
+        refresh_norm();
+    }
+
+    Store v_, u_;
+    bool tracked_;
+    double a_ = 1, sum_of_scales_ = 0;
+
+private:
+    static constexpr double epsilon = std::numeric_limits<double>::epsilon();
+    static constexpr double smallest = 1e-100;       // far below, so that the O(size) rebase is rare
+    static constexpr double smallest_summed = 1e-4;  // the sum of iterates loses four digits, no more
+
+    void refresh_norm() {
+        if (!tracked_) return;
+        double sum = 0;
+        for (const double x : numbers_of(v_)) sum += x * x;
+        norm2_ = a_ * a_ * sum;
+        error_ = epsilon * norm2_;
+    }
+
+    // Makes a = 1 again, and A = 0. The scale may be exactly zero (the first step of Pegasos): v becomes
+    // zero.
+    void rebase() {
+        for (std::size_t j = 0; j < numbers_of(u_).size(); ++j)
+            numbers_of(u_)[j] += sum_of_scales_ * numbers_of(v_)[j];
+        for (double& x : numbers_of(v_)) x *= a_;
+        sum_of_scales_ = 0;
+        restart();
+    }
+
+    double norm2_ = 0, error_ = 0;
+};
+
+class ScaledVector : public Scaled<std::vector<double>> {
+public:
+    explicit ScaledVector(std::size_t size, bool sums = false)
+        : Scaled(std::vector<double>(size), std::vector<double>(sums ? size : 0), true) {}
 
     void assign(const std::vector<double>& w) {
         v_ = w;
-        a_ = 1;
-        refresh_norm();
+        restart();
     }
 
     /// The sum of the iterates before; `assign` comes first.
@@ -30,20 +126,9 @@ public:
         sum_of_scales_ = 0;
     }
 
-    std::size_t size() const { return v_.size(); }
-    double squared_norm() const { return norm2_; }
-
     template <class Rows>
     double dot(const Rows& rows, std::size_t i) const {
         return a_ * rows.dot(i, v_.data());
-    }
-
-    /// w <- factor * w
-    void scale(double factor) {
-        a_ *= factor;
-        norm2_ *= factor * factor;
-        error_ *= factor * factor;
-        if (std::abs(a_) < (u_.empty() ? smallest : smallest_summed)) rebase();
     }
 
     /// w <- w + c * row i; returns the squared norm of the row.
@@ -52,60 +137,9 @@ public:
         const double step = c / a_;
         const auto [dot, square] = rows.add_tracked(i, step, v_.data());
         if (!u_.empty()) rows.add(i, -sum_of_scales_ * step, u_.data());
-        const double cross = 2 * c * a_ * dot, own = c * c * square;
-        norm2_ += cross + own;
-        // The tracked norm is a sum of signed terms; after cancellation its rounding error can outweigh what
-        // is left. A bound on that error is tracked too, and the norm computed afresh once it matters (hardly
-        // ever).
-        error_ += 4 * epsilon * (std::abs(cross) + own + std::abs(norm2_));
-        if (error_ > 1e-9 * norm2_) refresh_norm();
+        track(2 * c * a_ * dot, c * c * square);
         return square;
     }
-
-    /// w <- min(1, radius / ||w||) w
-    void project(double radius) {
-        if (norm2_ > radius * radius) scale(radius / std::sqrt(norm2_));
-    }
-
-    /// Adds the present w to the sum of iterates.
-    void accumulate() { sum_of_scales_ += a_; }
-
-    std::vector<double> value() const {
-        std::vector<double> w(v_.size());
-        for (std::size_t j = 0; j < w.size(); ++j) w[j] = a_ * v_[j];
-        return w;
-    }
-
-    std::vector<double> sum_of_iterates() const {
-        std::vector<double> sum(v_.size());
-        for (std::size_t j = 0; j < sum.size(); ++j) sum[j] = sum_of_scales_ * v_[j] + u_[j];
-        return sum;
-    }
-
-private:
-    static constexpr double epsilon = std::numeric_limits<double>::epsilon();
-    static constexpr double smallest = 1e-100;       // far below, so that the O(size) rebase is rare
-    static constexpr double smallest_summed = 1e-4;  // the sum of iterates loses four digits, no more
-
-    void refresh_norm() {
-        double sum = 0;
-        for (const double x : v_) sum += x * x;
-        norm2_ = a_ * a_ * sum;
-        error_ = epsilon * norm2_;
-    }
-
-    // Makes a = 1 again, and A = 0. The scale may be exactly zero (the first step of Pegasos): v becomes
-    // zero.
-    void rebase() {
-        for (std::size_t j = 0; j < u_.size(); ++j) u_[j] += sum_of_scales_ * v_[j];
-        for (double& x : v_) x *= a_;
-        sum_of_scales_ = 0;
-        a_ = 1;
-        refresh_norm();
-    }
-
-    std::vector<double> v_, u_;
-    double a_ = 1, norm2_ = 0, error_ = 0, sum_of_scales_ = 0;
 };
 
 }  // namespace pegasos

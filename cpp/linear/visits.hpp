@@ -22,8 +22,13 @@ public:
     /// The row has no weight.
     void leave_out(std::size_t row) { next_[row] = never; }
 
-    /// The rows of this epoch; all of them, if every one would rest. No more than the budget has left.
-    void make_order(double most) {
+    /// The rows of this epoch: those given, or else those that do not rest; all of them, if every one would.
+    /// No more than the budget has left.
+    void make_order(const std::vector<RowNumber>& given, double most) {
+        if (!given.empty()) {
+            order_ = given;
+            return;
+        }
         gather_active();
         if (n_active_ == 0) {
             for (std::uint32_t& epoch : next_)
@@ -34,7 +39,6 @@ public:
         if (static_cast<double>(order_.size()) > most)
             order_.resize(static_cast<std::size_t>(std::max(std::ceil(most), 1.0)));
     }
-    void set_order(const std::vector<RowNumber>& sequence) { order_ = sequence; }
 
     const std::vector<RowNumber>& order() const { return order_; }
     std::uint32_t epochs() const { return epoch_; }  // made

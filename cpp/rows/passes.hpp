@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/aligned.hpp"
 #include "base/function_ref.hpp"
 #include "base/monitor.hpp"
 #include "base/rounding.hpp"
@@ -29,6 +30,49 @@ inline constexpr std::size_t pass_rows = 16;
 /// What the bounds of a row's rounding rest on.
 struct RowFacts {
     double norm, entries;  // at least ||x_i||
+};
+
+/// A sum of rows times numbers, on request in twice double precision, and how far it may be off in norm. Its
+/// parts, `low_` where it is not careful empty, are vectors or matrices.
+template <class Store>
+class RowsSum {
+public:
+    /// This <- a this + b other.
+    void combine(const Double2& a, const RowsSum& other, const Double2& b) {
+        const double plain_a = a.value(), plain_b = b.value();
+        reach_.combine(plain_a, other.reach_, plain_b);
+        auto& high = numbers_of(high_);
+        for (std::size_t j = 0; j < high.size(); ++j)
+            if (careful())
+                set(j, a * at(j) + b * other.at(j));
+            else
+                high[j] = plain_a * high[j] + plain_b * numbers_of(other.high_)[j];
+    }
+
+    /// How far it may be off, each term by `own` units itself.
+    double error(const AnyRows& rows, double own = 32) const {
+        return reach_.error(careful(), own) + (rows.rescaled ? reach_.rows_error() : 0);
+    }
+
+    /// The sum, rounded to double precision.
+    std::vector<double> take() const {
+        std::vector<double> all(numbers_of(high_).begin(), numbers_of(high_).end());
+        for (std::size_t j = 0; j < numbers_of(low_).size(); ++j) all[j] += numbers_of(low_)[j];
+        return all;
+    }
+
+protected:
+    RowsSum(Store high, Store low) : high_(std::move(high)), low_(std::move(low)) {}
+
+    bool careful() const { return !numbers_of(low_).empty(); }
+    Double2 at(std::size_t j) const { return {numbers_of(high_)[j], numbers_of(low_)[j]}; }
+    void set(std::size_t j, const Double2& x) {
+        numbers_of(high_)[j] = x.high;
+        numbers_of(low_)[j] = x.low;
+    }
+
+    Store high_, low_;
+    Reach reach_;
 };
 
 /// Calls look(k, first, last) for all rows, a block at a time, thread k on a range of its own; it returns

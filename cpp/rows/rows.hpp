@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 namespace pegasos {
 
@@ -28,11 +27,10 @@ void prefetch_span(const T* first, const T* last, int most = 12) {
 }
 
 /// Asks for the rows to come: order[p] is visited now, `end` visits there are, and `kept` is read by row
-/// number.
-template <class Rows, class Row, class Kept>
+/// number. Rows of which a visit takes longer are asked for later.
+template <std::size_t far = 32, std::size_t near = 16, class Rows, class Row, class Kept>
 [[gnu::always_inline]] inline void prefetch_ahead(const Rows& rows, const Row* order, std::size_t p,
                                                   std::size_t end, const Kept* kept) {
-    constexpr std::size_t far = 32, near = 16;
     if (p + far < end) {
         rows.prefetch_start(order[p + far]);
         prefetch(&kept[order[p + far]]);

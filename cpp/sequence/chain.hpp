@@ -15,11 +15,11 @@
 // is then minus infinity, is not learned and not in the norm.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <vector>
 
 #include "classes/class_matrix.hpp"
 #include "rows/any_rows.hpp"
@@ -29,25 +29,20 @@ namespace pegasos {
 using Label = std::uint16_t;
 
 /// The links: rows for each label before, then `first` and `last`; padded entries are minus infinity.
-class Links {
+class Links : public ClassMatrix<double> {
 public:
-    explicit Links(std::size_t n_labels)
-        : n_labels_(n_labels), stride_(padded(n_labels)), values_((n_labels + 2) * stride_) {
+    explicit Links(std::size_t n_labels) : ClassMatrix(n_labels + 2, n_labels) {
         for (std::size_t j = 0; j < n_labels + 2; ++j)
-            for (std::size_t k = n_labels; k < stride_; ++k)
-                values_[j * stride_ + k] = -std::numeric_limits<double>::infinity();
+            std::fill(row(j) + n_labels, row(j) + stride(), -std::numeric_limits<double>::infinity());
     }
 
-    std::size_t n_labels() const { return n_labels_; }
-    std::size_t stride() const { return stride_; }
-    std::size_t first() const { return n_labels_; }
-    std::size_t last() const { return n_labels_ + 1; }
-    double* row(std::size_t j) { return values_.data() + j * stride_; }
-    const double* row(std::size_t j) const { return values_.data() + j * stride_; }
-    std::size_t place(std::size_t j, std::size_t k) const { return j * stride_ + k; }
-    double& operator[](std::size_t place) { return values_[place]; }
-    double operator[](std::size_t place) const { return values_[place]; }
-    std::size_t size() const { return values_.size(); }
+    std::size_t n_labels() const { return n_classes(); }
+    std::size_t first() const { return n_labels(); }
+    std::size_t last() const { return n_labels() + 1; }
+    std::size_t place(std::size_t j, std::size_t k) const { return j * stride() + k; }
+    double& operator[](std::size_t place) { return values()[place]; }
+    double operator[](std::size_t place) const { return values()[place]; }
+    std::size_t size() const { return values().size(); }
 
     /// f(place) of the links of a sequence of labels, one after the other.
     template <class F>
@@ -57,21 +52,6 @@ public:
         for (std::size_t t = 1; t < labels.size(); ++t) f(place(labels[t - 1], labels[t]));
         f(place(last(), labels.back()));
     }
-
-    /// Without the padding; forbidden ones as they are.
-    std::vector<double> flat() const {
-        std::vector<double> all;
-        for (std::size_t j = 0; j < n_labels_ + 2; ++j) all.insert(all.end(), row(j), row(j) + n_labels_);
-        return all;
-    }
-    void assign(std::span<const double> flat) {
-        for (std::size_t j = 0; j < n_labels_ + 2; ++j)
-            std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(j * n_labels_), n_labels_, row(j));
-    }
-
-private:
-    std::size_t n_labels_, stride_;
-    AlignedVector<double> values_;
 };
 
 /// The sequences, one after the other in `rows`.

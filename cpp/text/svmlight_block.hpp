@@ -3,12 +3,13 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/growing_array.hpp"
 
 namespace pegasos::svmlight {
 
@@ -46,24 +47,6 @@ public:
 /// A column does not fit the type of columns.
 struct ColumnTooWide {};
 
-/// Memory for `size` elements that keeps its capacity and not its contents.
-template <class T>
-class Scratch {
-public:
-    T* get(std::size_t size) {
-        if (size > capacity_) {
-            memory_ = std::make_unique_for_overwrite<T[]>(size);
-            capacity_ = size;
-        }
-        return memory_.get();
-    }
-    T* get() const { return memory_.get(); }
-
-private:
-    std::unique_ptr<T[]> memory_;
-    std::size_t capacity_ = 0;
-};
-
 /// The rows of some lines. Columns of a text with Base::detect are one less than its indices.
 template <class T>
 struct Block {
@@ -71,9 +54,9 @@ struct Block {
     std::vector<std::int64_t> label_ends;  // per row, with several labels only
     std::vector<std::int64_t> qids;        // where asked for
     std::vector<std::int64_t> ends;        // per row, of its entries
-    Scratch<std::int32_t> columns;
-    Scratch<std::int64_t> wide_columns;  // instead of columns, if is_wide
-    Scratch<T> values;
+    GrowingArray<std::int32_t> columns;
+    GrowingArray<std::int64_t> wide_columns;  // instead of columns, if is_wide
+    GrowingArray<T> values;
     std::size_t size = 0;  // entries
     bool is_wide = false;
     std::size_t lines = 0;            // also those that are no rows

@@ -11,6 +11,7 @@
 #include <immintrin.h>
 #endif
 
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -93,27 +94,14 @@ inline double divide_exactly(std::uint64_t digits, std::uint64_t power) {
     return static_cast<double>(leading) * scale;
 }
 
-/// Powers of ten, to the number of decimals that the quick ways take.
+/// Powers of ten, to the number of decimals that the quick ways take. All of them are numbers of either type.
 inline constexpr unsigned most_decimals = 16;
-inline constexpr std::uint64_t powers[most_decimals + 1] = {1,
-                                                            10,
-                                                            100,
-                                                            1'000,
-                                                            10'000,
-                                                            100'000,
-                                                            1'000'000,
-                                                            10'000'000,
-                                                            100'000'000,
-                                                            1'000'000'000,
-                                                            10'000'000'000,
-                                                            100'000'000'000,
-                                                            1'000'000'000'000,
-                                                            10'000'000'000'000,
-                                                            100'000'000'000'000,
-                                                            1'000'000'000'000'000,
-                                                            10'000'000'000'000'000};
-inline constexpr double divisors[most_decimals + 1] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
-                                                       1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
+template <class T>
+inline constexpr auto powers = [] {
+    std::array<T, most_decimals + 1> all{1};
+    for (unsigned k = 1; k <= most_decimals; ++k) all[k] = 10 * all[k - 1];
+    return all;
+}();
 
 /// digits / 10^decimals, rounded once; false where that takes more work.
 template <class T>
@@ -121,9 +109,9 @@ template <class T>
                                                T& result) {
     double value;
     if (digits <= std::uint64_t{1} << 53) [[likely]]
-        value = static_cast<double>(static_cast<std::int64_t>(digits)) / divisors[decimals];
+        value = static_cast<double>(static_cast<std::int64_t>(digits)) / powers<double>[decimals];
     else
-        value = divide_exactly(digits, powers[decimals]);
+        value = divide_exactly(digits, powers<std::uint64_t>[decimals]);
     // Rounding to double and then to float is rounding once, unless the double is halfway between two floats.
     if constexpr (std::is_same_v<T, float>)
         if ((std::bit_cast<std::uint64_t>(value) & 0x1fffffff) == 0x10000000) return false;
@@ -150,7 +138,9 @@ template <class T>
         second.count &= static_cast<unsigned>(mask_if(first.count == 8));
         second.value &= mask_if(first.count == 8);
         decimals = first.count + second.count;
-        digits = (digits * powers[first.count] + first.value) * powers[second.count] + second.value;
+        digits = (digits * powers<std::uint64_t>[first.count] + first.value) *
+                     powers<std::uint64_t>[second.count] +
+                 second.value;
         p += 1 + decimals;
     }
     // At least one digit, and no more than fit the sum.
@@ -213,7 +203,7 @@ template <class T>
         const unsigned n_high = (decimals - 8) & static_cast<unsigned>(mask_if(decimals > 8));
         const std::uint64_t high = first_digits(load_bytes(start + first), n_high);
         const std::uint64_t low = first_digits(load_bytes(start + first + n_high), decimals - n_high);
-        digits = digits * powers[decimals] + high * powers[8] + low;
+        digits = digits * powers<std::uint64_t>[decimals] + high * powers<std::uint64_t>[8] + low;
     }
     const char* const p = start + end;
     if (!(p == stop || ends_token(*p)) || !make_number(digits, decimals, negative, value)) [[unlikely]]

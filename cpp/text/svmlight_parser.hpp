@@ -42,10 +42,10 @@ public:
         // An entry takes four bytes with what ends it, so that colons alone do not claim memory.
         const std::size_t entries = text.size() / 4 + 1;
         if constexpr (std::is_same_v<Column, std::int32_t>)
-            columns_ = block.columns.get(entries);
+            columns_ = block.columns.at_least(entries);
         else
-            columns_ = block.wide_columns.get(entries);
-        values_ = block.values.get(entries);
+            columns_ = block.wide_columns.at_least(entries);
+        values_ = block.values.at_least(entries);
     }
 
     /// Throws ColumnTooWide. Other errors are the block's.

@@ -18,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "base/growing_array.hpp"
 #include "base/threads.hpp"
 #include "text/svmlight_parser.hpp"
 #include "text/svmlight_text.hpp"
@@ -244,13 +243,13 @@ private:
         };
         shifted(block.label_ends, table_.label_ends.data() + row, label);
         shifted(block.ends, table_.starts.data() + row + 1, entry);
-        std::copy_n(block.values.get(), block.size, table_.values.data() + entry);
+        std::copy_n(block.values.data(), block.size, table_.values.data() + entry);
         if (block.is_wide)
-            std::copy_n(block.wide_columns.get(), block.size, table_.wide_columns.data() + entry);
+            std::copy_n(block.wide_columns.data(), block.size, table_.wide_columns.data() + entry);
         else if (table_.is_wide)
-            std::copy_n(block.columns.get(), block.size, table_.wide_columns.data() + entry);
+            std::copy_n(block.columns.data(), block.size, table_.wide_columns.data() + entry);
         else
-            std::copy_n(block.columns.get(), block.size, table_.columns.data() + entry);
+            std::copy_n(block.columns.data(), block.size, table_.columns.data() + entry);
     }
 
     ReadOptions options_;

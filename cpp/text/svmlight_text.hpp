@@ -6,33 +6,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
 
+#include "base/growing_array.hpp"
 #include "text/svmlight_numbers.hpp"
 
 namespace pegasos::svmlight {
 
 /// Bytes of a file being parsed; one per thread. They stay in its cache from the read to the parser.
-class Window {
-public:
-    char* get() { return memory_.get(); }
-
-    /// Room for `size` bytes and the lookahead; keeps the first `kept`.
-    void reserve(std::size_t size, std::size_t kept) {
-        if (size <= capacity_) return;
-        auto larger = std::make_unique<char[]>(size + lookahead);
-        if (kept) std::memcpy(larger.get(), memory_.get(), kept);
-        memory_ = std::move(larger);
-        capacity_ = size;
-    }
-
-private:
-    std::unique_ptr<char[]> memory_;
-    std::size_t capacity_ = 0;
-};
+using Window = GrowingArray<char>;
 
 struct Lines {
     std::string_view text;
@@ -86,12 +70,12 @@ public:
         std::size_t end = start;
         for (std::size_t more = tail;; more *= 2) {
             const std::size_t next = std::min(size(), std::max(end, last) + more);
-            window.reserve(next - start, end - start);
-            read(window.get() + (end - start), end, next);
+            char* const bytes = window.at_least(next - start + lookahead);
+            read(bytes + (end - start), end, next);
             end = next;
             // Where the last line has no end, what was here before must not continue its last number.
-            std::memset(window.get() + (end - start), 0, lookahead);
-            const std::string_view text(window.get(), end - start);
+            std::memset(bytes + (end - start), 0, lookahead);
+            const std::string_view text(bytes, end - start);
             const std::string_view found = cut(text, start, first, last);
             if (found.empty() || found.back() == '\n' || end == size())
                 return {found, text.data() + text.size() + lookahead};

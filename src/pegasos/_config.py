@@ -4,6 +4,10 @@ import os
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import scipy.sparse as sp
+from sklearn import get_config
 
 from pegasos import _core
 
@@ -25,6 +29,12 @@ def count_threads(n_jobs: int | None) -> int | None:
             "or None"
         )
     return usable_threads() if n_jobs == -1 else n_jobs
+
+
+def make_csr(*args: Any, **kwargs: Any) -> Any:
+    """A CSR matrix for users: an array where scikit-learn's `sparse_interface` (1.9 on) is "sparray"."""
+    kind = sp.csr_array if get_config().get("sparse_interface") == "sparray" else sp.csr_matrix
+    return kind(*args, **kwargs)
 
 
 def config() -> dict[str, str]:

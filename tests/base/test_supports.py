@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_classification, make_regression
 
 from pegasos import SVC, SVR, LinearSVC, LinearSVR
-from pegasos.base.supports import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
+from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
 from pegasos.problems.kernel import KernelProblem
 from pegasos.problems.linear import LinearProblem
 from pegasos.solvers import ALL, KERNEL_SOLVERS, SOLVERS, solvers_of

@@ -13,7 +13,7 @@ from pegasos import SVC, SVR, io
 from pegasos._core import native
 from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Solution, UsedSolvers
-from pegasos.base.targets import near_middle
+from pegasos.base.validation import near_middle
 from pegasos.kernel import kernels, layout
 
 RANDOM = np.random.default_rng(0)

@@ -10,8 +10,10 @@ import scipy.sparse as sp
 from pegasos import LinearSVC, LinearSVR
 from pegasos.base.outcome import Budget
 from pegasos.base.parameters import loss_parameter
-from pegasos.linear.distributed import Block, LocalGroup, Lost, Message, Order, drive, make_plan, serve, survey
 from pegasos.linear.distributed.ascent import best_shares
+from pegasos.linear.distributed.block import Block, serve, survey
+from pegasos.linear.distributed.drive import Drive, LocalGroup, Lost
+from pegasos.linear.distributed.plan import Message, Order, make_plan
 from pegasos.reference import losses
 from pegasos.solvers import SDCA
 
@@ -37,7 +39,7 @@ def fit(machine, blocks, n_workers=2, group=None, local_epochs=None, max_time=No
     plan = make_plan(machine, surveys, seed=3)
     group = group or LocalGroup([blocks[k::n_workers] for k in range(n_workers)])
     budget = Budget(machine.tol, machine.max_iter, max_time)
-    found, tally = drive(group, plan, surveys, budget, local_epochs)
+    found, tally = Drive(group, plan, surveys, budget, local_epochs).run()
     return plan, found, tally
 
 

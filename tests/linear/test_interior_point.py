@@ -1,5 +1,5 @@
 """InteriorPoint: iterate by iterate against its NumPy twin, to small gaps at every C, and the free intercept
-(cpp/linear/solvers/interior_point.hpp)."""
+(cpp/linear/solvers/interior_point.cpp)."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""SGD-s on all classes jointly (cpp/classes/solvers/joint_sgd.hpp): steps against the twin, bounds, the optimum."""
+"""SGD-s on all classes jointly (cpp/classes/solvers/joint_sgd.cpp): steps against the twin, bounds, the optimum."""
 
 import doctest
 import math

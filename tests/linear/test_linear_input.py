@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from pegasos import LinearSVC
-from pegasos.solvers import ConstantStep, Norma, Pegasos
+from pegasos import LinearSVC, LinearSVCCV, SequenceSVC
+from pegasos.solvers import AdaGrad, ConstantStep, Norma, Pegasos
 
 random = np.random.default_rng(0)
 X = random.normal(size=(20, 3))
@@ -186,7 +186,7 @@ def test_class_weights():
         *(("C", value, "a finite number above 0") for value in (0, -1.0, np.nan, np.inf, "1", None, True, [1])),
         *(("alpha", value, "above 0 or None") for value in (0, -1e-3, np.nan, "auto")),
         *(("tol", value, "at least 0") for value in (-1e-9, np.inf, None)),
-        *(("max_iter", value, "an integer of at least 1") for value in (0, -1, 2.5, None, True)),
+        *(("max_iter", value, "an integer of at least 1") for value in (0, -2, 2.5, None, True)),
         *(("max_time", value, "above 0 or None") for value in (0, -1, np.nan)),
         *(("intercept_scaling", value, "above 0") for value in (0, -1)),
         *((flag, value, "True or False") for flag in ("fit_intercept", "warm_start") for value in ("yes", 1, None)),
@@ -206,6 +206,20 @@ def test_unknown_solver(solver):
     )
 
 
+@pytest.mark.parametrize(
+    ("solver", "whose"),
+    [
+        ("adagrad", "partial_fit of LinearSVC and LinearSVR"),
+        (AdaGrad(), "partial_fit of LinearSVC and LinearSVR"),
+        ("smo", "SVC and SVR"),
+        ("frank-wolfe", "SequenceSVC"),
+    ],
+    ids=str,
+)
+def test_solvers_of_other_estimators(solver, whose):
+    refuses(X, solver=solver, parts=[f"solver={solver!r}: it is for {whose}; here it must be 'auto', 'sdca'"])
+
+
 @pytest.mark.parametrize("solver", [3, None, Pegasos, LinearSVC()], ids=str)
 def test_not_a_solver(solver):
     refuses(X, solver=solver, parts=["solver=", "name of a solver or an object from pegasos.solvers", "SDCA()"])
@@ -223,7 +237,7 @@ def test_steps_that_would_turn_the_weights_round():
 
 @pytest.mark.parametrize(
     ("name", "advice"),
-    [("penalty", "leave it out"), ("dual", "solver="), ("n_iter", "max_iter"), ("eta0", "eta")],
+    [("shrinking", "leave it out"), ("nu", "weighed by C"), ("n_iter", "max_iter"), ("eta0", "eta")],
 )
 def test_habits_are_explained(name, advice):
     with pytest.raises(TypeError, match=rf"LinearSVC has no parameter '{name}': .*{advice}"):
@@ -233,8 +247,17 @@ def test_habits_are_explained(name, advice):
 def test_unknown_parameter():
     with pytest.raises(TypeError, match="LinearSVC has no parameter 'Cost': it has C, alpha"):
         LinearSVC(Cost=1)
-    with pytest.raises(TypeError, match="positional"):
+    with pytest.raises(TypeError, match=r"by name: write LinearSVC\(C=1.0\)"):
         LinearSVC(1.0)
+    with pytest.raises(TypeError, match=r"by name: write LinearSVC\(penalty='l1', loss='squared_hinge'\)"):
+        LinearSVC("l1", "squared_hinge")
+    for model in (LinearSVC(), LinearSVCCV(), SequenceSVC()):
+        with pytest.raises(ValueError, match="has no parameter 'eta0': step sizes belong to the solver"):
+            model.set_params(eta0=1)
+
+
+def test_no_end():
+    refuses(X, max_iter=-1, parts=["tol=0 runs the whole budget", "set max_iter, max_time or tol"])
 
 
 def test_numbers_that_overflow():

@@ -26,10 +26,9 @@ from pegasos import LinearSVC, LinearSVCCV, path
 from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Point, Solution, UsedSolvers
 from pegasos.base.rows import make_rows
-from pegasos.base.supports import Supports
+from pegasos.base.solver import Supports
 from pegasos.base.threads import run_all
-from pegasos.problems.joint import JointProblem
-from pegasos.problems.linear import Examples, LinearProblem
+from pegasos.problems.linear import Examples, JointProblem, LinearProblem
 from pegasos.solvers import SDCA, SOLVERS, InteriorPoint, Pegasos
 
 X, Y = make_classification(300, 8, n_informative=6, n_classes=4, flip_y=0.1, random_state=0)
@@ -253,8 +252,11 @@ WRONG = [
         {"loss": "log_loss", "solver": "perceptron"},
         ["perceptron does not support loss='log_loss'; it supports 'hinge'; use solver='auto'"],
     ),
-    ({"multi_class": "multinomial"}, ["multi_class='multinomial': must be 'ovr' or 'joint'"]),
-    ({"multi_class": "crammer_singer"}, ["multi_class='crammer_singer'", "is multi_class='joint' with loss='hinge'"]),
+    ({"multi_class": "multinomial"}, ["multi_class='multinomial': must be 'ovr', 'joint' or 'crammer_singer'"]),
+    (
+        {"multi_class": "crammer_singer", "loss": "log_loss"},
+        ["loss='log_loss': the machine of Crammer and Singer has the hinge loss", "multi_class='joint'"],
+    ),
     ({"early_stopping": True}, ["sdca does not support early_stopping=True", "'sgd-s', 'sgd-m', 'sgd-r' or 'pegasos'"]),
     ({"early_stopping": True, "solver": "auto"}, ["auto does not support early_stopping=True"]),
     ({"early_stopping": True, "solver": Pegasos(max_steps=9)}, ["max_steps"]),
@@ -266,9 +268,9 @@ WRONG = [
 class Everything(SDCA):
     """Knows all losses, and solves joint problems by scipy: what the estimator makes of a solver's answer."""
 
-    def _joint(self, problem, budget, seed, start, progress):
+    def _joint(self, problem, terms):
         rows, y, s, C, K, seen = problem.core
-        seen.append(start)
+        seen.append(terms.start)
 
         def objective(w):
             scores = rows @ w.reshape(-1, K)

@@ -18,7 +18,7 @@ from pegasos import LinearSVR
 from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Point, Solution, UsedSolvers
 from pegasos.base.parameters import loss_parameter
-from pegasos.base.supports import Supports
+from pegasos.base.solver import Supports
 from pegasos.io import load_model, save_model
 from pegasos.problems.linear import LinearProblem
 from pegasos.reference.losses import LOSSES as reference
@@ -32,8 +32,8 @@ LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quanti
 class Smooth(SDCA):
     """Solves the squared loss by scipy, on the rows above: what the estimator makes of a solver's answer."""
 
-    def _linear(self, problem, budget, seed, start, progress):
-        self.problem, self.start = problem, start
+    def _linear(self, problem, terms):
+        self.problem, self.start = problem, terms.start
         rows = np.column_stack([X, np.full(len(X), float(problem.has_intercept))])
 
         def objective(w):

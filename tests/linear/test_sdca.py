@@ -1,4 +1,4 @@
-"""SDCA: step by step against its NumPy twin, and to the optimum however it is reached (cpp/linear/solvers/sdca.hpp)."""
+"""SDCA: step by step against its NumPy twin, and to the optimum however it is reached (cpp/linear/solvers/sdca.cpp)."""
 
 import math
 from dataclasses import replace

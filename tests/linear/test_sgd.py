@@ -1,4 +1,4 @@
-"""SGD-r, SGD-s, SGD-m: step by step against their twins, and what S3 says of them (cpp/linear/solvers/sgd.hpp)."""
+"""SGD-r, SGD-s, SGD-m: step by step against their twins, and what S3 says of them (cpp/linear/solvers/sgd.cpp)."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Classes against the rest that share passes (cpp/classes/solvers/shared_sdca.hpp): step by step against its
+"""Classes against the rest that share passes (cpp/classes/solvers/shared_sdca.cpp): step by step against its
 NumPy twin, certificates by independent evaluation, and the estimator's fits beside those of each class alone."""
 
 import os

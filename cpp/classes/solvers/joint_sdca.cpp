@@ -9,7 +9,7 @@
 // nothing. When that estimate promises `tol`, or now and then (checks.hpp), it is computed in full, with U computed
 // afresh: that pass is the certificate.
 //
-// Rest, order and intercept are as in sdca.hpp: a row that would change nothing, or next to nothing, is left out for a
+// Rest, order and intercept are as in sdca.cpp: a row that would change nothing, or next to nothing, is left out for a
 // number of epochs, which the loss chooses by how far the others are from a maximum (root mean square); the intercepts
 // are found by the method of multipliers, with a b for each class.
 //
@@ -18,8 +18,6 @@
 //
 // The threads of the team share the checks.
 // clang-format on
-#include "classes/solvers/joint_sdca.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,6 +27,7 @@
 #include "base/checks.hpp"
 #include "base/multipliers.hpp"
 #include "classes/joint_certificate.hpp"
+#include "classes/solvers/solve.hpp"
 #include "linear/visits.hpp"
 
 namespace pegasos {
@@ -38,7 +37,7 @@ namespace {
 template <class Real>
 class JointSdca {
 public:
-    JointSdca(const JointProblem& problem, const JointSdcaOptions& options, Context& context)
+    JointSdca(const JointProblem& problem, const SdcaOptions& options, Context& context)
         : problem_(problem),
           options_(options),
           context_(context),
@@ -69,10 +68,7 @@ public:
         const double n_rows = static_cast<double>(rows_.size());
         Solution solution;
         for (;;) {
-            if (sequence.empty())
-                visits_.make_order(options_.max_epochs * n_rows - made_);
-            else
-                visits_.set_order(sequence);
+            visits_.make_order(sequence, options_.max_epochs * n_rows - made_);
             calm_.assign(visits_.order().size(), 0.0f);
             const Stats stats = make_epoch();
             visits_.end_epoch();
@@ -85,18 +81,11 @@ public:
             const bool promising = options_.tol > 0 && checks_.promises(dual_now(), mismatch());
             if (last || promising || checks_.at_record()) {
                 const Bounds now = check(solution);
-                const char* end = out_of_time ? "max_time" : last ? "budget" : nullptr;
-                if (const char* reason = solution.bounds.reason(options_.tol, end)) {
-                    solution.reason = reason;
-                    break;
-                }
+                if (solution.ends(options_.tol, out_of_time, last)) break;
                 checks_.found(now.primal - now.dual - mismatch());
             }
         }
-        solution.epochs = made_ / n_rows;
-        solution.steps = static_cast<std::uint64_t>(made_);
-        solution.t = start.t + solution.steps;
-        solution.seconds = context_.monitor.seconds();
+        solution.finish(context_, made_ / n_rows, static_cast<std::uint64_t>(made_), start.t);
         return solution;
     }
 
@@ -273,7 +262,7 @@ private:
     }
 
     const JointProblem& problem_;
-    const JointSdcaOptions options_;
+    const SdcaOptions options_;
     Context& context_;
     const std::size_t stride_;
     ClassMatrix<Real> W_;
@@ -290,10 +279,9 @@ private:
 
 }  // namespace
 
-Solution solve_joint_sdca(const JointProblem& problem, const JointSdcaOptions& options, const Start& start,
+Solution solve_joint_sdca(const JointProblem& problem, const SdcaOptions& options, const Start& start,
                           Context& context) {
-    if (options.tol >= JointSdcaOptions::coarse)
-        return JointSdca<float>(problem, options, context).run(start);
+    if (options.tol >= coarse) return JointSdca<float>(problem, options, context).run(start);
     return JointSdca<double>(problem, options, context).run(start);
 }
 

@@ -7,32 +7,31 @@
 //   W_{t+1} <- min(1, r / ||W_{t+1}||) W_{t+1}            optional, r^2 = C sum_i s_i l(0, y_i) >= ||W*||^2
 //
 // With weights s_i the slope of row i counts m s_i / sum(s) times. Outputs and the times of checks are as in
-// subgradient.hpp; W = a V and the sum of iterates are kept as in scaled_vector.hpp.
+// subgradient.cpp; W = a V and the sum of iterates are kept as in scaled_vector.hpp.
 // clang-format on
-#include "classes/solvers/joint_subgradient.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
 
 #include "classes/joint_certificate.hpp"
+#include "classes/scaled_classes.hpp"
+#include "classes/solvers/solve.hpp"
 
 namespace pegasos {
 
 namespace {
 
-class JointSubgradient {
+class JointSubgradient final : private Iterates {
 public:
     JointSubgradient(const JointProblem& problem, const IterateOptions& options, Sampler& sampler,
                      Context& context)
-        : problem_(problem),
+        : Iterates(options, problem.n_rows(), sampler, context),
+          problem_(problem),
           options_(options),
-          sampler_(sampler),
-          context_(context),
-          monitor_(context.monitor),
           stride_(padded(problem.n_classes)),
-          iterates_(problem.dimension(), problem.n_classes, options),
+          W_(problem.dimension(), problem.n_classes, options.project, is_mean(options.output)),
+          output_(problem.dimension(), problem.n_classes),
           f_(stride_),
           d_(options.batch * stride_),
           slopes_(problem.n_rows(), problem.n_classes),
@@ -45,25 +44,9 @@ public:
 
     Solution run(const Start& start) {
         t_ = start.t + 1;
-        if (!start.w.empty()) iterates_.W().assign(start.w);
-        ClassMatrix<double> W(problem_.dimension(), problem_.n_classes);
-        Solution solution = iterates_.run(
-            problem_.n_rows(), sampler_, context_, W,
-            [&](std::span<const RowNumber> block) {
-                return problem_.rows.visit([&](const auto& rows) { return make_steps(rows, block); });
-            },
-            [&] {
-                return certifier_.check(
-                    JointPass(problem_, W, context_),
-                    [&](std::size_t first, std::size_t last, const double*, double* p) {
-                        for (std::size_t i = first; i < last; ++i) {
-                            slopes_.mean(i, p + (i - first) * stride_);
-                            slopes_.forget(i);
-                        }
-                    },
-                    options_.tol);
-            });
-        solution.w = W.flat();
+        if (!start.w.empty()) W_.assign(start.w);
+        Solution solution = Iterates::run(options_.max_steps, "budget");
+        solution.w = output_.from(solution.w).flat();
         solution.q = certifier_.take_dual();
         swap_sign(solution.q, problem_.labels, problem_.n_classes);
         solution.t = t_ - 1;
@@ -71,32 +54,42 @@ public:
     }
 
 private:
-    static constexpr std::size_t far = 16, near = 8;  // prefetch distances, in rows
+    std::vector<double> iterate() const override { return W_.value(); }
+    std::vector<double> sum_of_iterates() const override { return W_.sum_of_iterates(); }
 
-    /// A step on each batch of the block; how many were made before the time was up.
-    template <class Rows>
-    std::uint64_t make_steps(const Rows& rows, std::span<const RowNumber> block) {
-        std::size_t at = 0;
-        while (at < block.size() && step(rows, block, at)) at += options_.batch;
-        return at / options_.batch;
+    Bounds check(const std::vector<double>& w, Solution&) override {
+        const auto slopes = [&](std::size_t first, std::size_t last, const double*, double* p) {
+            for (std::size_t i = first; i < last; ++i) {
+                slopes_.mean(i, p + (i - first) * stride_);
+                slopes_.forget(i);
+            }
+        };
+        return certifier_.check(JointPass(problem_, output_.from(w), context_), slopes, options_.tol);
+    }
+
+    /// How many steps were made before the time was up.
+    std::uint64_t make_steps(std::span<const RowNumber> block) override {
+        return problem_.rows.visit([&](const auto& rows) {
+            std::size_t at = 0;
+            while (at < block.size() && step(rows, block, at)) at += options_.batch;
+            return at / options_.batch;
+        });
     }
 
     /// One step on the batch at block[at], block[at + 1], ...; false, and no step, when the time is up.
     template <class Rows>
     bool step(const Rows& rows, std::span<const RowNumber> block, std::size_t at) {
-        ScaledClasses& W = iterates_.W();
         for (std::size_t b = at; b < at + options_.batch; ++b) {
-            if (b + far < block.size()) rows.prefetch_start(block[b + far]);
-            if (b + near < block.size()) rows.prefetch_row(block[b + near]);
-            W.scores(rows, block[b], f_.data());
+            prefetch_ahead<16, 8>(rows, block.data(), b, block.size(), problem_.labels.data());
+            W_.scores(rows, block[b], f_.data());
             problem_.loss->slope(f_.data(), problem_.labels[block[b]], &d_[(b - at) * stride_]);
             if (monitor_.worked(rows.entries(block[b]) * stride_ / 8)) return false;
         }
-        W.accumulate();
+        W_.accumulate();
         const double inverse = 1 / static_cast<double>(t_);
         const double each = inverse / problem_.lambda() * static_cast<double>(rows.n_rows) /
                             (static_cast<double>(options_.batch) * problem_.total_weight);
-        W.scale(1 - inverse);
+        W_.scale(1 - inverse);
         for (std::size_t b = 0; b < options_.batch; ++b) {
             const RowNumber i = block[at + b];
             double* d = &d_[b * stride_];
@@ -104,22 +97,20 @@ private:
             for (std::size_t k = 0; k < stride_; ++k) d[k] = 0 - d[k];
             d[problem_.labels[i]] += 1;
             if (std::any_of(d, d + stride_, [](double x) { return x != 0; }))
-                W.add(rows, i, each * problem_.weights[i], d);
+                W_.add(rows, i, each * problem_.weights[i], d);
             if (options_.batch > 1)
                 monitor_.worked(rows.entries(i) * stride_ / 8);  // a long batch must hear an interrupt too
         }
-        if (options_.project) W.project(radius_);
+        if (options_.project) W_.project(radius_);
         ++t_;
         return true;
     }
 
     const JointProblem& problem_;
     const IterateOptions options_;
-    Sampler& sampler_;
-    Context& context_;
-    Monitor& monitor_;
     const std::size_t stride_;
-    ClassIterates iterates_;
+    ScaledClasses W_;
+    ClassMatrix<double> output_;
     double radius_ = 0;
     AlignedVector<double> f_, d_;  // scores of a row, slopes of the batch
     MetSlopes slopes_;

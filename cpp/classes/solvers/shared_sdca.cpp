@@ -1,4 +1,4 @@
-// SDCA on several classes at once, each against the rest: sdca.hpp's problem and steps for every class, with
+// SDCA on several classes at once, each against the rest: sdca.cpp's problem and steps for every class, with
 // one pass over the rows for all of them.
 //
 //   visit row i:  f = x_i W, the scores of all classes;   of each class k, with z = +-f_k,
@@ -11,15 +11,13 @@
 // A class whose estimate promises `tol` is checked in full, by a pass in double precision that serves all
 // that are checked; to spare passes, not before half of the classes at work promise it. Classes that hold
 // `tol` leave, the others close ranks. A row rests when it would change in no class, for as long as the first
-// of them would have it rest in sdca.hpp. What is left after some epochs is handed over to sdca.hpp, which
+// of them would have it rest in sdca.cpp. What is left after some epochs is handed over to sdca.cpp, which
 // knows which rows may rest for each class.
 //
-// Order and intercepts are as in sdca.hpp, with a multiplier b for each class. Unless tol is small, W and q
+// Order and intercepts are as in sdca.cpp, with a multiplier b for each class. Unless tol is small, W and q
 // are of floats; the certificate does not depend on W, and q is what it is whatever its precision.
 //
 // One thread: several groups of classes are for several.
-#include "classes/solvers/shared_sdca.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -31,6 +29,7 @@
 #include "base/multipliers.hpp"
 #include "classes/class_steps.hpp"
 #include "classes/shared_certificate.hpp"
+#include "classes/solvers/solve.hpp"
 #include "linear/visits.hpp"
 
 namespace pegasos {
@@ -138,10 +137,7 @@ public:
         if (problem_.rows.bias > 0) set_up_intercepts(sequence.empty());
         const double n_rows = static_cast<double>(rows_.size());
         while (!classes_.empty()) {
-            if (sequence.empty())
-                visits_.make_order(options_.max_epochs * n_rows - made_);
-            else
-                visits_.set_order(sequence);
+            visits_.make_order(sequence, options_.max_epochs * n_rows - made_);
             calm_.assign(visits_.order().size(), 0.0f);
             make_epoch();
             visits_.end_epoch();
@@ -355,9 +351,8 @@ private:
                 continue;
             }
             Solution& done = solution(classes_[k]);
-            done.epochs = made_ / static_cast<double>(rows_.size());
-            done.t = done.steps = static_cast<std::uint64_t>(made_);
-            done.seconds = context_.monitor.seconds();
+            done.finish(context_, made_ / static_cast<double>(rows_.size()),
+                        static_cast<std::uint64_t>(made_));
             done.reason = classes_[k].reached ? "tol" : end ? end : "handed_over";
         }
         if (staying.size() == classes_.size()) return;
@@ -394,8 +389,7 @@ std::vector<Solution> solve_shared_sdca(const Problem& problem, const SharedSdca
                                         const ClassReport& report, Context& context) {
     problem.refuse_free_intercept();
     const ClassProblems problems{problem, {problem.labels.begin(), problem.labels.end()}};
-    if (options.tol >= SharedSdcaOptions::coarse)
-        return SharedSdca<float>(problems, options, report, context).run();
+    if (options.tol >= coarse) return SharedSdca<float>(problems, options, report, context).run();
     return SharedSdca<double>(problems, options, report, context).run();
 }
 

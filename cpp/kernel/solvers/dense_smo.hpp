@@ -31,7 +31,7 @@ template <class Real>
 class DenseProblem {
 public:
     static constexpr std::size_t stretch = 256;
-    using Reals = std::vector<Real, AtLine<Real>>;
+    using Reals = AlignedVector<Real>;
 
     /// Room for m variables; their kernel matrix follows.
     void resize(std::size_t m) {

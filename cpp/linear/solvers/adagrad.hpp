@@ -18,7 +18,7 @@
 
 namespace pegasos {
 
-class AdaGradStream {
+class AdaGradStream final : public StreamLearner {
 public:
     AdaGradStream(std::size_t dimension, double eta) : eta_(eta), w_(dimension), squares_(dimension) {
         if (!(eta > 0)) throw std::invalid_argument("eta must be positive");
@@ -41,18 +41,13 @@ public:
         });
     }
 
-    const std::vector<double>& output() const { return w_; }
-    const std::vector<double>& iterate() const { return w_; }
-    double lower_bound() const { return 0; }
-    std::size_t dimension() const { return w_.size(); }
-    double met() const { return weight_; }
-    double idle() const { return 0; }
-    double dual_sum() const { return 0; }
-    double dual_error() const { return 0; }
-    double error() const { return 0; }
+    std::vector<double> output() const override { return w_; }
+    std::vector<double> iterate() const override { return w_; }
+    std::size_t dimension() const override { return w_.size(); }
+    double met() const override { return weight_; }
 
-    StreamState state() const { return {{weight_}, {w_, squares_}}; }
-    void restore(const StreamState& state) {
+    StreamState state() const override { return {{weight_}, {w_, squares_}}; }
+    void restore(const StreamState& state) override {
         if (state.numbers.size() != 1 || state.vectors.size() != 2)
             throw std::invalid_argument("not the state of a stream with these options");
         for (const auto& vector : state.vectors)

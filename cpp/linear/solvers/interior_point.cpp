@@ -5,8 +5,6 @@
 // the others are few and the method starts afresh on them, which takes a third of the iterations and each a
 // tenth of the time. The certificate is that of all rows. Rows that turn out to be on the other side come in,
 // and if that does not end, all do.
-#include "linear/solvers/interior_point.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,6 +15,7 @@
 #include "base/random.hpp"
 #include "linear/certificate.hpp"
 #include "linear/solvers/interior_steps.hpp"
+#include "linear/solvers/solve.hpp"
 
 namespace pegasos {
 
@@ -41,10 +40,7 @@ public:
             begin();
             iterate(solution);
         }
-        solution.epochs = passes_;
-        solution.steps = iterations_;
-        solution.t = start.t + iterations_;
-        solution.seconds = context_.monitor.seconds();
+        solution.finish(context_, passes_, iterations_, start.t);
         return solution;
     }
 

@@ -1,4 +1,4 @@
-// The rows that a run of the interior-point method works on (interior_point.hpp), each with a loss max(0, t -
+// The rows that a run of the interior-point method works on (interior_point.cpp), each with a loss max(0, t -
 // z) or its square, z = <w, a>, a = y x.
 //
 // For classification t = 1 and y is the label. The epsilon-insensitive loss is two rows, side by side, of

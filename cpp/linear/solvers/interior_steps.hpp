@@ -1,4 +1,4 @@
-// An iteration of interior_point.hpp: Mehrotra's predictor-corrector method (1992) on the problem and its
+// An iteration of interior_point.cpp: Mehrotra's predictor-corrector method (1992) on the problem and its
 // dual together, with normal equations of the size of w (Ferris and Munson 2002).
 //
 //   minimise 1/2 w' R w + sum_i c_i xi_i   where  z_i - 1 + xi_i = p_i,   xi_i >= 0,   p_i >= 0,

@@ -18,11 +18,10 @@ struct Stream {
     std::variant<PegasosStream, AdaGradStream> learner;
     Progress progress = {};  // of all rows so far
 
-    /// f(learner)
-    template <class F>
-    auto with(F f) const {
-        return std::visit(f, learner);
+    StreamLearner& common() {
+        return std::visit([](auto& one) -> StreamLearner& { return one; }, learner);
     }
+    const StreamLearner& common() const { return const_cast<Stream*>(this)->common(); }
 
     /// Presents each of the rows once, in this order or, where it is empty, as they stand; what was predicted
     /// of each before. `scores`, where wanted, are by row. Ends early when the time is up.

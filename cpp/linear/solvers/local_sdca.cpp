@@ -1,11 +1,23 @@
-#include "linear/solvers/local_sdca.hpp"
-
+// Dual coordinate ascent on a part of the rows of a problem, for one who keeps the others elsewhere: on disk,
+// or on other machines.
+//
+// The dual of the whole is sum_i dual(alpha_i, C s_i) - 1/2 ||w||^2, where w = sum_i alpha_i y_i x_i is over
+// all rows. Whoever holds a part changes its alphas alone, to maximise
+//     sum_{i in part} dual(alpha_i, C s_i) - <w, d> - sigma/2 ||d||^2,    d = what the changes of alpha_i y_i
+//     x_i sum to,
+// by exact steps along single coordinates, each row once an epoch. sigma ("caution") is 1 where nobody else
+// changes w meanwhile: blocks of rows that are taken one after the other. Where K parts are worked on at a
+// time and all their d are then added to w, sigma = K never makes the dual fall (Ma and others: CoCoA+).
+//
+// Rows keep nothing but q_i, alpha_i = C s_i q_i. The intercept is the weight of a constant feature like any
+// other.
 #include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "base/random.hpp"
 #include "linear/certificate.hpp"
+#include "linear/solvers/solve.hpp"
 
 namespace pegasos {
 

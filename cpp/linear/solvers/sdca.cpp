@@ -34,8 +34,6 @@
 // primal value at the last w shows much more than the dual: after such an epoch P is computed at the mean of
 // the w of the joins of its second half (on text at C = 1 that takes a quarter off the time). The result
 // depends on the seed and the number of threads, not on timing.
-#include "linear/solvers/sdca.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -45,6 +43,7 @@
 #include "base/checks.hpp"
 #include "base/multipliers.hpp"
 #include "linear/certificate.hpp"
+#include "linear/solvers/solve.hpp"
 #include "linear/visits.hpp"
 
 namespace pegasos {
@@ -83,10 +82,7 @@ public:
         const double n_rows = static_cast<double>(problem_.n_rows());
         Solution solution;
         for (;;) {
-            if (sequence.empty())
-                visits_.make_order(options_.max_epochs * n_rows - made_);
-            else
-                visits_.set_order(sequence);
+            visits_.make_order(sequence, options_.max_epochs * n_rows - made_);
             if (outward_.size() < visits_.order().size()) outward_.resize(visits_.order().size());
             const std::size_t joins = choose_joins();
             const Stats stats = make_epoch(joins);
@@ -101,18 +97,11 @@ public:
             checks_.met(stats.gap);
             if (last || checks_.due(dual)) {
                 const Bounds now = check(solution);
-                const char* end = out_of_time ? "max_time" : last ? "budget" : nullptr;
-                if (const char* reason = solution.bounds.reason(options_.tol, end)) {
-                    solution.reason = reason;
-                    break;
-                }
+                if (solution.ends(options_.tol, out_of_time, last)) break;
                 checks_.found(now.primal - now.dual);
             }
         }
-        solution.epochs = made_ / n_rows;
-        solution.steps = static_cast<std::uint64_t>(made_);
-        solution.t = start.t + solution.steps;
-        solution.seconds = context_.monitor.seconds();
+        solution.finish(context_, made_ / n_rows, static_cast<std::uint64_t>(made_), start.t);
         return solution;
     }
 

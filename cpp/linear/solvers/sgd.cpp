@@ -22,14 +22,11 @@
 //
 // Other losses (SGD-r and SGD-s): the errors of a visit are its slope q, a_{t+1} = a_t + q y_k, and it adds
 // dual(q) = loss(z) + q z to M, which for hinge is 1 at an error. The bound is that of the mean slopes (Jensen). Where
-// slopes have no bound, t begins late, as in subgradient.hpp; the bound has mean slopes and so C/T a in place of w.
+// slopes have no bound, t begins late, as in subgradient.cpp; the bound has mean slopes and so C/T a in place of w.
 //
 // Weights: row k enters as s_k y_k, M grows by s_k, and s_k ||x_k||^2 takes the place of ||y_k||^2 in eq. 13.
 // clang-format on
-#include "linear/solvers/sgd.hpp"
-
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <span>
 #include <stdexcept>
@@ -37,56 +34,27 @@
 #include <vector>
 
 #include "linear/certificate.hpp"
+#include "linear/solvers/sgd_passes.hpp"
+#include "linear/solvers/solve.hpp"
 
 namespace pegasos {
 
 namespace {
 
-class Sgd {
+class Sgd final : private SgdPasses {
 public:
     Sgd(const Problem& problem, const SgdOptions& options, Sampler& sampler, Context& context)
-        : problem_(problem),
-          options_(options),
-          sampler_(sampler),
-          context_(context),
-          lambda_(1 / (problem.C * static_cast<double>(problem.n_rows()))),
+        : SgdPasses(problem.C, problem.n_rows(), options, sampler, context),
+          problem_(problem),
           a_(problem.dimension()),
-          block_(1024),
           visited_(not_visited(problem)) {}
 
     Solution run(const Start& start) {
         resume(start);
-        Solution solution;
-        std::uint64_t pass = 0;
-        for (;;) {
-            const std::uint64_t in_period = pass % options_.period;
-            const bool many = in_period > 0 && in_period < options_.burst;
-            const double losses = make_pass(many ? options_.multiplicity : 1);
-            ++pass;
-            const bool out_of_time = context_.monitor.timed_out();
-            const bool last = out_of_time || pass == options_.max_passes || left() == 0;
-            if (last || promising(losses) || std::has_single_bit(pass)) {
-                check(solution);
-                const char* end = out_of_time ? "max_time" : last ? "budget" : nullptr;
-                if (const char* reason = solution.bounds.reason(options_.tol, end)) {
-                    solution.reason = reason;
-                    break;
-                }
-            }
-        }
-        solution.t = static_cast<std::uint64_t>(t_);
-        solution.steps = steps_;
-        solution.epochs = epochs();
-        solution.seconds = context_.monitor.seconds();
-        return solution;
+        return SgdPasses::run();
     }
 
 private:
-    double epochs() const { return static_cast<double>(steps_) / static_cast<double>(problem_.n_rows()); }
-    std::uint64_t left() const {
-        return options_.max_steps ? options_.max_steps - steps_ : problem_.n_rows();
-    }
-
     /// Continues at a = lambda t w. The counts start anew: the bound then speaks of the new visits alone.
     void resume(const Start& start) {
         const double curvature = problem_.loss.curvature;
@@ -100,23 +68,11 @@ private:
         square_ = squared_norm(a_);
     }
 
-    /// Presents as many rows as there are, each `l` times; the sum of the losses met.
-    double make_pass(std::uint64_t l) {
-        std::uint64_t rest = std::min<std::uint64_t>(problem_.n_rows(), left());
-        double losses = 0;
-        while (rest > 0) {
-            const std::span<RowNumber> block(block_.data(), std::min<std::uint64_t>(rest, block_.size()));
-            sampler_.fill(block);
-            context_.monitor.at_epoch(epochs());
-            const bool alive = problem_.rows.visit([&](const auto& rows) {
-                return is_hinge_ ? present_block(rows, Hinge{}, block, static_cast<double>(l), losses)
-                                 : present_block(rows, problem_.loss, block, static_cast<double>(l), losses);
-            });
-            if (!alive) return losses;
-            rest -= block.size();
-        }
-        T_ += static_cast<double>(l);
-        return losses;
+    bool present(std::span<const RowNumber> block, double l, double& losses) override {
+        return problem_.rows.visit([&](const auto& rows) {
+            return is_hinge_ ? present_block(rows, Hinge{}, block, l, losses)
+                             : present_block(rows, problem_.loss, block, l, losses);
+        });
     }
 
     /// Presents each row l times; false when the time is up.
@@ -137,7 +93,7 @@ private:
     double present(const Rows& rows, const Loss& each, RowNumber k, double l) {
         Visited& row = visited_[k];
         const double sign = row.label(), s = row.weight(), p = sign * rows.dot(k, a_.data()),
-                     theta = lambda_ * t_;
+                     theta = this->theta();
         double loss = 0, errors = 0;
         if constexpr (std::is_same_v<Loss, Hinge>) {
             loss = t_ > 0 ? std::max(0.0, 1 - p / theta) : 1;
@@ -165,49 +121,24 @@ private:
         return s * loss;
     }
 
-    /// Whether the free estimate promises tol. Only complete epochs have the bound.
-    bool promising(double losses) const {
-        if (!options_.complete_epochs || options_.tol <= 0) return false;
-        const double theta = lambda_ * t_, half_square = square_ / (2 * theta * theta);
-        const double mean = problem_.C / T_;
-        const double bound =
-            problem_.C * errors_ / T_ - (late_ > 0 ? mean * mean * square_ / 2 : half_square);
-        return half_square + problem_.C * losses - bound <= options_.patience * options_.tol * bound;
-    }
-
-    /// Bounds now, for the solution to take what is better.
-    void check(Solution& solution) {
+    void check(Solution& solution) override {
         std::vector<double> w = a_;
-        const double scale = t_ > 0 ? 1 / (lambda_ * t_) : 0;
+        const double scale = inverse_theta();
         for (double& x : w) x *= scale;
         DualPoint point;
         const LinearPass pass(problem_, w, context_);
-        const Bound primal =
-            pass.make(point, [&](std::size_t first, std::size_t last, const double* z, double* q) {
-                pass.mean_slopes(visited_, first, last, z, q);
-            });
-        // For hinge, whole epochs have S3's bound as it is.
-        if (!options_.complete_epochs || steps_ % problem_.n_rows() != 0 || !is_hinge_) point.rescale();
-        Bounds bounds = between(primal, point.value());
-        if (bounds.wants_care(options_.tol) && !context_.monitor.timed_out())
-            pass.look_closely(point, bounds);
-        const auto kept = solution.take(context_, epochs(), bounds, !options_.last);
+        const auto slopes = [&](std::size_t first, std::size_t last, const double* z, double* q) {
+            pass.mean_slopes(visited_, first, last, z, q);
+        };
+        const auto kept = take_bounds(solution, pass, point, slopes, is_hinge_);
         if (kept.w) solution.w = std::move(w);
         if (kept.q) solution.q = std::move(point.q);
     }
 
     const Problem& problem_;
     const bool is_hinge_ = problem_.loss.is<Hinge>();
-    const SgdOptions options_;
-    Sampler& sampler_;
-    Context& context_;
-    const double lambda_;
     std::vector<double> a_;
-    std::vector<RowNumber> block_;
     std::vector<Visited> visited_;
-    double t_ = 0, T_ = 0, square_ = 0, errors_ = 0;  // square: ||a||^2; errors: M
-    double late_ = 0;                                 // where t begins
-    std::uint64_t steps_ = 0;
 };
 
 }  // namespace

@@ -31,9 +31,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "base/monitor.hpp"
@@ -99,7 +97,26 @@ struct StreamState {
     std::vector<std::vector<double>> vectors;
 };
 
-class PegasosStream {
+/// What all learners of a stream tell of themselves; without a bound, what belongs to one is 0.
+class StreamLearner {
+public:
+    virtual std::size_t dimension() const = 0;
+    virtual std::vector<double> output() const = 0;   // the vector to predict with
+    virtual std::vector<double> iterate() const = 0;  // the last one
+    virtual double met() const = 0;                   // weight
+    virtual double lower_bound() const { return 0; }
+    virtual double idle() const { return 0; }
+    virtual double dual_sum() const { return 0; }
+    virtual double dual_error() const { return 0; }
+    virtual double error() const { return 0; }
+    virtual StreamState state() const = 0;
+    virtual void restore(const StreamState& state) = 0;
+
+protected:
+    ~StreamLearner() = default;
+};
+
+class PegasosStream final : public StreamLearner {
 public:
     PegasosStream(std::size_t dimension, const StreamOptions& options)
         : options_(options), w_(dimension, options.output != Output::last) {
@@ -142,13 +159,13 @@ public:
     }
 
     /// The vector to predict with: the last iterate, or a mean of them.
-    std::vector<double> output() const {
+    std::vector<double> output() const override {
         if (options_.output == Output::last || steps_ == 0) return w_.value();
         return suffix_.mean(w_.sum_of_iterates(), steps_);
     }
 
     /// A true lower bound on f of the rows met; 0, where no better one is known.
-    double lower_bound() const {
+    double lower_bound() const override {
         if (!(met_ > 0)) return 0;
         const double off = 1.01 * unit * static_cast<double>(count_) * met_, least = met_ - off,
                      most = met_ + off;
@@ -159,16 +176,18 @@ public:
         return std::isfinite(bound) ? bound : 0;
     }
 
-    std::size_t dimension() const { return w_.size(); }
-    double met() const { return met_; }
-    double idle() const { return weight_ - met_; }
-    double dual_sum() const { return dual_sum_; }
-    double dual_error() const { return 1.01 * dual_error_; }
+    std::size_t dimension() const override { return w_.size(); }
+    double met() const override { return met_; }
+    double idle() const override { return weight_ - met_; }
+    double dual_sum() const override { return dual_sum_; }
+    double dual_error() const override { return 1.01 * dual_error_; }
     /// How far the iterate is off in norm: from a / (lambda (weight + idle)), and by its own rounding.
-    double error() const { return weight_ > 0 ? 1.01 * (error_so_far() + 4 * unit * size_) / weight_ : 0; }
-    std::vector<double> iterate() const { return w_.value(); }
+    double error() const override {
+        return weight_ > 0 ? 1.01 * (error_so_far() + 4 * unit * size_) / weight_ : 0;
+    }
+    std::vector<double> iterate() const override { return w_.value(); }
 
-    StreamState state() const {
+    StreamState state() const override {
         StreamState state{
             {weight_, idle(), dual_sum_, loss_at_zero_, static_cast<double>(steps_),
              static_cast<double>(suffix_.next), met_, static_cast<double>(count_), dual_error_, error()},
@@ -182,7 +201,7 @@ public:
         }
         return state;
     }
-    void restore(const StreamState& state) {
+    void restore(const StreamState& state) override {
         const std::size_t sums = options_.output != Output::last;
         const auto& [numbers, vectors] = state;
         const std::size_t n_snapshots = vectors.size() - 1 - sums, n_numbers = numbers.size() - n_snapshots;

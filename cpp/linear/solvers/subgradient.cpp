@@ -23,42 +23,35 @@
 // A step costs O(k d) for rows of d entries, projection and averaging included, whatever m is. Checks of the
 // bounds (certificate.hpp), one pass over the rows each, are made after epoch 1 and then ever more rarely.
 // clang-format on
-#include "linear/solvers/subgradient.hpp"
-
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "base/best_intercept.hpp"
-#include "base/checks.hpp"
 #include "base/random.hpp"
-#include "base/suffix.hpp"
 #include "linear/certificate.hpp"
 #include "linear/scaled_vector.hpp"
+#include "linear/solvers/solve.hpp"
 #include "rows/passes.hpp"
 
 namespace pegasos {
 
 namespace {
 
-class Subgradient {
+class Subgradient final : private Iterates {
 public:
     Subgradient(const Problem& problem, const SubgradientOptions& options, Sampler& sampler, Context& context)
-        : problem_(problem),
+        : Iterates(options, problem.n_rows(), sampler, context),
+          problem_(problem),
           options_(options),
-          sampler_(sampler),
-          context_(context),
-          monitor_(context.monitor),
           radius_(options.radius > 0 ? options.radius : std::sqrt(loss_at_zero())),
           step_weight_(static_cast<double>(problem.n_rows()) /
                        (static_cast<double>(options.batch) * problem.total_weight)),
           features_(options.intercept == Intercept::in_w ? problem.rows : problem.rows.without_constant()),
           w_(problem.dimension(), is_mean(options.output)),
-          block_(options.batch * std::max<std::uint64_t>(1, 1024 / options.batch)),
           visited_(not_visited(problem)),
           responses_(options.batch),
           certifier_(context.monitor) {
@@ -73,36 +66,11 @@ public:
         }
         certifier_.resume(std::move(start.q));
         counterweights_ = std::move(start.counterweights);
-        std::uint64_t budget = options_.max_steps;
-        if (options_.output == Output::random_stop) budget = draw_stops();
-
-        Solution solution;
-        solution.reason = options_.output == Output::random_stop ? "random_stop" : "budget";
-        std::uint64_t next_epoch = 1;
-        for (;;) {
-            const std::uint64_t next_check = steps_in(next_epoch);
-            const bool alive = advance(std::min({budget, next_check, next_snapshot(), next_stop()}));
-            if (steps_ == next_snapshot()) suffix_.take(steps_, sum_of_iterates());
-            while (steps_ == next_stop()) try_stop();
-            const bool last = !alive || steps_ == budget;
-            if (!alive) solution.reason = "max_time";
-            if (steps_ == next_check || last) {
-                std::vector<double> w = output(last);
-                const Bounds found = check(w, solution), &bounds = solution.bounds;
-                if (solution.take(context_, epochs(), found, is_best(options_.output)).w)
-                    solution.w = std::move(w);
-                const char* reason = bounds.reason(options_.tol, nullptr);
-                if (reason && (alive || bounds.reached(options_.tol))) solution.reason = reason;
-                if (reason || last) break;
-                next_epoch = next_check_after(next_epoch, bounds.gap(), options_.tol);
-                while (steps_in(next_epoch) <= steps_) ++next_epoch;  // a batch may hold several epochs
-            }
-        }
+        const bool stops = options_.output == Output::random_stop;
+        Solution solution =
+            Iterates::run(stops ? draw_stops() : options_.max_steps, stops ? "random_stop" : "budget");
         solution.q = certifier_.take_dual();
         solution.t = t_ - 1;
-        solution.steps = steps_;
-        solution.epochs = epochs();
-        solution.seconds = monitor_.seconds();
         return solution;
     }
 
@@ -111,38 +79,19 @@ private:
         RowNumber row;
         double slope;  // times y_i s_i
     };
-    static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
-
-    double epochs() const {
-        return static_cast<double>(steps_ * options_.batch) / static_cast<double>(problem_.n_rows());
-    }
-    std::uint64_t steps_in(std::uint64_t epochs) const {
-        return (epochs * problem_.n_rows() + options_.batch - 1) / options_.batch;
+    std::uint64_t make_steps(std::span<const RowNumber> block) override {
+        return features_.visit([&](const auto& rows) {
+            return problem_.loss.is<Hinge>() ? make_steps(rows, Hinge{}, block)
+                                             : make_steps(rows, problem_.loss, block);
+        });
     }
 
-    /// Makes steps until `steps_ == target`; false when the time is up.
-    bool advance(std::uint64_t target) {
-        while (steps_ < target) {
-            const std::uint64_t count =
-                std::min<std::uint64_t>(target - steps_, block_.size() / options_.batch);
-            const std::span<RowNumber> block(block_.data(), count * options_.batch);
-            sampler_.fill(block);
-            monitor_.at_epoch(epochs());
-            const bool alive = features_.visit([&](const auto& rows) {
-                return problem_.loss.is<Hinge>() ? make_steps(rows, Hinge{}, block)
-                                                 : make_steps(rows, problem_.loss, block);
-            });
-            if (!alive) return false;
-        }
-        return true;
-    }
-
-    /// A step for each batch of the block; false when the time is up.
+    /// A step for each batch of the block; how many were made before the time was up.
     template <class Rows, class Loss>
-    bool make_steps(const Rows& rows, const Loss& loss, std::span<const RowNumber> block) {
-        for (std::size_t at = 0; at < block.size(); at += options_.batch)
-            if (!step(rows, loss, block, at)) return false;
-        return true;
+    std::uint64_t make_steps(const Rows& rows, const Loss& loss, std::span<const RowNumber> block) {
+        std::size_t at = 0;
+        while (at < block.size() && step(rows, loss, block, at)) at += options_.batch;
+        return at / options_.batch;
     }
 
     /// The loss of w = 0: no less than half the squared norm of the optimum.
@@ -185,7 +134,6 @@ private:
         const std::span<const RowNumber> batch = block.subspan(at, options_.batch);
         w_.accumulate();
         sum_of_b_ += b_;
-        ++steps_;
         if (!find_violators(loss, batch)) return true;
         const auto [eta, shrink] = options_.schedule(t_);
         w_.scale(shrink);
@@ -232,8 +180,10 @@ private:
     }
 
     /// w, and where it is kept beside w the intercept.
-    std::vector<double> iterate() const { return with_intercept(w_.value(), b_); }
-    std::vector<double> sum_of_iterates() const { return with_intercept(w_.sum_of_iterates(), sum_of_b_); }
+    std::vector<double> iterate() const override { return with_intercept(w_.value(), b_); }
+    std::vector<double> sum_of_iterates() const override {
+        return with_intercept(w_.sum_of_iterates(), sum_of_b_);
+    }
     std::vector<double> with_intercept(std::vector<double> w, double b) const {
         if (options_.intercept != Intercept::in_w) w.back() = b;
         return w;
@@ -258,7 +208,7 @@ private:
 
     /// The bounds at w. At a fixed intercept balancing a dual point may cost much of it, so there it is also
     /// mixed with one met beyond the best intercept, such that little is left to balance.
-    Bounds check(const std::vector<double>& w, Solution& solution) {
+    Bounds check(const std::vector<double>& w, Solution& solution) override {
         const LinearPass pass(problem_, w, context_);
         if (options_.intercept == Intercept::fixed) {
             solution.met = mean_slopes();
@@ -302,20 +252,11 @@ private:
         return found.exists ? found.b : w.back();
     }
 
-    /// The vector to check.
-    std::vector<double> output(bool last) {
-        std::vector<double> w = chosen_iterate(last);
+    std::vector<double> output(bool last) override {
+        std::vector<double> w = last && !best_stop_.empty() ? best_stop_ : Iterates::output(last);
         if (options_.intercept == Intercept::batch) w.back() = best_intercept_of_all(w);
         return w;
     }
-
-    std::vector<double> chosen_iterate(bool last) const {
-        if (options_.output == Output::random_stop && last && !best_stop_.empty()) return best_stop_;
-        if (!is_mean(options_.output) || steps_ == 0) return iterate();
-        return suffix_.mean(sum_of_iterates(), steps_);
-    }
-
-    std::uint64_t next_snapshot() const { return is_suffix(options_.output) ? suffix_.next : never; }
 
     // Random stopping time: w_t for `random_stops` values of t drawn from {1, ..., T}; the one of lowest
     // primal wins.
@@ -326,8 +267,8 @@ private:
         std::sort(stops_.begin(), stops_.end(), std::greater<>());
         return stops_.front();
     }
-    std::uint64_t next_stop() const { return stops_.empty() ? never : stops_.back(); }
-    void try_stop() {
+    std::uint64_t next_stop() const override { return stops_.empty() ? never : stops_.back(); }
+    void stop() override {
         stops_.pop_back();
         std::vector<double> w = iterate();
         const double primal = sampled_primal(w);
@@ -354,25 +295,20 @@ private:
 
     const Problem& problem_;
     const SubgradientOptions options_;
-    Sampler& sampler_;
-    Context& context_;
-    Monitor& monitor_;
     const double radius_, step_weight_;
     const AnyRows features_;  // the rows; without the constant feature where the intercept is beside w
     ScaledVector w_;
     double b_ = 0, sum_of_b_ = 0;
-    std::vector<RowNumber> block_;
     std::vector<Visited> visited_;
     std::vector<double> responses_;  // of the batch, <w, x_i>
     std::vector<Kink> kinks_;
     std::vector<Violator> violators_;
     Certifier certifier_;
     std::vector<std::vector<double>> counterweights_;
-    Suffix suffix_;
     std::vector<std::uint64_t> stops_;
     std::vector<double> best_stop_;
     double best_stop_primal_ = 0;
-    std::uint64_t t_ = 1, steps_ = 0;
+    std::uint64_t t_ = 1;
 };
 
 }  // namespace

@@ -9,8 +9,6 @@
 // The gaps met at the visits add up to an estimate of the gap. When it is small enough, and now and then, a
 // check makes sure: the weights are summed afresh from the vertices, all sequences are decoded at them, and
 // both values computed in double precision.
-#include "sequence/solvers/frank_wolfe.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,6 +19,7 @@
 #include "linear/visits.hpp"
 #include "sequence/rounding.hpp"
 #include "sequence/sequence_dual.hpp"
+#include "sequence/solvers/solve.hpp"
 
 namespace pegasos {
 
@@ -78,8 +77,7 @@ private:
     using Weights = std::variant<ClassMatrix<float>, ClassMatrix<double>>;
 
     static Weights make_weights(const SequenceProblem& problem, const SequenceFrankWolfeOptions& options) {
-        if (options.tol >= SequenceFrankWolfeOptions::coarse)
-            return ClassMatrix<float>(problem.dimension(), problem.n_labels());
+        if (options.tol >= coarse) return ClassMatrix<float>(problem.dimension(), problem.n_labels());
         return ClassMatrix<double>(problem.dimension(), problem.n_labels());
     }
 
@@ -99,14 +97,7 @@ private:
         stuck_ = better ? 0 : stuck_ + 1;
         least_ = std::min(least_, estimate_);
         highest_ = std::max(highest_, dual_);
-        if (options_.tol > 0 && solution.bounds.gap() <= options_.tol)
-            solution.reason = "tol";
-        else if (out_of_time)
-            solution.reason = "max_time";
-        else if (last)
-            solution.reason = "budget";
-        else if ((!moved_ && complete_) || stuck_ > 2 ||
-                 (options_.tol > 0 && solution.bounds.mostly_rounding()))
+        if (!solution.ends(options_.tol, out_of_time, last) && ((!moved_ && complete_) || stuck_ > 2))
             solution.reason = "precision";
     }
 
@@ -139,14 +130,9 @@ private:
 
     /// False when the time is up.
     bool make_epoch() {
-        const std::vector<RowNumber>& sequence = options_.sequence;
-        if (sequence.empty())
-            visits_.make_order((options_.max_epochs - epochs()) *
-                               static_cast<double>(problem_.n_sequences()));
-        else
-            visits_.set_order(sequence);
-        const std::vector<RowNumber>& order = visits_.order();
         const double n = static_cast<double>(problem_.n_sequences());
+        visits_.make_order(options_.sequence, (options_.max_epochs - epochs()) * n);
+        const std::vector<RowNumber>& order = visits_.order();
         complete_ = order.size() == n_visited_;
         // What a sequence may add to the gap and yet rest.
         small_ = 0.1 * std::max(options_.tol * std::max(dual_, 0.0), 0.1 * estimate_) / n;

@@ -17,8 +17,6 @@
 // In double precision a step that shrinks w is off by at most 6 u R, u = 2^-53, and the addition of a term by u R and a
 // few u of the term; R, the sum of the sizes of all terms, and the sum of these errors shrink as w does.
 // clang-format on
-#include "sequence/solvers/pegasos.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -26,21 +24,24 @@
 #include <span>
 #include <vector>
 
+#include "classes/scaled_classes.hpp"
 #include "sequence/rounding.hpp"
+#include "sequence/solvers/solve.hpp"
 #include "sequence/viterbi.hpp"
 
 namespace pegasos {
 
 namespace {
 
-class Pegasos {
+class Pegasos final : private Iterates {
 public:
     Pegasos(const SequenceProblem& problem, const IterateOptions& options, Sampler& sampler, Context& context)
-        : problem_(problem),
+        : Iterates(options, problem.n_sequences(), sampler, context),
+          problem_(problem),
           options_(options),
-          sampler_(sampler),
-          context_(context),
-          iterates_(problem.dimension() + problem.n_labels() + 2, problem.n_labels(), options),
+          W_(problem.dimension() + problem.n_labels() + 2, problem.n_labels(), options.project,
+             is_mean(options.output)),
+          output_(problem.dimension() + problem.n_labels() + 2, problem.n_labels()),
           link_rows_{problem.dimension()},
           links_(problem.barriers),
           workers_(context.team.size()),
@@ -59,14 +60,11 @@ public:
     }
 
     SequenceSolution run() {
-        ClassMatrix<double> W(link_rows_.offset + problem_.n_labels() + 2, problem_.n_labels());
-        Solution solution = iterates_.run(
-            problem_.n_sequences(), sampler_, context_, W,
-            [&](std::span<const RowNumber> block) { return make_steps(block); }, [&] { return check(W); });
+        Solution solution = Iterates::run(options_.max_steps, "budget");
         solution.t = t_ - 1;
-        std::vector<double> flat = W.flat();
+        std::vector<double> flat = output_.from(solution.w).flat();
         flat.resize(problem_.dimension() * problem_.n_labels());
-        take_links(W);
+        take_links(output_);
         return {std::move(flat), links_.flat(), std::move(solution), {}};
     }
 
@@ -86,8 +84,11 @@ private:
         }
     }
 
-    /// A step on each batch of the block; how many were made before the time was up.
-    std::uint64_t make_steps(std::span<const RowNumber> block) {
+    std::vector<double> iterate() const override { return W_.value(); }
+    std::vector<double> sum_of_iterates() const override { return W_.sum_of_iterates(); }
+
+    /// How many steps were made before the time was up.
+    std::uint64_t make_steps(std::span<const RowNumber> block) override {
         std::size_t made = 0;
         while (made < block.size() && step(block.subspan(made, options_.batch))) made += options_.batch;
         return made / options_.batch;
@@ -95,27 +96,26 @@ private:
 
     /// False, and no step, when the time is up.
     bool step(std::span<const RowNumber> batch) {
-        ScaledClasses& W = iterates_.W();
-        take_links(W);
+        take_links(W_);
         context_.team.run([&](std::size_t worker) {
             auto& [viterbi, scores] = workers_[worker];
             for (std::size_t b = worker; b < batch.size() && !context_.team.failed(); b += workers_.size()) {
                 best_[b].resize(problem_.length(batch[b]));
-                score_positions(problem_, batch[b], W, scores);
+                score_positions(problem_, batch[b], W_, scores);
                 viterbi.decode(scores.data(), best_[b].size(), links_, best_[b].data());
                 if (worker == 0) context_.monitor.worked(best_[b].size() * links_.stride() * 8);
             }
         });
         if (context_.monitor.timed_out()) return false;
-        W.accumulate();
+        W_.accumulate();
         const double inverse = 1 / static_cast<double>(t_);
         const double each = inverse * problem_.C * static_cast<double>(problem_.n_sequences()) /
                             static_cast<double>(options_.batch);
-        W.scale(1 - inverse);
+        W_.scale(1 - inverse);
         shrink(1 - inverse);
         for (std::size_t b = 0; b < batch.size(); ++b)
             add(batch[b], best_[b], each * problem_.weights[batch[b]]);
-        if (options_.project) shrink(W.project(radius_));
+        if (options_.project) shrink(W_.project(radius_));
         ++t_;
         return true;
     }
@@ -141,13 +141,13 @@ private:
                                         std::size_t minus) {
             d_[plus] += 1;
             d_[minus] -= 1;
-            iterates_.W().add(rows, row, c, d_.data());
+            W_.add(rows, row, c, d_.data());
             d_[plus] = d_[minus] = 0;
             count(std::sqrt(2.0) * c * norm);
         };
         const auto add_one = [&](std::size_t row, std::size_t label, double sign) {
             d_[label] = 1;
-            iterates_.W().add(link_rows_, row, sign * c, d_.data());
+            W_.add(link_rows_, row, sign * c, d_.data());
             d_[label] = 0;
             count(c);
         };
@@ -167,7 +167,8 @@ private:
             add_difference(link_rows_, links_.last(), 1, right.back(), other.back());
     }
 
-    Bounds check(const ClassMatrix<double>& W) {
+    Bounds check(const std::vector<double>& w, Solution&) override {
+        const ClassMatrix<double>& W = output_.from(w);
         take_links(W);
         Sum loss;
         const std::size_t n = problem_.n_sequences();
@@ -195,7 +196,7 @@ private:
         if (most == 0) return;
         const double steps = static_cast<double>(t_ - 1),
                      visits = steps * static_cast<double>(options_.batch);
-        const double norm = iterates_.W().exact_squared_norm();
+        const double norm = W_.exact_squared_norm();
         // A little less than what makes the point feasible.
         double factor =
             std::min(1.0, visits / static_cast<double>(problem_.n_sequences()) / most) * (1 - 4 * unit);
@@ -203,7 +204,7 @@ private:
         SequenceSizes sizes;
         sizes.square = factor * factor * norm;
         sizes.column = factor * std::sqrt(norm);
-        sizes.count = static_cast<double>(iterates_.W().size());
+        sizes.count = static_cast<double>(W_.size());
         const double linear = factor * linear_;
         const double linear_error = unit * (6 * steps + 16 + visits + rounding_.longest()) * linear;
         Bounds found{};
@@ -215,9 +216,8 @@ private:
 
     const SequenceProblem& problem_;
     const IterateOptions options_;
-    Sampler& sampler_;
-    Context& context_;
-    ClassIterates iterates_;
+    ScaledClasses W_;
+    ClassMatrix<double> output_;
     const UnitRows link_rows_;  // the links are rows of W behind those of the features
     Links links_;
     std::vector<Worker> workers_;

@@ -7,14 +7,13 @@ norm.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos._core import native
 from pegasos.certificate import relative_gap
-
-__all__ = ["UNIT", "VANISHING", "Bounds", "Measured", "bound_dual", "bound_primal", "half_square"]
 
 #: Half the distance from 1 to the next number: the largest relative error of an operation.
 UNIT = 2.0**-53
@@ -81,23 +80,6 @@ def bound_dual(linear: float, linear_error: float, u: NDArray[np.float64], error
     return Bounds(dual=linear - half - below, below=below)
 
 
-class _Sums(Protocol):
-    """What rows have in both bounds: `Measured`, or that of the core."""
-
-    @property
-    def losses(self) -> float: ...
-    @property
-    def linear(self) -> float: ...
-    @property
-    def u(self) -> NDArray[np.float64]: ...
-    @property
-    def above(self) -> float: ...
-    @property
-    def linear_error(self) -> float: ...
-    @property
-    def error(self) -> float: ...
-
-
 @dataclass
 class Measured:
     """Sums over rows at weights w and their dual variables, in double precision, and how far they may be off."""
@@ -114,7 +96,7 @@ class Measured:
         """Of no rows."""
         return cls(np.zeros(dimension))
 
-    def add(self, other: _Sums) -> None:
+    def add(self, other: "Measured | native.Measure") -> None:
         """Count other rows."""
         self.losses += other.losses
         self.linear += other.linear

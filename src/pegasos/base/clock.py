@@ -3,8 +3,6 @@
 import time
 from collections.abc import Callable
 
-__all__ = ["now", "replaced"]
-
 #: Seconds since some moment.
 read: Callable[[], float] = time.perf_counter
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from pegasos.base.outcome import Budget, Point, Solution, Start
 from pegasos.base.progress import Progress, Shifted
 
-__all__ = ["split", "stop_early"]
-
 
 def split(y: NDArray[Any], fraction: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Examples to train on and examples to hold out, of each class in proportion."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, Type
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from pegasos._config import count_threads
@@ -17,6 +17,7 @@ from pegasos.base.outcome import Budget, Solution
 from pegasos.base.parameters import (
     Budgets,
     ClassWeight,
+    Explained,
     HeldOut,
     Intercept,
     Method,
@@ -30,8 +31,6 @@ from pegasos.base.solver import Solver, resolve
 from pegasos.base.validation import check_weights, class_weights, number_labels, sum_weights
 from pegasos.certificate import REASONS, Certificate, History, join_parts
 from pegasos.io.dataset import Dataset
-
-__all__ = ["Classifier", "Common", "Data", "Machine", "Regressor", "at_once", "copy_results", "shortfall"]
 
 Estimator = TypeVar("Estimator")
 Arguments = ParamSpec("Arguments")
@@ -58,7 +57,7 @@ def at_once(
     """
 
     @functools.wraps(fit)
-    def run(self: Estimator, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
+    def run(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
         working = object.__new__(type(self))
         working.__dict__.update(self.__dict__)
         fit(working, *args, **kwargs)
@@ -98,7 +97,7 @@ class Common(Seeded, Intercept, Method, Budgets, Penalty):
     warm_start: bool = parameter(False, Flag(help="continue from the previous fit"))
 
 
-class Machine(Common, BaseEstimator):
+class Machine(Common, Explained):
     """Base of the machines, linear or with a kernel."""
 
     certificate_: Certificate
@@ -151,6 +150,8 @@ class Machine(Common, BaseEstimator):
         """Raise a ValueError where a parameter has a value it cannot have; return the solver. `fit` does this first."""
         check_options(self, self.options)
         self._threads()
+        if self.tol == 0 and self.max_iter == -1 and self.max_time is None:
+            raise ValueError("tol=0 runs the whole budget, and max_iter=-1 is no limit; set max_iter, max_time or tol")
         solver = resolve(self.solver, self.solvers)
         self._refuse_combinations(solver)
         return solver
@@ -158,17 +159,6 @@ class Machine(Common, BaseEstimator):
     def _refuse_combinations(self, solver: Solver) -> None:
         """Raise a ValueError where parameters do not go together."""
         raise NotImplementedError
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``solver__batch_size`` is the solver's `batch_size`."""
-        solver = params.get("solver", self.solver)
-        for name in params:
-            if name.startswith("solver__") and isinstance(solver, str):
-                raise ValueError(
-                    f"{name}: solver={solver!r} is a name, which has no options to set; pass an object, such as "
-                    "solver=Pegasos(), first"
-                )
-        return super().set_params(**params)
 
     def _threads(self) -> int | None:
         """`n_jobs` as a number of threads; None leaves it to the solver."""
@@ -184,8 +174,7 @@ class Machine(Common, BaseEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         try:
-            pair: tuple[Any, NDArray[Any]] = self._validate(X, y, order="C", accept_large_sparse=True, reset=reset)
-            return pair
+            return self._validate(X, y, order="C", accept_large_sparse=True, reset=reset)
         except ValueError as error:
             if reset or "feature" not in str(error):
                 raise
@@ -229,7 +218,7 @@ class Machine(Common, BaseEstimator):
         """Multiply the weights of the examples by those of their classes, where there are any."""
 
     def _budget(self, elapsed: float = 0.0) -> Budget:
-        return Budget(self.tol, self.max_iter, self.max_time, elapsed, self._threads())
+        return Budget(self.tol, self._max_epochs, self.max_time, elapsed, self._threads())
 
     def _store_outcome(
         self, solutions: Sequence[Solution[Any]], certificates: Sequence[Certificate], seconds: float
@@ -239,7 +228,16 @@ class Machine(Common, BaseEstimator):
         several = len(solutions) > 1
         self.certificate_ = join_parts(certificates, seconds) if several else certificates[0]
         self.history_ = histories if several else histories[0]
+        self._count_iterations()
+
+    def _count_iterations(self) -> None:
+        """`n_iter_` as the certificate has it."""
         self.n_iter_ = self.certificate_.n_iter
+
+    @property
+    def fit_status_(self) -> int:
+        """0 where the last fit reached `tol`, or was stopped early as asked for, and 1 where it fell short."""
+        return int(bool(shortfall(self.certificate_, lambda _: "short")))
 
     def _bounds_reached(self, found: Certificate) -> list[str]:
         """What a fit that fell short of `tol` did reach, in sentences."""

@@ -7,17 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "Choice",
-    "ChoiceOrFunction",
-    "Flag",
-    "Integer",
-    "Number",
-    "NumberOrName",
-    "Option",
-    "check_options",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
@@ -47,26 +36,26 @@ class Integer(Option):
 
     low: int = 0
     high: int = 2**48
+    unlimited: bool = False  # whether -1 is allowed, for no limit
 
     def accepts(self, value: Any) -> bool:
-        return (
-            isinstance(value, Integral)
-            and not isinstance(value, bool | np.bool_)
-            and self.low <= int(value) <= self.high
-        )
+        if not isinstance(value, Integral) or isinstance(value, bool | np.bool_):
+            return False
+        return self.low <= int(value) <= self.high or (self.unlimited and int(value) == -1)
 
     def wanted(self) -> str:
         most = f" and at most {self.high}" if self.high < 2**48 else ""
-        return f"an integer of at least {self.low}{most}"
+        return f"an integer of at least {self.low}{most}{', or -1 for no limit' if self.unlimited else ''}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Number(Option):
-    """A finite real number between `low` and `high`, the ends included or (`open`) not."""
+    """A finite real number between `low` and `high`, the ends included or (`open`) not; `infinite` allows infinity."""
 
     low: float = -np.inf
     high: float = np.inf
     open: bool = False
+    infinite: bool = False
 
     def accepts(self, value: Any) -> bool:
         if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
@@ -75,6 +64,8 @@ class Number(Option):
             number = float(value)
         except OverflowError:
             return False
+        if self.infinite and number == np.inf:
+            return True
         inside = self.low < number < self.high if self.open else self.low <= number <= self.high
         return inside and np.isfinite(number)
 
@@ -82,7 +73,7 @@ class Number(Option):
         at_least, at_most = ("above", "below") if self.open else ("at least", "at most")
         bounds = [f"{at_least} {self.low:g}"] if np.isfinite(self.low) else []
         bounds += [f"{at_most} {self.high:g}"] if np.isfinite(self.high) else []
-        return " ".join(["a finite number", " and ".join(bounds)]).strip()
+        return " ".join([f"a {'' if self.infinite else 'finite '}number", " and ".join(bounds)]).strip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +99,7 @@ class Choice(Option):
 
     def check(self, name: str, value: Any) -> None:
         if isinstance(value, str) and value in self.habits:
-            raise ValueError(f"{name}={value!r}: {self.habits[value]}; use that")
+            raise ValueError(f"{name}={value!r}: {self.habits[value]}")
         super().check(name, value)
 
     def accepts(self, value: Any) -> bool:
@@ -118,6 +109,11 @@ class Choice(Option):
     def wanted(self) -> str:
         *most, last = [repr(value) for value in self.values.values()]
         return f"{', '.join(most)} or {last}" if most else last
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted(Choice):
+    """A parameter of scikit-learn's estimators that changes nothing here. The command line has none of these."""
 
 
 @dataclass(frozen=True, kw_only=True)

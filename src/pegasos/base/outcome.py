@@ -1,18 +1,36 @@
-"""How long a solver may work, where it starts and what it found."""
+"""What a solver is given, how long it may work, where it starts and what it found."""
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos._core import native
 from pegasos.base.bounds import Bounds
 from pegasos.certificate import Certificate, History, history_from_records
 
-__all__ = ["Budget", "Point", "Solution", "Start", "UsedSolvers", "check_finite", "joined", "refuse_overflow", "sizes"]
-
 P = TypeVar("P")
+CoreRun = native.Solution | native.KernelSolution
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem(Generic[P]):
+    """Minimise ``1/2 ||w||^2 + C sum_i s_i loss_i(w)``, where what is found is a point of type P."""
+
+    #: What messages call problems of this kind.
+    label: ClassVar[str] = ""
+
+    n_rows: int  # examples, or sequences
+    C: float
+    total_weight: float  # sum_i s_i
+    loss: str
+
+    @property
+    def alpha(self) -> float:
+        """The papers' lambda."""
+        return 1 / (self.C * self.total_weight)
 
 
 @dataclass(frozen=True)
@@ -60,23 +78,6 @@ class UsedSolvers:
         return f"{', then '.join(self.solvers)}{threads}{', chosen by auto' if self.by_auto else ''}"
 
 
-class _Run(Protocol):
-    """What the core says of every run."""
-
-    @property
-    def bounds(self) -> Any: ...
-    @property
-    def steps(self) -> int: ...
-    @property
-    def epochs(self) -> float: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def history(self) -> list[list[float]]: ...
-
-
 @dataclass(frozen=True)
 class Solution(Generic[P]):
     """What a solver found: a point, bounds on the optimum, and how it got there."""
@@ -93,7 +94,7 @@ class Solution(Generic[P]):
 
     @classmethod
     def from_core(
-        cls, run: _Run, point: P, solver: str, budget_reason: str = "max_iter", n_iter: int | None = None
+        cls, run: CoreRun, point: P, solver: str, budget_reason: str = "max_iter", n_iter: int | None = None
     ) -> Self:
         """What the core returned; `budget_reason` tells which budget it used up."""
         found = run.bounds
@@ -144,6 +145,36 @@ class Solution(Generic[P]):
             scaled=scaled,
             rounding=bounds.rounding,
         )
+
+
+class Standing:
+    """Where a run that is driven from Python stands: the best weights and bounds so far, and how it got there."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows = n_rows
+        self.w: NDArray[np.float64] = np.empty(0)
+        self.bounds = Bounds()
+        self.records: list[list[float]] = []
+        self.reason = ""  # why it ended
+        self.visits = 0.0
+
+    @property
+    def epochs(self) -> float:
+        return self.visits / self.n_rows
+
+    def take(self, found: Bounds, w: NDArray[np.float64], seconds: float, best: bool = True) -> None:
+        """Take note of bounds; the best of each counts, unless the last w is wanted."""
+        if found.primal <= self.bounds.primal or not (best and self.records):
+            self.w = w
+        self.bounds = self.bounds.best(found)
+        if not best:
+            self.bounds = self.bounds._replace(primal=found.primal, above=found.above)
+        self.records.append([seconds, self.epochs, self.bounds.primal, self.bounds.dual])
+
+    def solution(self, seconds: float, used: UsedSolvers, q: NDArray[np.float64] | None = None) -> Solution[Point]:
+        """What was found."""
+        visits, point = round(self.visits), Point(self.w, q)
+        return Solution(point, self.bounds, self.epochs, seconds, self.reason, self.records, used, visits)
 
 
 def joined(first: Solution[Point], second: Solution[Point], best: bool = True) -> Solution[Point]:

@@ -6,32 +6,22 @@ fit stores is declared in classes that are not decorated, as annotations there a
 """
 
 import functools
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar, dataclass_transform, overload
+from typing import Any, Self, TypeVar, dataclass_transform, overload
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from pegasos.base.options import Choice, Flag, Integer, Number, Option
+from pegasos.base.options import Accepted, Choice, Flag, Integer, Number, Option
 from pegasos.base.solver import Solver
 
-__all__ = [
-    "Budgets",
-    "ClassWeight",
-    "HeldOut",
-    "Intercept",
-    "MaxSteps",
-    "Method",
-    "Penalty",
-    "QuantileOfLoss",
-    "Scaled",
-    "Seeded",
-    "loss_parameter",
-    "parameter",
-    "parameters",
-    "refuse_unknown",
-]
+#: What an infinite C counts as: margins are then as good as hard.
+INFINITE_C = 1e10
+#: What -1 counts as in `max_iter`.
+MOST_EPOCHS = 10**9
 
 Value = TypeVar("Value")
 Class = TypeVar("Class", bound=type[Any])
@@ -52,8 +42,7 @@ HABITS = {
 
 def parameter(default: Value, option: Option) -> Value:
     """A parameter with its default and what values it may have. Where these are the base's, give the default alone."""
-    made: Value = field(default=default, metadata={"option": option})
-    return made
+    return field(default=default, metadata={"option": option})
 
 
 @overload
@@ -75,19 +64,48 @@ def parameters(cls: Any = None, /, *, kw_only: bool = True) -> Any:
 
     @functools.wraps(init)
     def explained(self: Any, *args: Any, **kwargs: Any) -> None:
-        refuse_unknown(type(self).__name__, kwargs, [one.name for one in fields(made)])
+        who = type(self).__name__
+        if args and kw_only:
+            named = ", ".join(f"{_name_for(value, made.options)}={value!r}" for value in args)
+            raise TypeError(f"{who} takes its parameters by name: write {who}({named})")
+        refuse_unknown(who, kwargs, [one.name for one in fields(made)])
         init(self, *args, **kwargs)
 
     made.__init__ = explained
     return made
 
 
-def refuse_unknown(who: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Raise a TypeError where a parameter is not known, with advice."""
+def _name_for(value: Any, options: Mapping[str, Option]) -> str:
+    """The parameter that a value given by place is probably meant for."""
+    for name, option in options.items():
+        if isinstance(value, str) and isinstance(option, Choice) and (option.accepts(value) or value in option.habits):
+            return name
+    return "C" if "C" in options and not isinstance(value, str) else "..."
+
+
+def refuse_unknown(who: str, given: Iterable[str], known: Iterable[str], error: type[Exception] = TypeError) -> None:
+    """Raise an error where a parameter is not known, with advice."""
     for name in given:
         if name not in known:
             advice = HABITS.get(name, f"it has {', '.join(known) or 'none'}")
-            raise TypeError(f"{who} has no parameter {name!r}: {advice}")
+            raise error(f"{who} has no parameter {name!r}: {advice}")
+
+
+class Explained(BaseEstimator):
+    """An estimator whose `set_params` has the advice that its constructor has."""
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``solver__batch_size`` is the solver's `batch_size`."""
+        known = self.get_params(deep=False)
+        refuse_unknown(type(self).__name__, (name.partition("__")[0] for name in params), known, ValueError)
+        solver = params.get("solver", known.get("solver"))
+        for name in params:
+            if name.startswith("solver__") and isinstance(solver, str):
+                raise ValueError(
+                    f"{name}: solver={solver!r} is a name, which has no options to set; pass an object, such as "
+                    "solver=Pegasos(), first"
+                )
+        return super().set_params(**params)
 
 
 @parameters
@@ -101,7 +119,9 @@ class Penalty:
 
     def weight_of_loss(self, total: float) -> float:
         """C of the problem of examples that weigh so much in total."""
-        return float(self.C if self.alpha is None else 1 / (self.alpha * total))
+        if self.alpha is not None:
+            return float(1 / (self.alpha * total))
+        return INFINITE_C if math.isinf(self.C) else float(self.C)
 
 
 @parameters
@@ -133,8 +153,12 @@ class Budgets:
     """When a fit ends."""
 
     tol: float = parameter(1e-3, Number(low=0, help="stop at this relative duality gap; 0 runs the whole budget"))
-    max_iter: int = parameter(1000, Integer(low=1, help="budget in epochs"))
+    max_iter: int = parameter(1000, Integer(low=1, unlimited=True, help="budget in epochs; -1 is no limit"))
     max_time: float | None = parameter(None, Number(low=0, open=True, optional=True, help="budget in seconds"))
+
+    @property
+    def _max_epochs(self) -> int:
+        return MOST_EPOCHS if self.max_iter == -1 else int(self.max_iter)
 
 
 @parameters
@@ -152,6 +176,51 @@ class Intercept:
     """Whether there is an intercept."""
 
     fit_intercept: bool = parameter(True, Flag(help="have an intercept"))
+
+
+@parameters
+class WithoutShrinking:
+    """What scikit-learn's estimators with a kernel have besides, and a solver decides here."""
+
+    shrinking: bool = parameter(
+        True, Accepted(values={"yes": True, "no": False}, help="leave variables out for a while")
+    )
+
+
+@parameters
+class WithoutProbability:
+    """What scikit-learn's `SVC` has besides: with True it is told at each fit where probabilities are to be had."""
+
+    probability: bool | str = parameter(
+        False, Accepted(values={"no": False, "yes": True, "deprecated": "deprecated"}, help="have probabilities")
+    )
+
+
+@parameters
+class PrimalOrDual:
+    """What scikit-learn's linear estimators have besides, and a solver decides here."""
+
+    dual: bool | str = parameter(
+        "auto", Accepted(values={"auto": "auto", "yes": True, "no": False}, help="which problem to solve")
+    )
+
+
+@parameters
+class SquaredNorm:
+    """What scikit-learn's `LinearSVC` has besides."""
+
+    penalty: str = parameter(
+        "l2",
+        Accepted(
+            values={"l2": "l2"},
+            help="the penalty",
+            habits={
+                "l1": "the penalty is the squared norm, 'l2', which leaves no weight at exactly zero; for fewer "
+                "features put sklearn.feature_selection.SelectFromModel before it, or RFE, or stay with "
+                "sklearn.svm.LinearSVC(penalty='l1', dual=False)"
+            },
+        ),
+    )
 
 
 @parameters

@@ -4,13 +4,13 @@ import copy
 import math
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.outcome import Budget
 from pegasos.certificate import relative_gap
-
-__all__ = ["Progress", "Shifted", "make_progress", "make_run"]
 
 
 class Progress:
@@ -57,11 +57,14 @@ def make_run(budget: Budget, progress: Progress | None = None) -> native.Run:
     )
 
 
-def make_progress(verbose: int) -> Progress:
-    """The listener for a level of verbosity; 0 is silence."""
-    if not verbose:
-        return Progress()
-    return LiveLine() if sys.stderr.isatty() else Lines()
+@contextmanager
+def listening(verbose: int) -> Iterator[Progress]:
+    """The listener for a level of verbosity, until the fit is over; 0 is silence."""
+    progress = Progress() if not verbose else LiveLine() if sys.stderr.isatty() else Lines()
+    try:
+        yield progress
+    finally:
+        progress.close()
 
 
 def _bounds(epoch: float, primal: float, dual: float, seconds: float) -> str:

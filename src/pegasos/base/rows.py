@@ -6,8 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pegasos._core import native
-
-__all__ = ["bind_rows", "check_rows", "explain_not_finite", "make_rows"]
+from pegasos.io._csr import canonical
 
 
 def make_rows(X: Any, bias: float, n_jobs: int = 1, rescaled: bool = False) -> tuple[native.Rows, native.RowsReport]:
@@ -19,12 +18,8 @@ def make_rows(X: Any, bias: float, n_jobs: int = 1, rescaled: bool = False) -> t
     if X.shape[0] >= 2**32:
         raise ValueError(f"X has {X.shape[0]} rows; the core counts at most {2**32 - 1}; fit on a part of them")
     rows, facts = check_rows(X, bias, n_jobs, rescaled)
-    if sp.issparse(X) and not X.has_canonical_format:
-        # The norm of a row with a column twice is not that of its entries.
-        X = X.copy()
-        X.sum_duplicates()
-        rows, facts = check_rows(X, bias, n_jobs, rescaled)
-    return rows, facts
+    whole = canonical(X)
+    return (rows, facts) if whole is X else check_rows(whole, bias, n_jobs, rescaled)
 
 
 def bind_rows(X: Any, bias: float = 0.0, rescaled: bool = False) -> native.Rows:
@@ -56,6 +51,14 @@ def check_rows(
     if facts.canonical and sp.issparse(X):
         X.has_canonical_format = True  # spare SciPy the search
     return rows, facts
+
+
+def check_scores(X: Any, scores: Any) -> None:
+    """Raise a ValueError where scores of X are not finite. A row with an entry that is not finite has no finite score,
+    so a pass over X to find one is not needed."""
+    wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
+    if len(wrong):
+        explain_not_finite(X, int(wrong[0]))
 
 
 def explain_not_finite(X: Any, row: int) -> NoReturn:

@@ -6,8 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["column_sizes", "describe_sizes", "divide_columns", "scale_columns"]
-
 #: Entries looked at at a time, so that no second copy of the data is made on the way.
 BLOCK = 1 << 20
 

@@ -1,17 +1,18 @@
-"""What every solver has."""
+"""What every solver has.
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+What a solver supports is said once: registries, refusals, the command line's help and the docs' tables follow.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
+from pegasos._core import native
 from pegasos.base.options import Option, check_options
-from pegasos.base.outcome import Budget, Solution, Start
-from pegasos.base.problem import Problem
-from pegasos.base.progress import Progress
-from pegasos.base.supports import Supports
-
-__all__ = ["LOSSES", "Solver", "continued_seed", "resolve"]
+from pegasos.base.outcome import Budget, Point, Problem, Solution, Start
+from pegasos.base.progress import Progress, make_run
 
 P = TypeVar("P")
 
@@ -30,6 +31,60 @@ LOSSES = (
 def continued_seed(seed: int, t: int) -> int:
     """The seed of a run that continues another after t steps: it must not repeat that one's order of visits."""
     return (seed + 0x9E3779B97F4A7C15 * t) % 2**64
+
+
+@dataclass(frozen=True)
+class Supports:
+    """What a solver does with problems of one kind. All support weights of examples."""
+
+    run: Callable[..., Any]  # the solver's method: a problem in, a solution or a learner out
+    losses: tuple[str, ...] = ("hinge",)
+    intercepts: tuple[str, ...] = ("penalized",)
+    continued: bool = True  # from the point of another run
+    early_stopping: bool = False
+    exact: bool = True  # gets so close to the optimum that single precision of a kernel matrix would be felt
+    options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # the solver's values, where not all go
+
+    def check_options(self, solver: "Solver", label: str, otherwise: str = "") -> None:
+        """Raise a ValueError where an option of the solver has a value that is not for this kind."""
+        for name, values in self.options.items():
+            value = getattr(solver, name)
+            if value not in values:
+                raise ValueError(
+                    f"{type(solver).__name__} does not support {name}={value!r}{_with(label)}; it supports "
+                    f"{listed(map(repr, values))}{otherwise and f'; use that, or {otherwise}'}"
+                )
+
+
+@dataclass(frozen=True)
+class Terms(Generic[P]):
+    """The terms of a run: how long it may work, its seed, where it starts, and who hears of it."""
+
+    budget: Budget
+    seed: int
+    start: Start[P] | None
+    progress: Progress
+
+    @property
+    def run(self) -> native.Run:
+        """Threads, time limit and callbacks, as the core takes them."""
+        return make_run(self.budget, self.progress)
+
+    def within(self, **changes: Any) -> Self:
+        """The same with another budget."""
+        return replace(self, budget=replace(self.budget, **changes))
+
+
+def as_continued(terms: Terms[Point]) -> dict[str, Any]:
+    """Tolerance, seed and start of a run on weights, as the core takes them."""
+    start = terms.start
+    return {
+        "tol": terms.budget.tol,
+        "seed": continued_seed(terms.seed, start.t if start else 0),
+        "sequence": None,
+        "start_w": start.point.w if start else None,
+        "start_t": start.t if start else 0,
+    }
 
 
 class Solver(BaseEstimator):
@@ -73,8 +128,11 @@ class Solver(BaseEstimator):
         progress: Progress | None = None,
     ) -> Solution[P]:
         """Solve the problem within the budget, by what the solver has for problems of its kind."""
-        found: Solution[P] = self._supports(problem).run(self, problem, budget, seed, start, progress or Progress())
-        return found
+        return self.solve_on(problem, Terms(budget, seed, start, progress or Progress()))
+
+    def solve_on(self, problem: Problem[P], terms: Terms[Any]) -> Solution[P]:
+        """The same on terms that are put together."""
+        return self._supports(problem).run(self, problem, terms)
 
     def learner(self, problem: Any) -> Any:
         """What solves a problem whose examples are handed over some at a time."""
@@ -86,12 +144,23 @@ class Solver(BaseEstimator):
         return supports
 
 
+def _all_below(cls: type[Solver]) -> list[type[Solver]]:
+    return [found for below in cls.__subclasses__() for found in (below, *_all_below(below))]
+
+
+def _whose(solver: type[Solver]) -> str:
+    """Which estimators have the solver, to begin what another one says of it."""
+    owners = [kind.estimators for kind in solver.supports if getattr(kind, "estimators", "")]
+    return f"it is for {', and for '.join(owners)}; here it " if owners else ""
+
+
 def resolve(solver: Any, known: Mapping[str, type[Solver]]) -> Solver:
     """The solver object meant by a name or an object; its options are checked."""
     choices = ", ".join(repr(name) for name in known)
     if isinstance(solver, str):
         if solver not in known:
-            raise ValueError(f"solver={solver!r}: must be {choices}, or an object from pegasos.solvers")
+            elsewhere = "".join(_whose(cls) for cls in _all_below(Solver) if getattr(cls, "name", "") == solver)
+            raise ValueError(f"solver={solver!r}: {elsewhere}must be {choices}, or an object from pegasos.solvers")
         solver = known[solver]()
     elif not isinstance(solver, Solver):
         example = next(cls.__name__ for name, cls in known.items() if name != "auto")
@@ -99,6 +168,57 @@ def resolve(solver: Any, known: Mapping[str, type[Solver]]) -> Solver:
             f"solver={solver!r}: must be the name of a solver or an object from pegasos.solvers, such as {example}()"
         )
     elif not isinstance(solver, tuple(known.values())):
-        raise ValueError(f"solver={solver!r}: must be {choices}, or an object of theirs from pegasos.solvers")
+        raise ValueError(
+            f"solver={solver!r}: {_whose(type(solver))}must be {choices}, or an object of theirs from pegasos.solvers"
+        )
     solver.check()
     return clone(solver)
+
+
+class Wish(NamedTuple):
+    """What an estimator was asked for, and whether a solver can do it."""
+
+    text: str
+    is_met: Callable[[Supports], bool]
+    otherwise: str = ""  # what else to do
+    values: Callable[[Supports], Iterable[str]] = lambda _: ()  # those that a solver supports instead
+
+
+#: Wishes that estimators of several kinds have.
+FREE = Wish("intercept='free'", lambda able: "free" in able.intercepts, "", lambda able: able.intercepts)
+EARLY_STOPPING = Wish("early_stopping=True", lambda able: able.early_stopping, "use early_stopping=False")
+WARM_START = Wish("warm_start=True", lambda able: able.continued, "use warm_start=False")
+
+
+def wish_for_loss(loss: str, otherwise: str = "") -> Wish:
+    """The wish for a loss."""
+    return Wish(f"loss={loss!r}", lambda able: loss in able.losses, otherwise, lambda able: able.losses)
+
+
+def refuse_unsupported(
+    solver: Solver, kind: type[Any], known: Mapping[str, type[Solver]], wishes: Iterable[Wish]
+) -> None:
+    """Raise a ValueError where the solver does not support something; it names the solvers that do."""
+    able = {name: cls.supports[kind] for name, cls in known.items() if kind in cls.supports}
+    for wish in wishes:
+        able = {name: supports for name, supports in able.items() if wish.is_met(supports)}
+        own = solver.supports.get(kind)
+        if own is not None and wish.is_met(own):
+            continue
+        values = () if own is None else tuple(wish.values(own))
+        label = kind.label if own is not None and kind.label not in wish.text else ""
+        parts = [f"{solver.name} does not support {wish.text}{_with(label)}"]
+        parts += [f"it supports {listed(map(repr, values))}"] if values else []
+        remedies = [f"use solver={listed(map(repr, able), 'or')}"] if able else []
+        remedies += [wish.otherwise] if wish.otherwise else []
+        raise ValueError("; ".join([*parts, *([", or ".join(remedies)] if remedies else [])]))
+
+
+def listed(words: Iterable[str], last_by: str = "and") -> str:
+    """The words with commas between them, and before the last one "and"."""
+    *most, last = words
+    return f"{', '.join(most)} {last_by} {last}" if most else last
+
+
+def _with(label: str) -> str:
+    return f" with {label}" if label else ""

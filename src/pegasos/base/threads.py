@@ -7,8 +7,6 @@ from typing import TypeVar
 
 from pegasos.base.progress import Progress
 
-__all__ = ["Stopped", "TimeShare", "run_all"]
-
 Result = TypeVar("Result")
 
 

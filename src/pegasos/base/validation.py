@@ -1,14 +1,17 @@
-"""Labels, and the weights of examples and classes."""
+"""Labels and targets, and the weights of examples and classes."""
 
+import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-__all__ = ["check_weights", "class_weights", "number_labels", "sum_weights"]
+#: How many times farther from zero than from each other targets are before they are shifted: what they have in common
+#: would only cost digits.
+FAR = 8.0
 
 
 def check_weights(sample_weight: ArrayLike, X: Any) -> NDArray[np.float64]:
@@ -21,6 +24,8 @@ def check_weights(sample_weight: ArrayLike, X: Any) -> NDArray[np.float64]:
                 f"sample_weight[{wrong[0]}]={given[wrong[0]]}: weights must be finite and not negative; drop the "
                 "example or give it weight 0"
             )
+        if not given.any():
+            _refuse_sum(0.0)
     return _check_sample_weight(sample_weight, X, dtype=np.float64)
 
 
@@ -29,8 +34,13 @@ def sum_weights(s: NDArray[np.float64]) -> float:
     with np.errstate(over="ignore"):
         total = float(s.sum())
     if not 0 < total < np.inf:
-        raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
+        _refuse_sum(total)
     return total
+
+
+def _refuse_sum(total: float) -> NoReturn:
+    known = "Invalid input - all samples have zero or negative weights. " if total == 0 else ""  # scikit-learn's words
+    raise ValueError(f"{known}the weights of the examples sum to {total}; the sum must be positive and finite")
 
 
 def class_weights(given: Any, classes: NDArray[Any], counts: NDArray[Any] | None = None) -> NDArray[np.float64]:
@@ -66,3 +76,47 @@ def number_labels(y: NDArray[Any], regressor: str) -> tuple[NDArray[Any], NDArra
             raise ValueError(f"{error} For those use {regressor}") from error
         raise
     return np.unique(y, return_inverse=True)
+
+
+def check_cost(given: ArrayLike | None, n_classes: int) -> NDArray[np.float64]:
+    """What it costs to take one class for another; 1 where nothing is given."""
+    if given is None:
+        return 1.0 - np.eye(n_classes)
+    try:
+        cost = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        cost = np.empty(0)
+    if cost.shape != (n_classes, n_classes):
+        raise ValueError(
+            f"cost must be {n_classes} rows of {n_classes} numbers, one for each class in the order of classes_"
+        )
+    if not ((cost >= 0) & (cost < np.inf)).all() or cost.diagonal().any():
+        raise ValueError("cost must be finite, not negative, and zero on the diagonal: what is right costs nothing")
+    return cost
+
+
+def middle_and_spread(y: NDArray[np.float64]) -> tuple[float, float]:
+    """The median of the targets, and that of their distances from it."""
+    middle = float(np.median(y))
+    with np.errstate(over="ignore"):
+        return middle, float(np.median(np.abs(y - middle)))
+
+
+def near_middle(y: NDArray[np.float64]) -> float:
+    """A number near the median, where the targets are much farther from zero than from it; else 0.
+
+    A free intercept makes up for whatever is taken off all targets. The number has as few digits as tell it from zero,
+    so that what is left of the targets is seldom rounded, and the bounds allow for that.
+
+    Examples
+    --------
+    >>> near_middle(np.array([1e9 + 1, 1e9 + 2, 1e9 + 4]))
+    1000000002.0
+    >>> near_middle(np.array([-1.0, 2.0, 3.0]))
+    0.0
+    """
+    middle, spread = middle_and_spread(y)
+    if not abs(middle) > FAR * spread:
+        return 0.0
+    digits = math.ldexp(1.0, math.frexp(spread)[1] - 1) if spread > 0 else 0.0
+    return round(middle / digits) * digits if abs(middle) < 2**52 * digits else middle

@@ -2,8 +2,6 @@
 
 import sys
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run the command and exit: 0, or 2 after one line on what the user can mend, or 130 after Ctrl-C."""

@@ -14,8 +14,6 @@ from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, w
 from pegasos.io.dataset import is_dataset
 from pegasos.io.table import table_columns
 
-__all__ = ["convert"]
-
 
 @click.command()
 @click.argument("source")

@@ -20,8 +20,6 @@ from pegasos.sequence.chunks import chunk_scores
 from pegasos.sequence.svc import ForbiddenLink, SequenceSVC
 from pegasos.sequence.templates import Template
 
-__all__ = ["TABLES", "Data", "DataFlags", "Form", "data_flags", "form_of", "machine_of", "predictor_of", "template_of"]
-
 Command = Callable[..., Any]
 Summary = tuple[dict[str, Any], str]  # for machines, and in words
 

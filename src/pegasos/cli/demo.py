@@ -12,8 +12,6 @@ from pegasos.cli.train import train
 from pegasos.datasets import make_text
 from pegasos.io import write_svmlight
 
-__all__ = ["demo"]
-
 
 @click.command()
 @click.option("--rows", type=click.IntRange(min=100), default=200_000, help="documents to make [200000]")

@@ -15,8 +15,6 @@ from pegasos.linear.estimator import LinearMachine
 from pegasos.sequence.svc import SequenceSVC
 from pegasos.sequence.templates import Template
 
-__all__ = ["inspect"]
-
 Told = tuple[dict[str, Any], list[str]]  # facts for machines, and lines
 
 

@@ -1,5 +1,6 @@
 """Command-line flags, made from the options that estimators and solvers declare."""
 
+import contextlib
 import json
 import math
 import os
@@ -9,24 +10,14 @@ from typing import Any
 
 import click
 
-from pegasos.base.options import Choice, Flag, Integer, Number, NumberOrName, Option
-from pegasos.base.supports import listed
+from pegasos.base.options import Accepted, Choice, Flag, Integer, Number, NumberOrName, Option
+from pegasos.base.solver import listed
 from pegasos.kernel.svc import SVC
 from pegasos.kernel.svr import SVR
 from pegasos.linear.svc import LinearSVC
 from pegasos.linear.svr import LinearSVR
 from pegasos.sequence.svc import SequenceSVC
 from pegasos.solvers import ALL, STREAM_SOLVERS, Solver
-
-__all__ = [
-    "TASKS",
-    "as_json_text",
-    "estimator_flags",
-    "given_parameters",
-    "refuse_folder",
-    "refuse_overwriting",
-    "solver_flags",
-]
 
 Command = Callable[..., Any]
 
@@ -65,19 +56,7 @@ def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
 
 def estimator_flags(command: Command) -> Command:
     """A flag for each parameter of the estimators; parameters of the same name are the same."""
-    options: dict[str, Option] = {}
-    for estimator in TASKS.values():
-        for name, option in estimator.options.items():
-            before = options.setdefault(name, option)
-            if isinstance(before, Choice) and isinstance(option, Choice):
-                options[name] = replace(before, values={**before.values, **option.values})
-    for name, option in reversed(list(options.items())):
-        defaults: dict[str, list[str]] = {}
-        for task in _tasks_with(name):
-            defaults.setdefault(_default(TASKS[task], name), []).append(task)
-        first, *others = defaults
-        default = "; ".join([first, *(f"{', '.join(defaults[other])}: {other}" for other in others)])
-        command = flag(name, option, f"{_whose(name)}{option.help} [{default}]")(command)
+    command = _flags(command, TASKS)
     command = click.option(
         "--class-weight",
         multiple=True,
@@ -121,21 +100,27 @@ def _whose(name: str) -> str:
 
 
 def solver_flags(command: Command) -> Command:
-    """A flag for each option of each solver; options of the same name are the same."""
+    """A flag for each option of each solver."""
+    return _flags(command, ALL_SOLVERS)
+
+
+def _flags(command: Command, owners: Mapping[str, Any]) -> Command:
+    """A flag for each option of some classes, which go by these names; options of the same name are the same."""
     options: dict[str, Option] = {}
-    owners: dict[str, list[str]] = {}
-    for solver in ALL_SOLVERS.values():
-        for name, option in solver.options.items():
-            options.setdefault(name, option)
-            owners.setdefault(name, []).append(solver.name)
+    defaults: dict[str, dict[str, list[str]]] = {}  # of each option, with those that have it
+    for owner, cls in owners.items():
+        for name, option in cls.options.items():
+            if isinstance(option, Accepted):
+                continue
+            before = options.setdefault(name, option)
+            if isinstance(before, Choice) and isinstance(option, Choice):
+                options[name] = replace(before, values={**before.values, **option.values})
+            defaults.setdefault(name, {}).setdefault(_default(cls, name), []).append(owner)
     for name, option in reversed(list(options.items())):
-        defaults: dict[str, list[str]] = {}
-        for owner in owners[name]:
-            defaults.setdefault(_default(ALL_SOLVERS[owner], name), []).append(owner)
-        default, *others = defaults
-        default += "".join(f"; {', '.join(defaults[other])}: {other}" for other in others)
-        all_have_it = len(owners[name]) == len(ALL_SOLVERS)
-        whose = "" if all_have_it else f"{', '.join(owners[name])}: "
+        first, *others = defaults[name]
+        default = "; ".join([first, *(f"{', '.join(defaults[name][other])}: {other}" for other in others)])
+        having = [owner for owner, cls in owners.items() if name in cls.options]
+        whose = "" if len(having) == len(owners) else f"{', '.join(having)}: "
         command = flag(name, option, f"{whose}{option.help} [{default}]")(command)
     return command
 
@@ -172,13 +157,8 @@ def given_parameters(
             )
     parameters = {name: given.pop(name) for name in [*estimator.options, "random_state"] if name in given}
     for name, option in estimator.options.items():
-        if name in parameters and isinstance(option, Choice):
-            if parameters[name] not in option.values:
-                allowed = ", ".join(option.values)
-                raise click.UsageError(f"--{name.replace('_', '-')} {parameters[name]}: must be one of {allowed}")
-            parameters[name] = option.values[parameters[name]]
-        elif name in parameters and isinstance(option, NumberOrName):
-            parameters[name] = _number_or_name(parameters[name])
+        if name in parameters:
+            parameters[name] = _value(name, option, parameters[name])
     if "class_weight" in given:
         parameters["class_weight"] = _class_weight(given.pop("class_weight"))
     if "cost" in given:
@@ -193,11 +173,17 @@ def given_parameters(
     return parameters
 
 
-def _number_or_name(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+def _value(name: str, option: Option, given: Any) -> Any:
+    """What is meant by the value of a flag."""
+    if isinstance(option, Choice):
+        if given not in option.values:
+            allowed = ", ".join(option.values)
+            raise click.UsageError(f"--{name.replace('_', '-')} {given}: must be one of {allowed}")
+        return option.values[given]
+    if isinstance(option, NumberOrName):
+        with contextlib.suppress(ValueError):
+            return float(given)
+    return given
 
 
 def _cost(source: str) -> list[list[float]]:
@@ -223,7 +209,7 @@ def _make_solver(base: str | Solver, given: Mapping[str, Any], solvers: Mapping[
             raise click.UsageError(
                 f"--{option_name.replace('_', '-')} is no option of the solver {known.name}, which has {flags}"
             )
-        options[option_name] = option.values[value] if isinstance(option, Choice) else value
+        options[option_name] = _value(option_name, option, value)
     return known(**options)
 
 

@@ -11,8 +11,6 @@ from pegasos.io import load_model
 from pegasos.io._atomic import open_atomic
 from pegasos.linear.svc import LinearSVC
 
-__all__ = ["predict"]
-
 
 @click.command()
 @click.argument("data")

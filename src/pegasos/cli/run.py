@@ -12,8 +12,6 @@ from pegasos.cli.inspect import inspect
 from pegasos.cli.predict import predict
 from pegasos.cli.train import train
 
-__all__ = ["run"]
-
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="pegasos")

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._config import usable_threads
+from pegasos.cli.data import DataFlags
 from pegasos.cli.options import TASKS, as_json_text, given_parameters, refuse_folder
 from pegasos.io import save_model
 from pegasos.io.stream import Part, read_svmlight_parts, read_text_parts
 from pegasos.linear import LinearSVC, LinearSVR, TextHasher
 from pegasos.linear.stream import OnePass
 from pegasos.solvers import STREAM_SOLVERS
-
-__all__ = ["StreamFlags", "Talk", "train_stream"]
 
 DEFAULT_BITS = 18
 #: Features of svmlight lines; each has weights in memory.
@@ -28,14 +27,11 @@ Machine = LinearSVC | LinearSVR
 
 
 class StreamFlags(NamedTuple):
-    """What the flags say about data; None where they are not given."""
+    """What the flags say about a stream; None where they are not given."""
 
     form: str | None
     classes: str | None
-    zero_based: bool | None
-    dtype: str | None
-    separator: str | None
-    template: str | None
+    data: DataFlags
 
 
 class Talk(NamedTuple):
@@ -53,11 +49,8 @@ def train_stream(data: str, model: str, task: str, flags: StreamFlags, given: di
     """Learn from each example once, and write the model."""
     if task not in ("classification", "regression"):
         raise click.UsageError(f"--one-pass is for linear machines, and --task {task} is none; leave one of them out")
-    for name in ("dtype", "separator", "template"):
-        if getattr(flags, name) is not None:
-            raise click.UsageError(f"--{name} is nothing that one pass has; leave it out")
-    for name in ("warm_start", "max_iter", "max_time", "tol", "C", "n_jobs"):
-        if given.get(name) is not None:
+    for name in ("dtype", "separator", "template", "warm_start", "max_iter", "max_time", "tol", "C", "n_jobs"):
+        if getattr(flags.data, name, given.get(name)) is not None:
             raise click.UsageError(f"--{name.replace('_', '-')} is nothing that one pass has; leave it out")
     given, hash_bits = dict(given), given.get("hash_bits")
     given.pop("hash_bits", None)
@@ -66,7 +59,7 @@ def train_stream(data: str, model: str, task: str, flags: StreamFlags, given: di
     if flags.form == "vw" and hash_bits is None:
         hash_bits = DEFAULT_BITS
     if hash_bits is not None:
-        if flags.zero_based is not None:
+        if flags.data.zero_based is not None:
             raise click.UsageError("--zero-based is for svmlight files, and text has no numbers of features")
         TextHasher(hash_bits).fit([])  # refuses what is no number of bits
     if flags.classes is not None and task == "regression":
@@ -78,7 +71,7 @@ def train_stream(data: str, model: str, task: str, flags: StreamFlags, given: di
         raise click.UsageError("--solver pegasos needs --alpha, the weight of the norm, such as --alpha 1e-5")
     refuse_folder(model)
     started = time.perf_counter()
-    stream = Stream(machine, hash_bits, bool(flags.zero_based), _labels(flags.classes))
+    stream = Stream(machine, hash_bits, bool(flags.data.zero_based), _labels(flags.classes))
     stream.learn(data, talk.at_all)
     _save(machine, hash_bits, model)
     print_summary(machine, model, started, talk)

@@ -23,8 +23,6 @@ from pegasos.cli.stream import StreamFlags, Talk, train_stream
 from pegasos.io import load_model, save_model
 from pegasos.io.dataset import is_dataset
 
-__all__ = ["train"]
-
 
 @click.command(context_settings={"max_content_width": 120, "show_default": False})
 @click.argument("data")
@@ -65,12 +63,6 @@ def train(
     one_pass: bool,
     form_name: str | None,
     classes: str | None,
-    zero_based: bool | None,
-    dtype: str | None,
-    separator: str | None,
-    template: str | None,
-    label: str | None,
-    memory_limit: str | None,
     **given: Any,
 ) -> None:
     """Train on DATA, an svmlight file ("-": standard input), and write MODEL ([DATA].model if not given).
@@ -93,6 +85,7 @@ def train(
     if model == "-":
         raise click.UsageError("a model cannot be written to standard output: name the MODEL")
     refuse_overwriting(model, data)
+    flags = DataFlags(**{name: given.pop(name) for name in DataFlags._fields})
     of_stream = one_pass or form_name == "vw" or (given.get("hash_bits") is not None and task != "sequence")
     if of_stream:
         if is_dataset(data):
@@ -103,8 +96,8 @@ def train(
             raise click.UsageError(
                 f"{data} is a table, and --one-pass is for text; leave it out, or pegasos convert it"
             )
-        flags = StreamFlags(form_name, classes, zero_based, dtype, separator, template)
-        train_stream(data, model, task or "classification", flags, given, Talk(quiet, as_json))
+        stream = StreamFlags(form_name, classes, flags)
+        train_stream(data, model, task or "classification", stream, given, Talk(quiet, as_json))
         return
     for name, value in (("--format", form_name), ("--classes", classes)):
         if value is not None:
@@ -124,7 +117,7 @@ def train(
         parameters.setdefault("alpha", None)  # of a model that is continued
     estimator.set_params(**parameters)
     estimator.check_parameters()
-    form = form_of(model, before, DataFlags(zero_based, dtype, separator, template, label, memory_limit), data)
+    form = form_of(model, before, flags, data)
     refuse_folder(model)
     started = time.perf_counter()
     examples = form.read(data)

@@ -9,8 +9,6 @@ from typing import Any
 
 import distributed
 
-__all__ = ["Line", "SchedulerLost", "find_client"]
-
 
 class SchedulerLost(RuntimeError):
     """The scheduler of the Dask cluster went away during a fit."""

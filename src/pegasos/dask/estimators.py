@@ -11,8 +11,6 @@ from pegasos.dask.machine import DaskMachine
 from pegasos.linear import svc, svr
 from pegasos.linear.parameters import ClassificationLoss, RegressionLoss
 
-__all__ = ["LinearSVC", "LinearSVR"]
-
 
 @parameters
 class LinearSVC(ClassWeight, ClassificationLoss, ClassifierMixin, DaskMachine):

@@ -12,9 +12,9 @@ import dask
 import distributed
 
 from pegasos.dask.client import Line
-from pegasos.linear.distributed import Block, Lost, Message, Reply, Survey, serve, survey
-
-__all__ = ["DaskGroup"]
+from pegasos.linear.distributed.block import Block, serve, survey
+from pegasos.linear.distributed.drive import Lost
+from pegasos.linear.distributed.plan import Message, Reply, Survey
 
 
 class DaskGroup:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import dask
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,18 +15,16 @@ from pegasos.base import clock
 from pegasos.base.estimator import at_once, copy_results
 from pegasos.base.options import Number, Option, check_options
 from pegasos.base.outcome import Budget
-from pegasos.base.parameters import Budgets, Penalty, Seeded, parameter, parameters
-from pegasos.base.progress import make_progress
+from pegasos.base.parameters import Budgets, Explained, Penalty, Seeded, parameter, parameters
+from pegasos.base.progress import listening
 from pegasos.certificate import Certificate
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
-from pegasos.dask.lazy import apply
-from pegasos.dask.partitions import is_collection, split
-from pegasos.linear.distributed import drive, make_plan, store
+from pegasos.dask.partitions import apply, is_collection, split
+from pegasos.linear.distributed.drive import Drive, store
+from pegasos.linear.distributed.plan import make_plan
 from pegasos.linear.estimator import LinearMachine
 from pegasos.linear.parameters import ScaledIntercept
-
-__all__ = ["DaskMachine"]
 
 
 @parameters
@@ -42,7 +39,7 @@ class DaskParameters(Seeded, ScaledIntercept, Budgets, Penalty):
     timeout: float = parameter(60.0, Number(low=0, open=True, help="seconds without any worker until a fit fails"))
 
 
-class DaskMachine(DaskParameters, BaseEstimator):
+class DaskMachine(DaskParameters, Explained):
     """Base of the estimators. They hold the estimator of the same name in `pegasos`, which has what a fit found."""
 
     #: That estimator.
@@ -53,19 +50,11 @@ class DaskMachine(DaskParameters, BaseEstimator):
     bytes_per_round_: float
     recoveries_: int
     _held: Any
-    _client: Any = None
-
-    @property
-    def client(self) -> Any:
-        """The Dask client to fit with; None is the current one, as in `xgboost.dask`. It is not a parameter."""
-        return self._client
-
-    @client.setter
-    def client(self, client: Any) -> None:
-        self._client = client
+    #: The Dask client to fit with; None is the current one, as in `xgboost.dask`. It is not a parameter.
+    client: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_client"}
+        return {name: value for name, value in super().__getstate__().items() if name != "client"}
 
     @at_once
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -84,20 +73,16 @@ class DaskMachine(DaskParameters, BaseEstimator):
         machine = self._unfitted()
         machine.check_parameters()
         seed = self._seed()
-        with find_client(self._client) as client:
+        with find_client(self.client) as client:
             group = DaskGroup(client, split(X, y, sample_weight), float(self.timeout))
             try:
                 surveys = group.survey(machine)
                 plan = make_plan(machine, surveys, seed)
-                progress = make_progress(self.verbose)
                 labels = [repr(plan.classes.tolist()[target]) for target in plan.targets] if len(plan.classes) else [""]
-                parts = [progress.part(label) for label in labels] if len(plan.targets) > 1 else [progress]
-                elapsed = clock.now() - started
-                budget = Budget(self.tol, self.max_iter, self.max_time, elapsed)
-                try:
-                    found, tally = drive(group, plan, surveys, budget, self.local_epochs, parts)
-                finally:
-                    progress.close()
+                budget = Budget(self.tol, self._max_epochs, self.max_time, clock.now() - started)
+                with listening(self.verbose) as progress:
+                    parts = [progress.part(label) for label in labels] if len(plan.targets) > 1 else [progress]
+                    found, tally = Drive(group, plan, surveys, budget, self.local_epochs, parts).run()
             finally:
                 group.close()
         text = store(machine, plan, found)
@@ -135,7 +120,7 @@ class DaskMachine(DaskParameters, BaseEstimator):
         if not is_collection(X) and y is not None:
             return float(local.score(X, y, sample_weight))
         sums = [dask.delayed(self._score_sums)(local, *part) for part in split(X, y, sample_weight)]
-        with find_client(self._client) as client:
+        with find_client(self.client) as client:
             found = np.sum(client.gather(client.compute(sums)), axis=0)
         return self._score_from(found)
 

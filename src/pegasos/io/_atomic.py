@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-__all__ = ["open_atomic"]
-
 
 @contextmanager
 def open_atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:

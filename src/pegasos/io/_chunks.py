@@ -7,8 +7,6 @@ from typing import BinaryIO
 
 from pegasos.io._compression import MAGIC_BYTES, Kind, decompress, kind_of
 
-__all__ = ["TextFile", "open_text", "whole_lines"]
-
 _CHUNK_BYTES = 1 << 22
 
 

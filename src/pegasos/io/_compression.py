@@ -15,8 +15,6 @@ from functools import partial
 from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
-__all__ = ["MAGIC_BYTES", "compressing", "decompress", "kind_of"]
-
 #: How many bytes tell the kind of a file.
 MAGIC_BYTES = 6
 
@@ -155,8 +153,7 @@ def _gzip_decompressor() -> Decompressor:
         from isal import igzip_lib
     except ImportError:
         return _Gzip()
-    decompressor: Decompressor = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
-    return decompressor
+    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
 
 
 def _zstd() -> tuple[Any, bool]:
@@ -171,18 +168,12 @@ def _zstd() -> tuple[Any, bool]:
 
 def _zstd_decompressor() -> Decompressor:
     library, own = _zstd()
-    decompressor: Decompressor = (
-        library.ZstdDecompressor() if own else _Zstandard(library.ZstdDecompressor().decompressobj())
-    )
-    return decompressor
+    return library.ZstdDecompressor() if own else _Zstandard(library.ZstdDecompressor().decompressobj())
 
 
 def _zstd_compressing(file: BinaryIO) -> AbstractContextManager[Any]:
     library, own = _zstd()
-    writer: AbstractContextManager[Any] = (
-        library.ZstdFile(file, "wb") if own else library.ZstdCompressor().stream_writer(file, closefd=False)
-    )
-    return writer
+    return library.ZstdFile(file, "wb") if own else library.ZstdCompressor().stream_writer(file, closefd=False)
 
 
 def _gzip_compressing(file: BinaryIO) -> AbstractContextManager[Any]:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-__all__ = ["read_ahead"]
-
 Item = TypeVar("Item")
 
 

@@ -8,8 +8,6 @@ from typing import BinaryIO
 
 from pegasos.io._chunks import open_text, whole_lines
 
-__all__ = ["read_conll", "read_lines"]
-
 Sentences = list[list[tuple[str, ...]]]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -16,18 +16,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = [
-    "HEADER",
-    "Dataset",
-    "Labels",
-    "available_memory",
-    "bytes_of",
-    "bytes_view",
-    "checksum",
-    "is_dataset",
-    "open_dataset",
-]
-
 HEADER = "header.json"
 FORMAT, VERSION = "pegasos-dataset", 1
 #: The types that an array may have.

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from pegasos.io._csr import canonical
 from pegasos.io.dataset import (
     FORMAT,
     HEADER,
@@ -24,8 +25,6 @@ from pegasos.io.dataset import (
     is_dataset,
     open_dataset,
 )
-
-__all__ = ["DatasetWriter", "write_dataset"]
 
 #: Different labels up to which the header has them.
 MOST_LABELS = 10_000
@@ -158,10 +157,7 @@ class DatasetWriter:
             raise ValueError(f"the columns are {names} after {self._names}; give the same ones in each piece")
 
     def _canonical(self, X: Any) -> Any:
-        X = sp.csr_matrix(X)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
+        X = canonical(sp.csr_matrix(X))
         if X.nnz and not (X.indices.min() >= 0 and X.indices.max() < X.shape[1]):
             raise ValueError("X has column numbers out of bounds; X.check_format(full_check=True) tells more")
         return X

@@ -17,8 +17,6 @@ from sklearn.base import is_regressor
 from pegasos.certificate import Certificate, History, history_from_records
 from pegasos.io._atomic import open_atomic
 
-__all__ = ["Features", "Header", "Kind", "Tensors", "load_model", "register", "save_model", "take"]
-
 FORMAT = "pegasos-model"
 VERSION = 1
 
@@ -229,7 +227,7 @@ def _unpack_result(model: Any, header: Header, tensors: Tensors, n_parts: int) -
     model.certificate_ = _certificate(header["certificate"])
     if len(model.certificate_.parts) != n_parts:
         raise ValueError(f"a certificate of {len(model.certificate_.parts)} parts, not {n_parts}")
-    model.n_iter_ = model.certificate_.n_iter
+    model._count_iterations()
     histories = [
         history_from_records(take(tensors, name, (None, 4), finite=False).tolist())
         for name in ([f"history.{k}" for k in range(n_parts)] or ["history"])

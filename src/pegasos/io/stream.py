@@ -11,9 +11,6 @@ from pegasos._core import native
 from pegasos.io.svmlight import ReadOptions, iter_svmlight
 from pegasos.io.text import parse_ahead, read_text_rows
 
-__all__ = ["Part", "read_svmlight_parts", "read_text_parts"]
-
-
 #: Bytes of svmlight text that make a part.
 PART_BYTES = 1 << 20
 

@@ -17,12 +17,7 @@ from pegasos._core import native
 from pegasos.io._chunks import TextFile, open_text, whole_lines
 from pegasos.io.ahead import read_ahead
 
-__all__ = ["ReadOptions", "iter_svmlight", "read_svmlight"]
-
-_READERS = {
-    np.dtype(np.float32): native.SvmlightReaderFloat32,
-    np.dtype(np.float64): native.SvmlightReaderFloat64,
-}
+_READERS = {np.dtype(np.float32): native.SvmlightReaderFloat32, np.dtype(np.float64): native.SvmlightReaderFloat64}
 _LARGEST_N_FEATURES = 10**18
 _BLOCK_BYTES = 1 << 18  # what a thread parses at a time: it should fit its cache
 _BYTES_PER_THREAD = 1 << 21

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pegasos._core import native
 from pegasos.io._atomic import open_atomic
 from pegasos.io._compression import compressing
-
-__all__ = ["write_svmlight"]
+from pegasos.io._csr import canonical
 
 _ENTRIES_PER_BLOCK = 1 << 20
 
@@ -92,10 +91,7 @@ class _Rows(NamedTuple):
         step = max(1, _ENTRIES_PER_BLOCK * n_rows // max(1, entries))
         for start in range(0, n_rows, step):
             part = self.matrix[start : start + step]
-            block = sp.csr_matrix(part if sparse else _floats(part))
-            if not block.has_canonical_format:
-                block = block.copy()  # it may share its arrays with the caller's matrix
-                block.sum_duplicates()
+            block = canonical(sp.csr_matrix(part if sparse else _floats(part)))
             values = _floats(_real(block.data, "X"))
             bad = np.flatnonzero(~np.isfinite(values))
             if bad.size:

@@ -2,12 +2,11 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-
-__all__ = ["iter_table", "read_table", "table_columns"]
 
 _VALUES_PER_BLOCK = 1 << 17  # what is turned from columns into rows at a time: it should fit the cache
 
@@ -120,6 +119,8 @@ def _iterate(file: "_TableFile", plan: "_Plan", batch_rows: int) -> Iterator[tup
 def _pyarrow() -> Any:
     try:
         import pyarrow
+        import pyarrow.csv
+        import pyarrow.dataset
     except ImportError:
         raise ImportError("tables need the package pyarrow; install it: pip install 'pegasos[arrow]'") from None
     return pyarrow
@@ -130,90 +131,49 @@ class _TableFile:
 
     def __init__(self, source: Any) -> None:
         pa = _pyarrow()
-        self.source = source
+        self.dataset: Any = None  # of a CSV file none: its rows would have the types of its first ones
         if isinstance(source, pa.Table):
-            self.name, self.kind, self.schema = "<table>", "table", source.schema
+            self.name, self.dataset, self.schema = "<table>", pa.dataset.dataset(source), source.schema
             return
         self.name = os.fspath(source)
         with open(self.name, "rb") as file:
             head = file.read(6)
-        self.kind = "parquet" if head[:4] == b"PAR1" else "arrow" if head == b"ARROW1" else "csv"
         with self._errors():
-            if self.kind == "parquet":
-                import pyarrow.parquet as parquet
-
-                self.schema = parquet.read_schema(self.name)
-            elif self.kind == "arrow":
-                with pa.memory_map(self.name) as mapped:
-                    self.schema = pa.ipc.open_file(mapped).schema
+            if head[:4] == b"PAR1" or head == b"ARROW1":
+                self.dataset = pa.dataset.dataset(self.name, format="parquet" if head[:4] == b"PAR1" else "ipc")
+                self.schema = self.dataset.schema
             else:
-                import pyarrow.csv as csv
-
-                with csv.open_csv(self.name) as reader:
+                with pa.csv.open_csv(self.name) as reader:
                     self.schema = reader.schema
 
-    def _errors(self) -> "_NamedErrors":
-        return _NamedErrors(self.name)
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """pyarrow's errors, with the name of the file."""
+        try:
+            yield
+        except _pyarrow().ArrowInvalid as error:
+            raise ValueError(f"{self.name}: {error}; correct the file") from None
 
     def read(self, names: list[str]) -> Any:
         """These columns, all rows."""
-        pa = _pyarrow()
         with self._errors():
-            if self.kind == "table":
-                return self.source.select(names)
-            if self.kind == "parquet":
-                import pyarrow.parquet as parquet
-
-                return parquet.ParquetFile(self.name).read(names)
-            if self.kind == "arrow":
-                with pa.memory_map(self.name) as mapped:
-                    return pa.ipc.open_file(mapped).read_all().select(names)
-            import pyarrow.csv as csv
-
-            return csv.read_csv(self.name, convert_options=self._conversion(names, numbers=()))
+            if self.dataset is not None:
+                return self.dataset.to_table(columns=names)
+            return _pyarrow().csv.read_csv(self.name, convert_options=self._conversion(names, numbers=()))
 
     def _conversion(self, names: list[str], numbers: Sequence[str]) -> Any:
         """How a CSV file is read: an empty word is a missing one, and these columns are of numbers."""
-        import pyarrow.csv as csv
-
         types = {name: _pyarrow().float64() for name in numbers}
-        return csv.ConvertOptions(include_columns=names, strings_can_be_null=True, column_types=types)
+        return _pyarrow().csv.ConvertOptions(include_columns=names, strings_can_be_null=True, column_types=types)
 
     def batches(self, names: list[str], rows: int, numbers: Sequence[str]) -> Iterator[Any]:
         """These columns, in record batches; `numbers` are numbers, whatever the first ones look like."""
-        pa = _pyarrow()
         with self._errors():
-            if self.kind == "table":
-                yield from self.source.select(names).to_batches(max_chunksize=rows)
-            elif self.kind == "parquet":
-                import pyarrow.parquet as parquet
-
-                with parquet.ParquetFile(self.name) as file:
-                    yield from file.iter_batches(rows, columns=names)
-            elif self.kind == "arrow":
-                with pa.memory_map(self.name) as mapped:
-                    reader = pa.ipc.open_file(mapped)
-                    for k in range(reader.num_record_batches):
-                        yield reader.get_batch(k).select(names)
-            else:
-                import pyarrow.csv as csv
-
-                with csv.open_csv(self.name, convert_options=self._conversion(names, numbers)) as reader:
-                    yield from reader
-
-
-class _NamedErrors:
-    """pyarrow's errors, with the name of the file."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: Any, _: Any) -> None:
-        if isinstance(error, _pyarrow().ArrowInvalid):
-            raise ValueError(f"{self.name}: {error}; correct the file") from None
+            if self.dataset is not None:
+                yield from self.dataset.to_batches(columns=names, batch_size=rows, batch_readahead=1)
+                return
+            with _pyarrow().csv.open_csv(self.name, convert_options=self._conversion(names, numbers)) as reader:
+                yield from reader
 
 
 class _Plan:

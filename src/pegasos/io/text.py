@@ -15,18 +15,6 @@ from numpy.typing import NDArray
 from pegasos._core import native
 from pegasos.io.ahead import read_ahead
 
-__all__ = [
-    "HASH",
-    "MOST_HASH_BITS",
-    "TextRows",
-    "check_hash",
-    "hash_text",
-    "parse_ahead",
-    "read_blocks",
-    "read_text",
-    "read_text_rows",
-]
-
 MOST_HASH_BITS = 28
 #: The name of the hash in model files, which hold for no other: XXH3 of 64 bits, with the seed 0.
 HASH = "xxh3-64"
@@ -211,13 +199,9 @@ def widen_pipe(file: Any) -> None:
 
 def _after_last_newline(block: NDArray[np.uint8]) -> int:
     """The length of the whole lines in a block."""
-    step = 4096
-    for stop in range(len(block), 0, -step):
-        start = max(stop - step, 0)
-        places = np.flatnonzero(block[start:stop] == 10)
-        if len(places):
-            return start + int(places[-1]) + 1
-    return 0
+    start = max(len(block) - 4096, 0)  # beyond which few lines reach
+    end = block[start:].tobytes().rfind(b"\n") + 1
+    return start + end if end else block.tobytes().rfind(b"\n") + 1
 
 
 def _parse(block: NDArray[np.uint8], hash_bits: int, normalize: bool) -> TextRows:

@@ -16,8 +16,6 @@ from pegasos.base.outcome import Solution
 from pegasos.kernel.kernels import Definiteness
 from pegasos.problems.kernel import KernelPoint, KernelProblem
 
-__all__ = ["allow_for", "certify"]
-
 #: The share of `tol`, and where that is not reached of the gap, that rounding may have without being looked at.
 SHARE = 0.05
 

@@ -1,6 +1,5 @@
 """What machines with a kernel share: the kernel matrix, the problems of a fit, decisions."""
 
-import functools
 import math
 import warnings
 from collections.abc import Sequence
@@ -8,25 +7,23 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos._config import usable_threads
+from pegasos._config import make_csr, usable_threads
 from pegasos.base import clock
-from pegasos.base.early_stopping import split
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.options import ChoiceOrFunction, Integer, Number, NumberOrName, names
 from pegasos.base.outcome import Solution
-from pegasos.base.parameters import Budgets, Scaled, parameter, parameters
-from pegasos.base.progress import Progress, make_progress
-from pegasos.base.rows import check_rows, explain_not_finite
+from pegasos.base.parameters import Budgets, Penalty, Scaled, WithoutShrinking, parameter, parameters
+from pegasos.base.progress import listening
+from pegasos.base.rows import check_rows, check_scores
 from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns
-from pegasos.base.supports import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
-from pegasos.base.threads import TimeShare, run_all
+from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
 from pegasos.certificate import REASONS, Certificate
-from pegasos.kernel.fit import Part, PartFit
+from pegasos.kernel.fit import KernelFit, Part
 from pegasos.kernel.kernels import (
     KERNELS,
     CalledKernel,
@@ -35,6 +32,7 @@ from pegasos.kernel.kernels import (
     Kernel,
     PointKernel,
     Support,
+    as_objects,
     check_points,
     definiteness,
     make_kernel,
@@ -42,9 +40,6 @@ from pegasos.kernel.kernels import (
 from pegasos.kernel.layout import blocks
 from pegasos.problems.kernel import KernelPoint, KernelProblem
 from pegasos.solvers import KERNEL_SOLVERS, Solver
-from pegasos.solvers.auto import ROWS_FOR_THREADS, Auto
-
-__all__ = ["KernelMachine", "Part"]
 
 #: Values of the kernel from which on decisions are worth threads that nobody asked for.
 VALUES_FOR_THREADS = 1_000_000
@@ -53,9 +48,10 @@ Floats = NDArray[np.float64]
 
 
 @parameters
-class KernelParameters(Scaled, Budgets):
+class KernelParameters(WithoutShrinking, Scaled, Budgets, Penalty):
     """Parameters of all machines with a kernel."""
 
+    C: float = parameter(1.0, Number(low=0, open=True, infinite=True, help="weight of the loss"))
     max_iter: int = 10_000
     kernel: Any = parameter("rbf", ChoiceOrFunction(values=names(*KERNELS, "precomputed"), help="the kernel"))
     degree: int = parameter(3, Integer(low=0, high=2**31 - 1, help="exponent of the polynomial kernel"))
@@ -72,8 +68,10 @@ class KernelMachine(KernelParameters, Machine):
     support_: NDArray[np.int32]
     support_vectors_: Any
     n_support_: NDArray[np.int32]
-    dual_coef_: Floats
+    _dual_coef_: Floats
     intercept_: Floats
+    class_weight_: Floats
+    n_iter_: Any
     n_kernel_evaluations_: int
     n_updates_: int
     shape_fit_: tuple[int, int]
@@ -84,8 +82,15 @@ class KernelMachine(KernelParameters, Machine):
     solvers = KERNEL_SOLVERS
 
     @property
-    def coef_(self) -> Floats:
-        """Weights of the features, a row for each problem; with ``kernel="linear"`` only."""
+    def dual_coef_(self) -> Any:
+        """What the support vectors weigh in the decisions; sparse where X was, but for kernels that are functions."""
+        check_is_fitted(self)
+        sparse = issparse(self.support_vectors_) and isinstance(self._fitted_kernel, PointKernel)
+        return make_csr(self._dual_coef_) if sparse else self._dual_coef_
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of the features, a row for each problem, sparse where X was; with ``kernel="linear"`` only."""
         check_is_fitted(self)
         kernel = self._fitted_kernel
         if not isinstance(kernel, PointKernel) or kernel.name != "linear":
@@ -94,7 +99,13 @@ class KernelMachine(KernelParameters, Machine):
                 "dual_coef_ and support_vectors_, or LinearSVC and LinearSVR"
             )
         weights = kernel.weights(self._problem_weights(), self._scaled(self.support_vectors_))
-        return weights if self.scale_ is None else weights / self.scale_
+        weights = weights if self.scale_ is None else weights / self.scale_
+        if issparse(self.support_vectors_):
+            sparse = make_csr(weights)
+            sparse.data.flags.writeable = False
+            return sparse
+        weights.flags.writeable = False  # they are made of dual_coef_, and a change would be lost
+        return weights
 
     def _scaled(self, X: Any) -> Any:
         """Examples as the kernel takes them."""
@@ -107,6 +118,8 @@ class KernelMachine(KernelParameters, Machine):
         if not isinstance(self._fitted_kernel, PointKernel):
             raise AttributeError("gamma_ is there with kernels by name only; a matrix or a function has none")
         return self._fitted_kernel.gamma
+
+    _gamma = gamma_  # converters of scikit-learn's models look for it under this name
 
     def _refuse_combinations(self, solver: Solver) -> None:
         wishes = [wish_for_loss(self.loss)]
@@ -130,11 +143,20 @@ class KernelMachine(KernelParameters, Machine):
 
     def _problem_weights(self) -> Floats:
         """What the support vectors weigh, a row for each problem."""
-        return self.dual_coef_
+        return self._dual_coef_
+
+    def _accept(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool = True) -> Data:
+        """Examples of a kernel that is a function may be objects of any kind, such as texts."""
+        objects = as_objects(X) if callable(self.kernel) else None
+        if objects is None:
+            return super()._accept(X, y, sample_weight, reset)
+        if self.scale is not None:
+            raise ValueError("scale='auto' divides columns of numbers by their sizes, and X has none; leave it out")
+        return super()._accept(np.zeros((len(objects), 1)), y, sample_weight, reset)._replace(X=objects)
 
     def _last_fit(self) -> Floats | None:
         """The weight of each example of the last fit, a row for each problem."""
-        if not hasattr(self, "dual_coef_"):
+        if not hasattr(self, "_dual_coef_"):
             return None
         weights = self._problem_weights()
         all_rows = np.zeros((len(weights), self.shape_fit_[0]))
@@ -153,11 +175,8 @@ class KernelMachine(KernelParameters, Machine):
         if last is not None and last.shape != (len(parts), len(s)):
             last = None
 
-        progress = make_progress(self.verbose)
-        try:
-            solved = self._solve_all(parts, kernel, known, s, C, solver, seed, last, started, progress)
-        finally:
-            progress.close()
+        with listening(self.verbose) as progress:
+            solved = KernelFit(self, solver, kernel, known, s, C, seed, started).solve_all(parts, last, progress)
         found = [solution for solution, _ in solved]
 
         self.shape_fit_ = data.X.shape
@@ -181,47 +200,6 @@ class KernelMachine(KernelParameters, Machine):
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
         return self
-
-    def _solve_all(
-        self,
-        parts: Sequence[Part],
-        kernel: Kernel,
-        known: Definiteness,
-        s: Floats,
-        C: float,
-        solver: Solver,
-        seed: int,
-        last: Floats | None,
-        started: float,
-        progress: Progress,
-    ) -> list[tuple[Solution[KernelPoint], Kernel]]:
-        """What the solver finds for each problem; several at a time, with one thread each."""
-        n_jobs = self._threads()
-        at_a_time = 1
-        if len(parts) > 1:
-            worth = isinstance(solver, Auto) and len(s) >= ROWS_FOR_THREADS and not isinstance(kernel, CalledKernel)
-            at_a_time = n_jobs or (usable_threads() if worth else 1)
-        share = TimeShare(self.max_time, len(parts), at_a_time)
-        early = bool(getattr(self, "early_stopping", False))
-        shared = not early and any(part.rows is None for part in parts)
-        whole = kernel.source(None, n_jobs or usable_threads()) if shared else None
-        threads = n_jobs if len(parts) == 1 else 1
-        cached_bytes = float(self.cache_size) * 1e6 / min(at_a_time, len(parts))
-        fit = PartFit(self, solver, known, s, C, seed, started, threads, cached_bytes, share.limit)
-
-        def solve(number: int, progress: Progress) -> tuple[Solution[KernelPoint], Kernel]:
-            part = parts[number]
-            before = None if last is None else last[number]
-            return fit.solve(part, kernel, whole, self._hold_out_rows(part.y, seed), before, progress)
-
-        listeners = [progress.part(part.name) for part in parts] if len(parts) > 1 else [progress]
-        return run_all([(functools.partial(solve, k), one) for k, one in enumerate(listeners)], at_a_time)
-
-    def _hold_out_rows(self, y: Floats, seed: int) -> tuple[Any, NDArray[np.intp] | None]:
-        """Which examples of a problem to train on, and which to tell when to stop by, if any."""
-        if not getattr(self, "early_stopping", False):
-            return slice(None), None
-        return split(y, float(getattr(self, "validation_fraction", 0.1)), seed)
 
     def _certificate(self, solution: Solution[KernelPoint], known: Definiteness) -> Certificate:
         found = solution.certificate(self.tol, scaled=self.scale is not None)
@@ -272,19 +250,19 @@ class KernelMachine(KernelParameters, Machine):
     def _scores(self, X: Any) -> Floats:
         """The decision of each problem, a column for each."""
         check_is_fitted(self)
-        X = self._validate(X, order="C", accept_large_sparse=True, reset=False)
         kernel = self._fitted_kernel
-        support = Support(self.support_, self._scaled(self.support_vectors_), self.dual_coef_)
+        objects = as_objects(X) if isinstance(kernel, CalledKernel) else None
+        X = self._validate(X, order="C", accept_large_sparse=True, reset=False) if objects is None else objects
+        support = Support(self.support_, self._scaled(self.support_vectors_), self._dual_coef_)
         if issparse(X) and isinstance(kernel, GivenKernel):
-            raise ValueError("kernel='precomputed' takes the kernel matrix as an array, not sparse; pass K.toarray()")
-        check_rows(X)
+            raise TypeError("Sparse precomputed kernels are not supported: pass the kernel matrix as K.toarray()")
+        if objects is None:
+            check_rows(X)
         n_jobs = self._threads() or (usable_threads() if X.shape[0] * len(self.support_) > VALUES_FOR_THREADS else 1)
         groups, scores = self._groups(), np.empty((X.shape[0], len(self.intercept_)))
         for part in blocks(X):
             scores[part] = self._combine(kernel.decisions(support, groups, self._scaled(X[part]), n_jobs))
-        wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
-        if len(wrong):
-            explain_not_finite(X, int(wrong[0]))
+        check_scores(X, scores)
         return scores + self.intercept_
 
     def __sklearn_tags__(self) -> Any:

@@ -1,6 +1,7 @@
 """One problem of a kernel machine's fit: solve, certify, and where rounding stands in the way solve in a finer way."""
 
-from collections.abc import Callable
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -10,16 +11,17 @@ from numpy.typing import NDArray
 from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base import clock
-from pegasos.base.outcome import Budget, Solution, Start, refuse_overflow
+from pegasos.base.early_stopping import split
+from pegasos.base.outcome import Budget, Solution, refuse_overflow
 from pegasos.base.parameters import loss_parameter
 from pegasos.base.progress import Progress, make_run
-from pegasos.base.supports import Supports
+from pegasos.base.solver import Supports
+from pegasos.base.threads import TimeShare, run_all
 from pegasos.kernel.certify import allow_for, certify
-from pegasos.kernel.kernels import Definiteness, Kernel, PointKernel
+from pegasos.kernel.kernels import CalledKernel, Definiteness, Kernel, PointKernel
 from pegasos.problems.kernel import KernelPoint, KernelProblem, continuing, feasible_start, make_problem
 from pegasos.solvers import Solver
-
-__all__ = ["Part", "PartFit"]
+from pegasos.solvers.auto import ROWS_FOR_THREADS, Auto
 
 #: Rows kept of a kernel matrix, whatever `cache_size` is.
 FEWEST_ROWS = 64
@@ -40,51 +42,81 @@ class Part(NamedTuple):
     shift: float = 0.0  # what was taken off the targets; the intercept has it
 
 
-@dataclass(frozen=True)
-class PartFit:
-    """What the problems of a fit share, and how one of them is solved."""
+class Chosen(NamedTuple):
+    """Which examples a problem is solved on."""
+
+    part: Part
+    rows: NDArray[np.intp]  # of all examples, to train on
+    train: Any  # the same of those of the part
+    held: NDArray[np.intp] | None  # of the part, to tell when to stop by
+    order: NDArray[np.intp] | None  # rows of the kernel matrix; None is all
+
+
+@dataclass
+class KernelFit:
+    """What the problems of a fit share, and how they are solved."""
 
     machine: Any
     solver: Solver
+    kernel: Kernel
     known: Definiteness
     s: Floats
     C: float
     seed: int
     started: float
-    n_jobs: int | None  # threads of a problem
-    cached_bytes: float  # of a problem
-    limit: Callable[[float], float | None]  # of its time, given the time that is over
 
-    def solve(
-        self,
-        part: Part,
-        kernel: Kernel,
-        source: native.KernelSource | None,
-        split: tuple[Any, NDArray[np.intp] | None],
-        last: Floats | None,
-        progress: Progress,
-    ) -> tuple[Solution[KernelPoint], Kernel]:
-        """The solution, its coefficients by example of the part, and the kernel that it was found with.
+    def solve_all(
+        self, parts: Sequence[Part], last: Floats | None, progress: Progress
+    ) -> list[tuple[Solution[KernelPoint], Kernel]]:
+        """The solution of each problem, its coefficients by example of the part, and the kernel that it was found with.
 
-        `source` is the kernel matrix where it is there already, `split` has the examples to train on and those to stop
-        by, `last` the weights of the examples in the last fit.
+        Several are solved at a time, with one thread each. `last` has the weights of all examples in the last fit, a
+        row for each problem.
         """
+        machine, kernel = self.machine, self.kernel
+        n_jobs = machine._threads()
+        at_a_time = 1
+        if len(parts) > 1:
+            many = len(self.s) >= ROWS_FOR_THREADS and not isinstance(kernel, CalledKernel)
+            worth = isinstance(self.solver, Auto) and many
+            at_a_time = n_jobs or (usable_threads() if worth else 1)
+        self.n_jobs = n_jobs if len(parts) == 1 else 1  # threads of a problem
+        self.cached_bytes = float(machine.cache_size) * 1e6 / min(at_a_time, len(parts))  # of a problem
+        self.share = TimeShare(machine.max_time, len(parts), at_a_time)
+        shared = not getattr(machine, "early_stopping", False) and any(part.rows is None for part in parts)
+        whole = kernel.source(None, n_jobs or usable_threads()) if shared else None
+
+        def solve(number: int, progress: Progress) -> tuple[Solution[KernelPoint], Kernel]:
+            return self._solve(parts[number], whole, None if last is None else last[number], progress)
+
+        listeners = [progress.part(part.name) for part in parts] if len(parts) > 1 else [progress]
+        return run_all([(functools.partial(solve, k), one) for k, one in enumerate(listeners)], at_a_time)
+
+    def _choose(self, part: Part) -> Chosen:
         rows = np.arange(len(self.s)) if part.rows is None else part.rows
-        train, held = split
-        order = None if part.rows is None and held is None else rows
-        if held is not None:
-            order = rows[np.concatenate([train, held])]
-        tol, s = self.machine.tol, self.s[rows[train]]
-        problem = self._problem(part, train, held, s, kernel, source or kernel.source(order, 1))
-        start = None if last is None else feasible_start(problem, last[rows[train]])
-        asked, earlier, limit = SHARE * tol, None, self.limit(clock.now() - self.started)
+        if not getattr(self.machine, "early_stopping", False):
+            return Chosen(part, rows, slice(None), None, part.rows)
+        train, held = split(part.y, float(self.machine.validation_fraction), self.seed)
+        return Chosen(part, rows[train], train, held, rows[np.concatenate([train, held])])
+
+    def _solve(
+        self, part: Part, source: native.KernelSource | None, last: Floats | None, progress: Progress
+    ) -> tuple[Solution[KernelPoint], Kernel]:
+        """One problem; `source` is the kernel matrix where it is there already."""
+        chosen, kernel, machine = self._choose(part), self.kernel, self.machine
+        tol, order = machine.tol, chosen.order
+        problem = self._problem(chosen, kernel, source or kernel.source(order, 1))
+        start = None if last is None else feasible_start(problem, last[chosen.rows])
+        asked, earlier, limit = SHARE * tol, None, self.share.limit(clock.now() - self.started)
         while True:
-            made = 0.0 if earlier is None else earlier.epochs
-            found = self._run(problem, asked, start, progress, made, limit)
+            # What the solver finds in the time and the epochs that are left.
+            epochs = max(int(machine._max_epochs - (0.0 if earlier is None else earlier.epochs)), 1)
+            budget = Budget(asked, epochs, limit, clock.now() - self.started, self.n_jobs)
+            found = _check_finite(self.solver.solve(problem, budget, self.seed, start, progress), self.C)
             if earlier is not None:
                 found = continuing(earlier, found)
-            found = self._certified(problem, found, part, kernel, order, limit)
-            stored = self._as_stored(found, part, kernel, order)
+            found = self._certified(problem, found, chosen, kernel, limit)
+            stored = self._as_stored(found, chosen, kernel)
             gap = stored.bounds.gap
             ended = found.reason in ("tol", "precision")
             if not ended or self.known.indefinite or self.solver.maximises_margin or tol == 0 or gap <= tol:
@@ -100,70 +132,47 @@ class PartFit:
             asked = SHARE * tol / 2
             if finer is not kernel:
                 kernel, asked = finer, SHARE * tol
-                problem = self._problem(part, train, held, s, kernel, kernel.source(order, self.n_jobs or 1))
+                problem = self._problem(chosen, kernel, kernel.source(order, self.n_jobs or 1))
             earlier, start = found, found.start if self._able.continued else None
         if gap <= tol and stored.reason == "precision":
             stored = replace(stored, reason="tol")
-        if held is not None:
+        if chosen.held is not None:
             beta = np.zeros(len(part.y))
-            beta[train] = stored.point.beta
+            beta[chosen.train] = stored.point.beta
             stored = stored.moved(beta=beta)
         return self._recorded(stored), kernel
 
-    def _problem(
-        self,
-        part: Part,
-        train: Any,
-        held: NDArray[np.intp] | None,
-        s: Floats,
-        kernel: Kernel,
-        source: native.KernelSource,
-    ) -> KernelProblem:
-        kept = self.cached_bytes / (len(part.y) * np.dtype(kernel.precision).itemsize)
+    def _problem(self, chosen: Chosen, kernel: Kernel, source: native.KernelSource) -> KernelProblem:
+        y, machine = chosen.part.y, self.machine
+        kept = self.cached_bytes / (len(y) * np.dtype(kernel.precision).itemsize)
         return make_problem(
             source,
-            part.y[train],
-            s,
+            y[chosen.train],
+            self.s[chosen.rows],
             self.C,
-            loss=self.machine.loss,
-            parameter=loss_parameter(self.machine)[1],
-            free_intercept=bool(self.machine.fit_intercept),
+            loss=machine.loss,
+            parameter=loss_parameter(machine)[1],
+            free_intercept=bool(machine.fit_intercept),
             cached_rows=int(min(max(FEWEST_ROWS, kept), 2**31)),
-            held_out=None if held is None else part.y[held],
-            patience=int(getattr(self.machine, "n_iter_no_change", 0)),
+            held_out=None if chosen.held is None else y[chosen.held],
+            patience=int(getattr(machine, "n_iter_no_change", 0)),
         )
-
-    def _run(
-        self,
-        problem: KernelProblem,
-        tol: float,
-        start: Start[KernelPoint] | None,
-        progress: Progress,
-        made: float,
-        limit: float | None,
-    ) -> Solution[KernelPoint]:
-        """What the solver finds in the time and the epochs that are left."""
-        elapsed = clock.now() - self.started
-        epochs = max(int(self.machine.max_iter - made), 1)
-        budget = Budget(tol, epochs, limit, elapsed, self.n_jobs)
-        return _check_finite(self.solver.solve(problem, budget, self.seed, start, progress), self.C)
 
     def _certified(
         self,
         problem: KernelProblem,
         found: Solution[KernelPoint],
-        part: Part,
+        chosen: Chosen,
         kernel: Kernel,
-        order: NDArray[np.intp] | None,
         limit: float | None,
     ) -> Solution[KernelPoint]:
         """With bounds that allow for rounding and for what is known of the kernel."""
         if self.solver.maximises_margin and not self.known.indefinite:
             return found
-        point = found.point
+        point, shift = found.point, chosen.part.shift
         free = self.machine.fit_intercept and point.dual_variables is None
-        if part.shift != 0:  # the intercept is one that can be stored
-            free, b = False, (point.b + part.shift) - part.shift
+        if shift != 0:  # the intercept is one that can be stored
+            free, b = False, (point.b + shift) - shift
             assert point.responses is not None
             there = native.machine_bounds(problem.core, point.variables, point.responses, point.error, b).bounds
             found = found.moved(b=b).bounded(primal=there.primal, above=there.above)
@@ -177,19 +186,18 @@ class PartFit:
             def run() -> native.Run:
                 return make_run(replace(budget, elapsed=clock.now() - self.started))
 
-            found = certify(problem, found, kernel.exact(order), self.machine.tol, run, None if free else found.point.b)
+            given = None if free else found.point.b
+            found = certify(problem, found, kernel.exact(chosen.order), self.machine.tol, run, given)
         if found.bounds.dual < 0:  # the value of beta = 0
             found = found.bounded(dual=0.0, below=0.0)
         return allow_for(self.known, problem, found)
 
-    def _as_stored(
-        self, found: Solution[KernelPoint], part: Part, kernel: Kernel, order: NDArray[np.intp] | None
-    ) -> Solution[KernelPoint]:
+    def _as_stored(self, found: Solution[KernelPoint], chosen: Chosen, kernel: Kernel) -> Solution[KernelPoint]:
         """The solution with the intercept for the data as they were given; the primal value allows for its rounding."""
-        point = found.point
+        point, shift = found.point, chosen.part.shift
         if not isinstance(kernel, PointKernel) or kernel.name != "linear" or kernel.layout.shift is None:
-            return found.moved(b=point.b + part.shift)
-        b, error = kernel.intercept_without_shift(point.b, part.shift, point.beta, order)
+            return found.moved(b=point.b + shift)
+        b, error = kernel.intercept_without_shift(point.b, shift, point.beta, chosen.order)
         more = self.C * float(self.s.sum()) * error * (1 + 1e-9)
         return found.moved(b=b).bounded(primal=found.bounds.primal + more, above=found.bounds.above + more)
 

@@ -17,20 +17,9 @@ from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base.rows import check_rows
 from pegasos.base.solver import Solver
+from pegasos.io._csr import canonical
 from pegasos.kernel.layout import Layout, blocks, centre, squared_norms
 from pegasos.problems.kernel import KernelProblem
-
-__all__ = [
-    "KERNELS",
-    "Definiteness",
-    "Kernel",
-    "PointKernel",
-    "Support",
-    "check_points",
-    "definiteness",
-    "make_kernel",
-    "scale_gamma",
-]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -291,9 +280,9 @@ class CalledKernel:
     def decisions(self, support: Support, groups: Sequence[slice], X: Any, n_jobs: int) -> Floats:
         out = np.zeros((X.shape[0], len(groups), len(support.coef)))
         if len(support.rows):
-            vectors = support.vectors.astype(np.float64, copy=False)
+            vectors = _in_double(support.vectors)
             for k in range(0, X.shape[0], BLOCK):
-                K = self._call(X[k : k + BLOCK].astype(np.float64, copy=False), vectors)
+                K = self._call(_in_double(X[k : k + BLOCK]), vectors)
                 for g, group in enumerate(groups):
                     out[k : k + BLOCK, g] = K[:, group] @ support.coef[:, group].T
         return out
@@ -328,11 +317,11 @@ def make_kernel(machine: Any, solver: Solver, X: Any, sample_weight: Floats | No
         given = GivenKernel(_check_matrix(X), np.float32 if X.dtype == np.float32 else np.float64)
         _check_diagonal(given)
         return given
-    X, facts = check_points(X, machine._threads() or 1)
     if callable(machine.kernel):
-        called = CalledKernel(machine.kernel, X.astype(np.float64, copy=False))
+        called = CalledKernel(machine.kernel, _in_double(X if X.ndim == 1 else check_points(X, 1)[0]))
         _check_diagonal(called)
         return called
+    X, facts = check_points(X, machine._threads() or 1)
     able = solver.supports[KernelProblem]
     gamma, rbf = scale_gamma(machine.gamma, X, sample_weight), machine.kernel == "rbf"
     layout, largest = Layout(), facts.largest_squared_norm
@@ -441,25 +430,37 @@ def definiteness(kernel: Kernel, seed: int) -> Definiteness:
     return Definiteness(False, assumed, max(error - lowest, 0.0), asymmetry)
 
 
+def as_objects(X: Any) -> NDArray[Any] | None:
+    """Examples that are objects, such as texts, as a kernel that is a function takes them; None of rows of numbers."""
+    if sp.issparse(X) or (hasattr(X, "ndim") and X.ndim != 1) or not hasattr(X, "__len__"):
+        return None
+    if not len(X) or not any(isinstance(X[0], kind) for kind in (str, bytes)):
+        return None
+    objects = np.empty(len(X), dtype=object)
+    objects[:] = list(X)
+    return objects
+
+
+def _in_double(X: Any) -> Any:
+    """Rows of numbers in double precision; objects as they are."""
+    return X if X.dtype == object else X.astype(np.float64, copy=False)
+
+
 def check_points(X: Any, n_jobs: int) -> tuple[Any, native.RowsReport]:
     """X without columns that come twice, and what is known of its rows; a ValueError where an entry is not finite."""
     _, facts = check_rows(X, 0.0, n_jobs)
-    if sp.issparse(X):
-        if X.shape[1] >= 2**31:
-            raise ValueError(
-                f"X has {X.shape[1]} columns; kernel machines count at most {2**31 - 1}; leave out those that are empty"
-            )
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-            _, facts = check_rows(X, 0.0, n_jobs)
-    return X, facts
+    if sp.issparse(X) and X.shape[1] >= 2**31:
+        raise ValueError(
+            f"X has {X.shape[1]} columns; kernel machines count at most {2**31 - 1}; leave out those that are empty"
+        )
+    whole = canonical(X)
+    return whole, facts if whole is X else check_rows(whole, 0.0, n_jobs)[1]
 
 
 def _check_matrix(K: Any) -> Any:
     """A kernel matrix that is given; a ValueError where it cannot be one."""
     if sp.issparse(K):
-        raise ValueError("kernel='precomputed' takes the kernel matrix as an array, not sparse; pass K.toarray()")
+        raise TypeError("Sparse precomputed kernels are not supported: pass the kernel matrix as K.toarray()")
     if K.shape[0] != K.shape[1]:
         raise ValueError(
             f"kernel='precomputed' takes a square matrix, the kernel of each two examples, and X is {K.shape[0]} x "
@@ -507,9 +508,7 @@ def _points(X: Any) -> native.Points:
     """X in the core's hands."""
     if not sp.issparse(X):
         return native.dense_points(np.ascontiguousarray(X))
-    if not X.has_canonical_format:  # the norm of a row with a column twice is not that of its entries
-        X = X.copy()
-        X.sum_duplicates()
+    X = canonical(X)
     return native.csr_points(
         np.ascontiguousarray(X.data),
         np.ascontiguousarray(X.indices, dtype=np.int32),

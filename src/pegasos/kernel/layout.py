@@ -12,8 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Layout", "blocks", "centre", "squared_norms"]
-
 Floats = NDArray[np.float64]
 
 #: Entries of X that are converted at a time.

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pegasos._config import make_csr
 from pegasos.base.options import Integer, Number
 from pegasos.base.rows import check_rows
 from pegasos.io.model import Header, Kind, Tensors, take
@@ -13,8 +14,6 @@ from pegasos.kernel.layout import Layout
 from pegasos.kernel.svc import SVC
 from pegasos.kernel.svr import SVR
 from pegasos.solvers import KERNEL_SOLVERS
-
-__all__ = ["MODEL_KINDS"]
 
 PRECISIONS: dict[str, Precision] = {"float32": np.float32, "float64": np.float64}
 
@@ -25,7 +24,7 @@ def _pack(model: SVC | SVR) -> tuple[Tensors, Header]:
     tensors: Tensors = {
         "support": model.support_,
         "n_support": model.n_support_,
-        "dual_coef": model.dual_coef_,
+        "dual_coef": model._dual_coef_,
         "intercept": model.intercept_,
     }
     header: Header = {
@@ -36,13 +35,10 @@ def _pack(model: SVC | SVR) -> tuple[Tensors, Header]:
     }
     if model.scale_ is not None:
         tensors["scale"] = model.scale_
+    if isinstance(model, SVC):
+        tensors["class_weight"] = model.class_weight_
     if isinstance(kernel, PointKernel):
-        header["kernel"] |= {
-            "name": kernel.name,
-            "gamma": kernel.gamma,
-            "coef0": kernel.coef0,
-            "degree": kernel.degree,
-        }
+        header["kernel"] |= {"name": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
         header["kernel"]["differences"] = kernel.differences
         if kernel.layout.shift is not None:
             tensors["shift"] = kernel.layout.shift
@@ -83,11 +79,13 @@ def _unpack(model: SVC | SVR, header: Header, tensors: Tensors) -> int:
     model.support_ = take(tensors, "support", (None,), dtype=np.int32)
     n_support = len(model.support_)
     model.n_support_ = take(tensors, "n_support", (classes,), dtype=np.int32)
+    if "class_weight" in tensors:  # which older files do not have
+        model.class_weight_ = take(tensors, "class_weight", (classes,))
     if (model.n_support_ < 0).any() or int(model.n_support_.sum()) != n_support:
         raise ValueError(f"'n_support' does not count {n_support} support vectors")
     if not ((model.support_ >= 0) & (model.support_ < n_rows)).all() or len(np.unique(model.support_)) < n_support:
         raise ValueError(f"'support' has numbers in it that are not rows of {n_rows}, or twice")
-    model.dual_coef_ = take(tensors, "dual_coef", (rows, n_support))
+    model._dual_coef_ = take(tensors, "dual_coef", (rows, n_support))
     model.intercept_ = take(tensors, "intercept", (several or 1,))
     for name in ("n_kernel_evaluations", "n_updates"):
         Integer(high=2**62, help="").check(name, header[name])
@@ -130,7 +128,7 @@ def _unpack_kernel(model: SVC | SVR, kernel: dict[str, Any], tensors: Tensors) -
         starts = take(tensors, "support_vectors.starts", (shape[0] + 1,), dtype=np.int64)
         if shape[1] >= 2**31:
             raise ValueError(f"support vectors of {shape[1]} columns")
-        model.support_vectors_ = sp.csr_array((values, columns, starts), shape=shape)
+        model.support_vectors_ = make_csr((values, columns, starts), shape=shape)
         check_rows(model.support_vectors_)
     else:
         model.support_vectors_ = take(tensors, "support_vectors", shape, dtype=values.dtype)

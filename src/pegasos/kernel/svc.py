@@ -1,44 +1,50 @@
 """Support vector classification with a kernel."""
 
+import warnings
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base.estimator import Classifier, Data
 from pegasos.base.options import Choice, Flag, names
-from pegasos.base.parameters import parameter, parameters
+from pegasos.base.parameters import WithoutProbability, parameter, parameters
+from pegasos.base.validation import class_weights
 from pegasos.kernel.estimator import KernelMachine
 from pegasos.kernel.fit import Part
 from pegasos.solvers import Solver
 
-__all__ = ["SVC"]
-
 Floats = NDArray[np.float64]
+
+#: What to do for probabilities.
+CALIBRATE = (
+    "For probabilities fit sklearn.calibration.CalibratedClassifierCV(SVC(...), ensemble=False), or around a fitted "
+    "model CalibratedClassifierCV(sklearn.frozen.FrozenEstimator(model)), to other examples"
+)
 
 
 @parameters
-class SVC(Classifier, KernelMachine):
+class SVC(WithoutProbability, Classifier, KernelMachine):
     """Support vector classifier with a kernel, whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (<w, phi(x_i)> + b))``, where ``<phi(x), phi(x')>`` is the
     kernel, and b is not in the norm. More than two classes are one such problem for each pair, or each against the
-    rest.
+    rest. `tol` is the relative duality gap, and not what it is in `sklearn.svm.SVC`, whose parameters it takes.
 
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the loss; larger means less regularised.
+        Weight of the loss; larger means less regularised. Infinity counts as 1e10, a margin as good as hard.
     alpha : float, default=None
         The papers' lambda, in place of C: ``C = 1 / (alpha n)``, n the total weight of all examples.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         ``exp(-gamma ||x - x'||^2)``, ``<x, x'>``, ``(gamma <x, x'> + coef0)^degree``, ``tanh(gamma <x, x'> + coef0)``;
         "precomputed" takes the kernel matrix in place of X. A function of two matrices returns the kernel of each row
-        of the first with each of the second; it is called on blocks of rows.
+        of the first with each of the second; it is called on blocks of rows, or of a list of strings.
     degree : int, default=3
         Exponent of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -51,7 +57,7 @@ class SVC(Classifier, KernelMachine):
     tol : float, default=1e-3
         Stop when the relative duality gap is this small. 0 runs the whole budget.
     max_iter : int, default=10_000
-        Budget in epochs, each of as many steps as there are examples; for each problem.
+        Budget in epochs, each of as many steps as there are examples; for each problem. -1 is no limit.
     max_time : float, default=None
         Budget in seconds, for the whole fit.
     fit_intercept : bool, default=True
@@ -86,6 +92,10 @@ class SVC(Classifier, KernelMachine):
         Seed of the solver's choices. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0
         Whether to report progress on standard error.
+    shrinking : bool, default=True
+        Accepted as in scikit-learn, and without effect: the solver decides.
+    probability : {False, True, "deprecated"}, default=False
+        Accepted as in scikit-learn. With True each fit warns that there are no probabilities, and says how to get them.
 
     Attributes
     ----------
@@ -95,12 +105,13 @@ class SVC(Classifier, KernelMachine):
         The support vectors; empty with ``kernel="precomputed"``.
     n_support_ : ndarray of shape (n_classes,)
         Support vectors of each class.
-    dual_coef_ : ndarray of shape (n_classes - 1, n_SV) or (n_classes, n_SV)
+    dual_coef_ : ndarray or sparse matrix of shape (n_classes - 1, n_SV) or (n_classes, n_SV)
         What they weigh in the decisions, as in scikit-learn: a column has a support vector's weights against the other
-        classes, in order. With more than two classes and ``multi_class="ovr"`` a row belongs to a class.
+        classes, in order. With more than two classes and ``multi_class="ovr"`` a row belongs to a class. Sparse where
+        X was, as `coef_`.
     intercept_ : ndarray of shape (1,), (n_classes (n_classes - 1) / 2,) or (n_classes,)
         Intercepts; 0 without one.
-    coef_ : ndarray of shape (1, n_features), or with a row for each pair or class
+    coef_ : ndarray or sparse matrix of shape (1, n_features), or with a row for each pair or class
         Weights of the features; with ``kernel="linear"`` only.
     gamma_ : float
         The number that `gamma` stood for; with kernels by name.
@@ -110,8 +121,12 @@ class SVC(Classifier, KernelMachine):
         Bounds on the optimum, and how the fit ended; ``parts`` has one for each pair or class.
     history_ : dict of ndarray, or list of them
         ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap`` at each check; of each pair or class.
-    n_iter_ : int
-        Epochs begun; of several problems the most.
+    n_iter_ : ndarray of shape (1,), or with an entry for each pair or class
+        Epochs begun.
+    fit_status_ : int
+        0 where the fit reached `tol` or was stopped early as asked for, 1 where it fell short.
+    class_weight_ : ndarray of shape (n_classes,)
+        The weight of each class, in the order of ``classes_``.
     n_kernel_evaluations_ : int
         Values of the kernel that the fit computed.
     n_updates_ : int
@@ -146,17 +161,26 @@ class SVC(Classifier, KernelMachine):
 
     def _refuse_combinations(self, solver: Solver) -> None:
         super()._refuse_combinations(solver)
-        pairs = self.decision_function_shape == "ovo"
-        if pairs and self.multi_class == "ovr":
+        if self.decision_function_shape == "ovo" and self.multi_class == "ovr":
             raise ValueError(
                 "decision_function_shape='ovo' is the decisions of pairs of classes, which multi_class='ovr' does not "
                 "train; use multi_class='ovo', or decision_function_shape='ovr'"
             )
-        if pairs and self.break_ties:
-            raise ValueError(
-                "break_ties=True goes by a decision for each class; use decision_function_shape='ovr', or "
-                "break_ties=False"
+
+    def _accept(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool = True) -> Data:
+        if self.probability is True:
+            # The category is that of scikit-learn's own warning.
+            warnings.warn(
+                f"probability=True has no effect: {type(self).__name__} has no probabilities, and scikit-learn has "
+                f"its parameter deprecated. {CALIBRATE}",
+                FutureWarning,
+                stacklevel=3,
             )
+        return super()._accept(X, y, sample_weight, reset)
+
+    def _count_iterations(self) -> None:
+        parts = self.certificate_.parts or (self.certificate_,)
+        self.n_iter_ = np.array([part.n_iter for part in parts], dtype=np.int32)
 
     def decision_function(self, X: Any) -> Floats:
         """Decisions of shape (n_samples,) for two classes, positive for ``classes_[1]``.
@@ -174,6 +198,11 @@ class SVC(Classifier, KernelMachine):
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each example."""
         check_is_fitted(self)
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError(
+                "break_ties must be False when decision_function_shape is 'ovo': it goes by a decision for each class; "
+                "use decision_function_shape='ovr', or break_ties=False"
+            )
         if len(self.classes_) == 2:
             numbers = (self.decision_function(X) >= 0).astype(np.intp)
         elif self._in_pairs() and not self.break_ties:
@@ -195,14 +224,13 @@ class SVC(Classifier, KernelMachine):
     def _refuse_probabilities(self, name: str) -> NoReturn:
         # An AttributeError, so that hasattr is False.
         raise AttributeError(
-            f"the hinge loss has no probabilities, so {type(self).__name__} has no {name}: wrap it in "
-            "sklearn.calibration.CalibratedClassifierCV"
+            f"the hinge loss has no probabilities, so {type(self).__name__} has no {name}. {CALIBRATE}"
         )
 
     def _in_pairs(self) -> bool:
         """Whether there are several problems, one for each pair of classes."""
         count = len(self.classes_)
-        return count > 2 and len(self.dual_coef_) == count - 1
+        return count > 2 and len(self._dual_coef_) == count - 1
 
     def _votes(self, scores: Floats) -> NDArray[np.intp]:
         """How many pairs each class wins; one that decides nothing is won by its second."""
@@ -229,6 +257,7 @@ class SVC(Classifier, KernelMachine):
 
     def _store_machines(self, data: Data, parts: Sequence[Part], betas: Sequence[Floats], intercepts: Floats) -> None:
         self.classes_ = data.classes
+        self.class_weight_ = class_weights(self.class_weight, data.classes, np.bincount(data.encoded))
         n, count = len(data.encoded), len(data.classes)
         if parts[0].rows is None:
             weights = np.array(betas)
@@ -243,7 +272,7 @@ class SVC(Classifier, KernelMachine):
         used = used[np.argsort(data.encoded[used], kind="stable")]
         self.support_ = used.astype(np.int32)
         self.n_support_ = np.bincount(data.encoded[used], minlength=count).astype(np.int32)
-        self.dual_coef_ = weights[:, used]
+        self._dual_coef_ = weights[:, used]
         self.intercept_ = intercepts
 
     def _groups(self) -> list[slice]:
@@ -260,10 +289,10 @@ class SVC(Classifier, KernelMachine):
 
     def _problem_weights(self) -> Floats:
         if not self._in_pairs():
-            return self.dual_coef_
+            return self._dual_coef_
         groups, pairs = self._groups(), list(combinations(range(len(self.classes_)), 2))
         weights = np.zeros((len(pairs), len(self.support_)))
         for row, (first, second) in zip(weights, pairs, strict=True):
-            row[groups[first]] = self.dual_coef_[second - 1, groups[first]]
-            row[groups[second]] = self.dual_coef_[first, groups[second]]
+            row[groups[first]] = self._dual_coef_[second - 1, groups[first]]
+            row[groups[second]] = self._dual_coef_[first, groups[second]]
         return weights

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 from pegasos.base.estimator import Data, Regressor
 from pegasos.base.options import Choice, Number, names
 from pegasos.base.parameters import QuantileOfLoss, parameter, parameters
-from pegasos.base.targets import near_middle
+from pegasos.base.validation import near_middle
 from pegasos.kernel.estimator import KernelMachine
 from pegasos.kernel.fit import Part
-
-__all__ = ["SVR"]
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +21,8 @@ class SVR(QuantileOfLoss, Regressor, KernelMachine):
     """Support vector regression with a kernel, whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, phi(x_i)> + b - y_i)``, where ``<phi(x), phi(x')>`` is the kernel,
-    and b is not in the norm. The loss is ``max(0, |z| - epsilon)``, or the quantile loss.
+    and b is not in the norm. The loss is ``max(0, |z| - epsilon)``, or the quantile loss. `tol` is the relative duality
+    gap, and not what it is in `sklearn.svm.SVR`, whose parameters it takes.
 
     Parameters
     ----------
@@ -35,21 +34,23 @@ class SVR(QuantileOfLoss, Regressor, KernelMachine):
     quantile : float, default=0.5
         With ``loss="quantile"``, the share of targets that should be below the prediction.
     C, alpha, kernel, degree, gamma, coef0, solver, tol, max_iter, max_time, fit_intercept, scale, cache_size, \
-warm_start, n_jobs, random_state, verbose
+warm_start, n_jobs, random_state, verbose, shrinking
         As in `SVC`.
 
     Attributes
     ----------
-    support_, support_vectors_, certificate_, history_, n_iter_, n_kernel_evaluations_, n_updates_, shape_fit_, \
+    support_, support_vectors_, certificate_, history_, fit_status_, n_kernel_evaluations_, n_updates_, shape_fit_, \
 scale_, n_features_in_, feature_names_in_
         As in `SVC`.
+    n_iter_ : int
+        Epochs begun.
     n_support_ : ndarray of shape (1,)
         The number of support vectors.
-    dual_coef_ : ndarray of shape (1, n_SV)
-        What they weigh.
+    dual_coef_ : ndarray or sparse matrix of shape (1, n_SV)
+        What they weigh. Sparse where X was, as `coef_`.
     intercept_ : ndarray of shape (1,)
         Intercept; 0 without one.
-    coef_ : ndarray of shape (1, n_features)
+    coef_ : ndarray or sparse matrix of shape (1, n_features)
         Weights of the features; with ``kernel="linear"`` only.
 
     Examples
@@ -80,5 +81,5 @@ scale_, n_features_in_, feature_names_in_
         used = np.flatnonzero(betas[0])
         self.support_ = used.astype(np.int32)
         self.n_support_ = np.array([len(used)], dtype=np.int32)
-        self.dual_coef_ = betas[0][None, used]
+        self._dual_coef_ = betas[0][None, used]
         self.intercept_ = intercepts

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos._config import count_threads
@@ -17,7 +17,7 @@ from pegasos.base import clock
 from pegasos.base.estimator import Data, at_once, copy_results
 from pegasos.base.options import Choice, Option, check_options, names
 from pegasos.base.outcome import Budget
-from pegasos.base.parameters import parameter, parameters
+from pegasos.base.parameters import Explained, parameter, parameters
 from pegasos.base.progress import Progress
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.io.dataset import Dataset
@@ -25,8 +25,6 @@ from pegasos.linear.out_of_core.machine import name_features, take_all
 from pegasos.linear.path import Fitted, PathParameters, as_path, follow, make_grid, two_classes, warn_of_shortfall
 from pegasos.linear.svc import LinearSVC
 from pegasos.solvers import Solver
-
-__all__ = ["LinearSVCCV"]
 
 
 class Fold(NamedTuple):
@@ -58,7 +56,7 @@ class CVParameters(PathParameters):
     rule: str = parameter("best", Choice(values=names("best", "one_standard_error"), help="which C to choose"))
 
 
-class LinearSVCCV(CVParameters, ClassifierMixin, BaseEstimator):
+class LinearSVCCV(CVParameters, ClassifierMixin, Explained):
     """Linear support vector classifier whose C is chosen by cross-validation, along a path in each fold.
 
     Each fold follows the path of `pegasos.path` over all values of C, and the examples held out score them all at once.

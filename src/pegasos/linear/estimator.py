@@ -12,24 +12,23 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos._config import make_csr
 from pegasos.base import clock
 from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
-from pegasos.base.parameters import Scaled
-from pegasos.base.progress import Progress, make_progress
-from pegasos.base.rows import check_rows, explain_not_finite, make_rows
+from pegasos.base.parameters import PrimalOrDual, Scaled
+from pegasos.base.progress import Progress, listening
+from pegasos.base.rows import check_rows, check_scores, make_rows
 from pegasos.base.scaling import describe_sizes, scale_columns
-from pegasos.base.supports import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
+from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
 from pegasos.certificate import Certificate
+from pegasos.io._csr import canonical
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.machine import check_names, fit_dataset, name_features, take_all
 from pegasos.linear.parameters import KindOfIntercept
-from pegasos.problems.joint import JointProblem
-from pegasos.problems.linear import Examples, LinearProblem
+from pegasos.problems.linear import Examples, JointProblem, LinearProblem
 from pegasos.solvers import SOLVERS, Solver
-
-__all__ = ["LastFit", "LinearMachine", "Task", "accuracy"]
 
 Floats = NDArray[np.float64]
 
@@ -73,10 +72,10 @@ class Task(NamedTuple):
         return stop_early(solve, functools.partial(score, self.held_out), budget, start, progress, self.patience)
 
 
-class LinearMachine(KindOfIntercept, Scaled, Machine):
+class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
     """Base of the linear machines."""
 
-    coef_: NDArray[np.float64]
+    coef_: Any  # an array, or sparse after `sparsify`
     intercept_: NDArray[np.float64]
     scale_: NDArray[np.float64] | None
     _last: LastFit
@@ -89,15 +88,15 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
         if self.warm_start:
             check_names(self, dataset)
             self.__dict__.pop("feature_names_in_", None)  # of no use to validation, as the rows have none
-        fitted: Self = fit_dataset(self, dataset, y, sample_weight)
+        fit_dataset(self, dataset, y, sample_weight)
         name_features(self, dataset)
-        return fitted
+        return self
 
     def _examples_to_score(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         return take_all(X, y, sample_weight) if isinstance(X, Dataset) else (X, y, sample_weight)
 
     def _refuse_combinations(self, solver: Solver) -> None:
-        joint = getattr(self, "multi_class", "ovr") == "joint"
+        joint = self._joint
         self._refuse_unsupported(
             solver, JointProblem if joint else LinearProblem, SOLVERS, "use multi_class='ovr'" if joint else ""
         )
@@ -130,15 +129,17 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
         examples = self._hand_over(data)
         C = self.weight_of_loss(examples.total_weight)
         patience = int(getattr(self, "n_iter_no_change", 0))
-        progress = make_progress(self.verbose)
-        try:
+        with listening(self.verbose) as progress:
             self._run(Task(data, held_out, patience, examples, C, solver, seed, last, started), progress)
-        finally:
-            progress.close()
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
         return self
+
+    @property
+    def _joint(self) -> bool:
+        """Whether all classes are trained together."""
+        return False
 
     @property
     def _free(self) -> bool:
@@ -158,10 +159,7 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
         n_jobs, scale = self._threads() or 1, None
         rows, facts = make_rows(X, self._bias, n_jobs)
         if self.scale is not None:
-            if issparse(X) and not X.has_canonical_format:
-                X = X.copy()
-                X.sum_duplicates()
-            X, scale = scale_columns(X, s)
+            X, scale = scale_columns(canonical(X), s)
             rows, facts = make_rows(X, self._bias, n_jobs, rescaled=True)
         y = self._targets(data)
         return Examples(rows, facts, y, s, X.shape[1] + 1, self._bias, self._free, self.loss, scale)
@@ -175,9 +173,9 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
 
     def _start(self, task: Task, number: int = 0, count: int = 1) -> Start[Point] | None:
         """From where one of so many problems continues the last fit, whose dual point another loss may not allow."""
-        if task.last is None or not len(task.last) == len(np.atleast_2d(self.coef_)) == count:
+        if task.last is None or not len(task.last) == len(self._weight_rows()) == count:
             return None
-        last, coef = task.last[number], np.atleast_2d(self.coef_)[number]
+        last, coef = task.last[number], self._weight_rows()[number]
         q = last.point if last.loss == self.loss else None
         return task.examples.start(coef, float(self.intercept_[number]), last.t, q)
 
@@ -207,6 +205,23 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
     def _store_weights(self, coef: Floats, intercept: Floats) -> None:
         self.coef_, self.intercept_ = coef, intercept
 
+    def sparsify(self) -> Self:
+        """Keep `coef_` as a sparse matrix, for weights that are mostly zero; `densify` undoes it."""
+        check_is_fitted(self)
+        self.coef_ = make_csr(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Keep `coef_` as an array again, as `fit` leaves it."""
+        check_is_fitted(self)
+        if issparse(self.coef_):
+            self._store_weights(self.coef_.toarray(), self.intercept_)
+        return self
+
+    def _weight_rows(self) -> Floats:
+        """The weights as an array, a row for each problem."""
+        return self.coef_.toarray() if issparse(self.coef_) else np.atleast_2d(self.coef_)
+
     def _store(self, solutions: Sequence[Solution[Point]], seconds: float, examples: Examples | None = None) -> None:
         """All but the weights; `examples` are None where they are not in memory."""
         for name in ("_streams", "_stream_errors", "progressive_", "lower_bound_", "t_"):
@@ -228,13 +243,10 @@ class LinearMachine(KindOfIntercept, Scaled, Machine):
             X = self._validate(X, accept_large_sparse=True, reset=False)
         if issparse(X):
             check_rows(X)  # looks for column numbers out of bounds, which SciPy would read
-        weights = np.atleast_2d(self.coef_).T
+        weights = self.coef_.T if issparse(self.coef_) else np.atleast_2d(self.coef_).T
         with np.errstate(invalid="ignore", over="ignore"):
             scores = np.asarray(safe_sparse_dot(X, weights, dense_output=True), dtype=np.float64)
-        # A row with an entry that is not finite has no finite score, so a pass over X to find one is not needed.
-        wrong = np.flatnonzero(~np.isfinite(scores).all(axis=1))
-        if len(wrong):
-            explain_not_finite(X, wrong[0])
+        check_scores(X, scores)
         return scores + self.intercept_
 
     def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:

@@ -14,8 +14,6 @@ from pegasos.linear.svr import LinearSVR
 from pegasos.linear.text import TextHasher
 from pegasos.solvers import SOLVERS, STREAM_SOLVERS
 
-__all__ = ["MODEL_KINDS"]
-
 LinearModel = LinearSVC | LinearSVR
 
 
@@ -24,7 +22,8 @@ def _pack(model: LinearModel) -> tuple[Tensors, Header]:
     if "_streams" in vars(model):
         return _pack_stream(model)
     counts = [start.t for start in model._last]
-    tensors: Tensors = {"coef": model.coef_, "intercept": model.intercept_}
+    rows = model._weight_rows()
+    tensors: Tensors = {"coef": rows if isinstance(model, LinearSVC) else rows[0], "intercept": model.intercept_}
     if model.scale_ is not None:
         tensors["scale"] = model.scale_
     if model.warm_start:
@@ -33,7 +32,7 @@ def _pack(model: LinearModel) -> tuple[Tensors, Header]:
 
 
 def _is_joint(model: LinearModel) -> bool:
-    return isinstance(model, LinearSVC) and model.multi_class == "joint"
+    return isinstance(model, LinearSVC) and model._joint
 
 
 def _dual_point(model: LinearModel) -> Tensors:
@@ -56,8 +55,8 @@ def _unpack(model: LinearModel, header: Header, tensors: Tensors) -> int | None:
     n_parts, rows = 0, 1  # problems where there are several, and rows of coef_
     if isinstance(model, LinearSVC):
         count = len(model.classes_)
-        n_parts = count if count > 2 and model.multi_class == "ovr" else 0
-        rows = count if count > 2 or model.multi_class == "joint" else 1
+        n_parts = count if count > 2 and not model._joint else 0
+        rows = count if count > 2 or model._joint else 1
         model._check_cost(count)
     model.coef_ = take(tensors, "coef", (rows, None) if isinstance(model, LinearSVC) else (None,))
     model.intercept_ = take(tensors, "intercept", (rows,))

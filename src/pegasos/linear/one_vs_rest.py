@@ -15,8 +15,6 @@ from pegasos.problems.linear import Examples, LinearProblem
 from pegasos.solvers import SDCA, Solver
 from pegasos.solvers.auto import Auto, ascends, chosen
 
-__all__ = ["group_classes", "is_worth_sharing", "solve_together"]
-
 #: Classes that share a pass: their weights of a feature, in single precision, are one cache line.
 GROUP = 16
 #: With the hinge losses, entries of all examples and classes of a group from which on sharing pays. Steps of the log

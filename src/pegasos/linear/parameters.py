@@ -3,8 +3,6 @@
 from pegasos.base.options import Choice, Number, names
 from pegasos.base.parameters import Intercept, QuantileOfLoss, parameter, parameters
 
-__all__ = ["ClassificationLoss", "KindOfIntercept", "RegressionLoss", "ScaledIntercept"]
-
 
 @parameters
 class ClassificationLoss:

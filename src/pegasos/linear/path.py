@@ -15,24 +15,12 @@ from sklearn.utils.multiclass import type_of_target
 from pegasos.base.estimator import Data
 from pegasos.base.outcome import Budget, check_finite
 from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameters, refuse_unknown
-from pegasos.base.progress import Progress, make_progress
+from pegasos.base.progress import Progress, listening
 from pegasos.certificate import Certificate
 from pegasos.linear.parameters import ClassificationLoss, KindOfIntercept
 from pegasos.linear.svc import LinearSVC
 from pegasos.problems.linear import Examples
 from pegasos.solvers import Solver
-
-__all__ = [
-    "Fitted",
-    "Path",
-    "PathParameters",
-    "as_path",
-    "follow",
-    "make_grid",
-    "path",
-    "two_classes",
-    "warn_of_shortfall",
-]
 
 #: Where a grid given by its length begins and ends. At the lower end every example has a loss on data of unit length,
 #: and the weights are proportional to C; at the upper end most problems are so close to a hard margin that more C
@@ -122,11 +110,8 @@ def path(
     svc = LinearSVC(**parameters)
     grid, solver = make_grid(Cs), svc.check_parameters()
     data = two_classes(svc._accept(X, y, sample_weight))
-    progress = make_progress(svc.verbose)
-    try:
+    with listening(svc.verbose) as progress:
         points = list(follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress, svc._budget))
-    finally:
-        progress.close()
     warn_of_shortfall("path", svc, points, data.X, stacklevel=3)
     return as_path(points, data.classes)
 

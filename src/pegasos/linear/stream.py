@@ -20,7 +20,8 @@ from pegasos.linear.estimator import LinearMachine
 from pegasos.problems.linear import StreamProblem
 from pegasos.solvers import STREAM_SOLVERS, AdaGrad, Solver
 
-__all__ = ["Learner", "OnePass", "Progressive", "StreamMachine", "known_classes", "number_known_labels"]
+Floats = NDArray[np.float64]
+Encode = Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any]]]  # labels to the classes, and which each has
 
 #: What an estimator must leave at its default for a stream, and why.
 NOT_OF_STREAMS = {
@@ -167,7 +168,7 @@ class StreamMachine(LinearMachine):
             )
 
     def _learn(
-        self, rows: native.Rows, targets: Sequence[NDArray[np.float64]], s: NDArray[np.float64], seed: int | None
+        self, rows: native.Rows, targets: Sequence[Floats], s: Floats, seed: int | None
     ) -> list[native.Progress]:
         """Present each row once to the learner of each class, as they stand or in a random order."""
         if seed is not None:
@@ -200,12 +201,7 @@ class StreamMachine(LinearMachine):
         self.scale_ = None
 
     def _learn_part(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        encode: Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any]]],
-        targets: Callable[[Data], list[NDArray[np.float64]]],
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, encode: Encode, targets: Callable[[Data], list[Floats]]
     ) -> Self:
         """One call of `partial_fit`."""
         solver = self.check_stream_parameters()
@@ -263,7 +259,7 @@ class OnePass:
         self.machine._streams = [learner.resized(n_features + 1) for learner in self.machine._streams]
         self.n_features = n_features
 
-    def learn(self, rows: native.Rows, y: NDArray[Any], weights: NDArray[np.float64]) -> list[native.Progress]:
+    def learn(self, rows: native.Rows, y: NDArray[Any], weights: Floats) -> list[native.Progress]:
         """Learn from examples with targets y, or y the numbers of their classes; progress of this part alone."""
         if not len(self.classes):
             return self.machine._learn(rows, [y], weights, seed=None)

@@ -15,31 +15,32 @@ from pegasos._config import usable_threads
 from pegasos.base.estimator import Classifier, Data, at_once
 from pegasos.base.options import Choice, names
 from pegasos.base.outcome import Budget, Point, Solution
-from pegasos.base.parameters import parameter, parameters
+from pegasos.base.parameters import SquaredNorm, parameter, parameters
 from pegasos.base.progress import Progress
 from pegasos.base.threads import TimeShare, run_all
+from pegasos.base.validation import check_cost
 from pegasos.linear.estimator import Task, accuracy
 from pegasos.linear.one_vs_rest import group_classes, is_worth_sharing, solve_together
 from pegasos.linear.parameters import ClassificationLoss
 from pegasos.linear.stream import StreamMachine, known_classes, number_known_labels
-from pegasos.problems.joint import check_cost
 from pegasos.solvers import Solver
 from pegasos.solvers.auto import Auto
-
-__all__ = ["LinearSVC"]
 
 #: Entries of the data from which on classes are worth threads that nobody asked for.
 ENTRIES_FOR_THREADS = 100_000
 
 
 @parameters
-class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
+class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     """Linear support vector classifier whose every fit carries a certificate of how close to the optimum it is.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(y_i (<w, x_i> + b))``, where a penalised
     intercept b is part of w, and a free one is not. The hinge loss is ``max(0, 1 - z)``.
 
     More than two classes are one such problem each, the class against the rest, or one problem all together.
+
+    Two things differ from `sklearn.svm.LinearSVC`, whose parameters it takes: the default loss is the hinge, where
+    scikit-learn's is the squared hinge, and `tol` is the relative duality gap.
 
     Parameters
     ----------
@@ -49,10 +50,11 @@ class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
         The papers' lambda, in place of C: ``C = 1 / (alpha n)``, n the total weight of the examples.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
         The loss. "log_loss" is logistic regression, and has `predict_proba`.
-    multi_class : {"ovr", "joint"}, default="ovr"
+    multi_class : {"ovr", "joint", "crammer_singer"}, default="ovr"
         "ovr" trains one class against the rest, for each of more than two. "joint" trains all together: the machine
         of Crammer and Singer with the hinge loss, multinomial logistic regression with "log_loss"; its intercept is
-        penalised, and the solvers "auto", "sdca", "pegasos" and "sgd-s" support it.
+        penalised, and the solvers "auto", "sdca", "pegasos" and "sgd-s" support it. "crammer_singer" is scikit-learn's
+        name for "joint" with the hinge loss.
     cost : array of shape (n_classes, n_classes), default=None
         What it costs to take a class (row, in the order of ``classes_``) for another (column), with
         ``multi_class="joint"`` and the hinge loss. Not negative, and zero on the diagonal; None is 1 off it.
@@ -61,7 +63,7 @@ class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
     tol : float, default=1e-3
         Stop when the relative duality gap is this small. 0 runs the whole budget.
     max_iter : int, default=1000
-        Budget in epochs, or iterations of interior-point; for each class against the rest.
+        Budget in epochs, or iterations of interior-point; for each class against the rest. -1 is no limit.
     max_time : float, default=None
         Budget in seconds, for the whole fit.
     fit_intercept : bool, default=True
@@ -100,6 +102,10 @@ class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
         Seed of the order of visits. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0
         Whether to report progress on standard error.
+    penalty : {"l2"}, default="l2"
+        As in scikit-learn. "l1" is an error that says what to do instead.
+    dual : {"auto", True, False}, default="auto"
+        Accepted as in scikit-learn, and without effect: the solver decides.
 
     Attributes
     ----------
@@ -116,6 +122,8 @@ class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
         in the order of ``classes_``.
     n_iter_ : int
         Epochs begun, or iterations of interior-point; of one class against the rest the most.
+    fit_status_ : int
+        0 where the fit reached `tol` or was stopped early as asked for, 1 where it fell short.
     scale_ : ndarray of shape (n_features,) or None
         What the columns were divided by, with ``scale="auto"``.
     progressive_ : Progressive
@@ -145,16 +153,24 @@ class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
     multi_class: str = parameter(
         "ovr",
         Choice(
-            values=names("ovr", "joint"),
-            help="each of more than two classes against the rest, or all together",
-            habits={"crammer_singer": "Crammer and Singer's machine is multi_class='joint' with loss='hinge'"},
+            values=names("ovr", "joint", "crammer_singer"),
+            help="each of more than two classes against the rest, or all together; crammer_singer is joint with hinge",
         ),
     )
     cost: ArrayLike | None = None
 
+    @property
+    def _joint(self) -> bool:
+        return self.multi_class != "ovr"
+
     def _refuse_combinations(self, solver: Solver) -> None:
+        if self.multi_class == "crammer_singer" and self.loss != "hinge":
+            raise ValueError(
+                f"loss={self.loss!r}: the machine of Crammer and Singer has the hinge loss; use loss='hinge', or with "
+                "another loss multi_class='joint' or 'ovr'"
+            )
         super()._refuse_combinations(solver)
-        if self.cost is not None and not (self.multi_class == "joint" and self.loss == "hinge"):
+        if self.cost is not None and not (self._joint and self.loss == "hinge"):
             raise ValueError(
                 f"cost is for multi_class='joint' with loss='hinge', and these are {self.multi_class!r} and "
                 f"{self.loss!r}; leave it out, or use class_weight"
@@ -232,7 +248,7 @@ class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return -np.logaddexp(0, np.column_stack([scores, -scores]))
-        if self.multi_class == "ovr":
+        if not self._joint:
             scores = -np.logaddexp(0, -scores)
         return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True), dtype=np.float64)
 
@@ -246,7 +262,7 @@ class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
 
     def _run(self, task: Task, progress: Progress) -> None:
         """Solve the one problem or several, and store what was found."""
-        if self.multi_class == "joint":
+        if self._joint:
             self._run_joint(task, progress)
         elif len(task.data.classes) > 2:
             self._run_parts(task, progress)
@@ -274,7 +290,7 @@ class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
 
         def solve(numbers: range, progress: Progress) -> list[Solution[Point]]:
             elapsed = task.elapsed
-            budget = Budget(self.tol, self.max_iter, share.limit(elapsed), elapsed, n_jobs=1)
+            budget = Budget(self.tol, self._max_epochs, share.limit(elapsed), elapsed, n_jobs=1)
             if shared:
                 found = solve_together(task, numbers, budget, progress, bool(self.warm_start))
             else:
@@ -296,10 +312,10 @@ class LinearSVC(Classifier, ClassificationLoss, StreamMachine):
         examples, count = task.examples, len(task.data.classes)
         problem = examples.joint_problem(task.C, task.data.encoded, self._check_cost(count))
         start = None
-        if task.last is not None and len(task.last) == 1 and len(self.coef_) == count:
+        if task.last is not None and len(task.last) == 1 and len(self._weight_rows()) == count:
             last = task.last[0]
             q = last.point if last.loss == self.loss else None
-            start = examples.joint_start(self.coef_, self.intercept_, last.t, q)
+            start = examples.joint_start(self._weight_rows(), self.intercept_, last.t, q)
 
         def score(held_out: Data, w: NDArray[np.float64]) -> float:
             coef, intercepts = examples.joint_weights(w)

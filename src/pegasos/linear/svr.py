@@ -17,13 +17,11 @@ from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import loss_parameter, parameters
 from pegasos.base.progress import make_run
 from pegasos.base.solver import Solver
-from pegasos.base.targets import middle_and_spread, near_middle
+from pegasos.base.validation import middle_and_spread, near_middle
 from pegasos.certificate import Certificate
 from pegasos.linear.parameters import RegressionLoss
 from pegasos.linear.stream import StreamMachine
 from pegasos.problems.linear import Examples, LinearProblem
-
-__all__ = ["LinearSVR"]
 
 #: Where the intercept is penalised, a median of the targets so many times their spread hides all else.
 VERY_FAR = 1e3
@@ -35,7 +33,8 @@ class LinearSVR(RegressionLoss, Regressor, StreamMachine):
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, x_i> + b - y_i)``, where a penalised intercept b is part of w, and
     a free one is not. The loss is ``max(0, |z| - epsilon)``, its square, that of Huber, or
-    the quantile loss.
+    the quantile loss. `tol` is the relative duality gap, and not what it is in `sklearn.svm.LinearSVR`, whose
+    parameters it takes.
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ class LinearSVR(RegressionLoss, Regressor, StreamMachine):
         a straight line beyond; or `quantile` times the error of targets above the prediction, and ``1 - quantile``
         times that of targets below.
     C, alpha, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, warm_start, n_jobs, \
-random_state, verbose
+random_state, verbose, dual
         As in `LinearSVC`.
 
     Attributes
@@ -59,7 +58,8 @@ random_state, verbose
         Weights.
     intercept_ : ndarray of shape (1,)
         Intercept; 0 without one.
-    certificate_, history_, n_iter_, scale_, progressive_, lower_bound_, t_, n_features_in_, feature_names_in_
+    certificate_, history_, n_iter_, fit_status_, scale_, progressive_, lower_bound_, t_, n_features_in_, \
+feature_names_in_
         As in `LinearSVC`.
 
     Examples

@@ -1,17 +1,18 @@
 """Texts to features, as a step of a pipeline."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from pegasos.base.options import Flag, Integer, Option, check_options
+from pegasos.base.parameters import parameter, parameters
 from pegasos.io.text import MOST_HASH_BITS, hash_text
 
-__all__ = ["TextHasher"]
 
-
+@parameters(kw_only=False)
 class TextHasher(TransformerMixin, BaseEstimator):
     """Words of texts as features, by their hash: see `pegasos.io.hash_text`.
 
@@ -34,14 +35,11 @@ class TextHasher(TransformerMixin, BaseEstimator):
     array([1, 0])
     """
 
-    options: ClassVar[Mapping[str, Option]] = {
-        "hash_bits": Integer(low=1, high=MOST_HASH_BITS, help="features by so many bits of their hash"),
-        "normalize": Flag(help="divide each row by its Euclidean norm"),
-    }
+    options: ClassVar[Mapping[str, Option]]
 
-    def __init__(self, hash_bits: int = 18, *, normalize: bool = True) -> None:
-        self.hash_bits = hash_bits
-        self.normalize = normalize
+    hash_bits: int = parameter(18, Integer(low=1, high=MOST_HASH_BITS, help="features by so many bits of their hash"))
+    _: KW_ONLY
+    normalize: bool = parameter(True, Flag(help="divide each row by its Euclidean norm"))
 
     def fit(self, X: Iterable[str], y: Any = None) -> Self:
         """Check the parameters; there is nothing to learn from X."""

@@ -1,16 +1,16 @@
 """The problem of a kernel machine, as handed to a solver, and its points."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.outcome import Solution, Start
-from pegasos.base.problem import Problem
+from pegasos.base.outcome import Problem, Solution, Start
 
-__all__ = ["KERNEL_LOSSES", "KernelPoint", "KernelProblem", "continuing", "feasible_start", "make_problem"]
+Floats = NDArray[np.float64]
 
 #: The losses that its dual has a form for.
 KERNEL_LOSSES = ("hinge", "epsilon_insensitive", "quantile")
@@ -20,18 +20,18 @@ KERNEL_LOSSES = ("hinge", "epsilon_insensitive", "quantile")
 class KernelPoint:
     """``w = sum_i beta_i phi(x_i)``, its dual variables, and what a solver knows of them."""
 
-    variables: NDArray[np.float64]  # of the dual problem
-    beta: NDArray[np.float64]  # by example
+    variables: Floats  # of the dual problem
+    beta: Floats  # by example
     b: float = 0.0
     squared_norm: float = 0.0  # of w
     evaluations: float = 0.0  # of the kernel
     updates: int = 0  # changes of a coefficient, each of which takes a row of the kernel matrix
-    responses: NDArray[np.float64] | None = None  # of all examples, those held out too,
+    responses: Floats | None = None  # of all examples, those held out too,
     error: float = 0.0  # by which they may be off
-    dual_variables: NDArray[np.float64] | None = None  # of the dual value, where these are others
+    dual_variables: Floats | None = None  # of the dual value, where these are others
 
     @property
-    def last_variables(self) -> NDArray[np.float64]:
+    def last_variables(self) -> Floats:
         """Where a run that continues another from here starts."""
         return self.variables if self.dual_variables is None else self.dual_variables
 
@@ -45,19 +45,39 @@ class KernelProblem(Problem[KernelPoint]):
     """
 
     label: ClassVar[str] = "a kernel"
+    estimators: ClassVar[str] = "SVC and SVR"
 
     source: native.KernelSource
-    core: native.KernelProblem
-    free_intercept: bool
-    y: NDArray[np.float64]  # -1 or 1; for regression the targets
-    s: NDArray[np.float64]
-    least: NDArray[np.float64]  # what an example may weigh at a dual point,
-    most: NDArray[np.float64]  # from below zero to above
-    cached_rows: int  # rows of the kernel matrix that may be kept
-    held_out: NDArray[np.float64] | None = None  # labels of further rows of the kernel matrix, to stop by
+    y: Floats  # -1 or 1; for regression the targets
+    s: Floats
+    loss: str = "hinge"
+    parameter: float = 0.0  # of the loss
+    free_intercept: bool = True
+    cached_rows: int = 2**31  # rows of the kernel matrix that may be kept
+    held_out: Floats | None = None  # labels of further rows of the kernel matrix, to stop by
     patience: int = 0  # epochs without fewer errors there after which to stop
 
-    def beta(self, variables: NDArray[np.float64]) -> NDArray[np.float64]:
+    @cached_property
+    def limits(self) -> tuple[Floats, Floats]:
+        """What an example may weigh at a dual point, from below zero to above."""
+        bound, zero = self.C * self.s, np.zeros(self.n_rows)
+        if self.loss == "hinge":
+            return np.where(self.y < 0, -bound, zero), np.where(self.y > 0, bound, zero)
+        if self.loss == "quantile":
+            return (self.parameter - 1) * bound, self.parameter * bound
+        return -bound, bound
+
+    @cached_property
+    def core(self) -> native.KernelProblem:
+        """The problem in the core's form: targets and bounds of its dual variables."""
+        rows, (least, most) = np.arange(self.n_rows, dtype=np.uint32), self.limits
+        if not self.in_twos:
+            return native.KernelProblem(self.source, rows, self.y, least, most, self.free_intercept)
+        zero, targets = np.zeros(self.n_rows), np.concatenate([self.y - self.parameter, self.y + self.parameter])
+        low, high = np.concatenate([zero, least]), np.concatenate([most, zero])
+        return native.KernelProblem(self.source, np.tile(rows, 2), targets, low, high, self.free_intercept)
+
+    def beta(self, variables: Floats) -> Floats:
         """What the examples weigh at a dual point."""
         return variables if not self.in_twos else variables[: self.n_rows] + variables[self.n_rows :]
 
@@ -92,58 +112,19 @@ def continuing(first: Solution[KernelPoint], second: Solution[KernelPoint]) -> S
     return replace(whole, epochs=first.epochs + second.epochs, records=[*first.records, *records])
 
 
-def make_problem(
-    source: native.KernelSource,
-    y: NDArray[np.float64],
-    s: NDArray[np.float64],
-    C: float,
-    *,
-    loss: str = "hinge",
-    parameter: float = 0.0,
-    free_intercept: bool = True,
-    cached_rows: int = 2**31,
-    held_out: NDArray[np.float64] | None = None,
-    patience: int = 0,
-) -> KernelProblem:
-    """The problem in the core's form: targets and bounds of its dual variables. `parameter` is the loss's."""
-    rows, bound, zero = np.arange(len(y), dtype=np.uint32), C * s, np.zeros(len(y))
-    if loss == "hinge":
-        least, most = np.where(y < 0, -bound, zero), np.where(y > 0, bound, zero)
-    elif loss == "quantile":
-        least, most = (parameter - 1) * bound, parameter * bound
-    else:
-        least, most = -bound, bound
-    if loss == "epsilon_insensitive":
-        targets = np.concatenate([y - parameter, y + parameter])
-        low, high = np.concatenate([zero, least]), np.concatenate([most, zero])
-        core = native.KernelProblem(source, np.tile(rows, 2), targets, low, high, free_intercept)
-    else:
-        core = native.KernelProblem(source, rows, y, least, most, free_intercept)
-    return KernelProblem(
-        n_rows=len(y),
-        C=C,
-        total_weight=float(s.sum()),
-        loss=loss,
-        source=source,
-        core=core,
-        free_intercept=free_intercept,
-        y=y,
-        s=s,
-        least=least,
-        most=most,
-        cached_rows=cached_rows,
-        held_out=held_out,
-        patience=patience,
-    )
+def make_problem(source: native.KernelSource, y: Floats, s: Floats, C: float, **options: Any) -> KernelProblem:
+    """The problem of so many examples as there are labels; options are further fields."""
+    return KernelProblem(source=source, n_rows=len(y), y=y, s=s, total_weight=float(s.sum()), C=C, **options)
 
 
-def feasible_start(problem: KernelProblem, beta: NDArray[np.float64]) -> Start[KernelPoint]:
+def feasible_start(problem: KernelProblem, beta: Floats) -> Start[KernelPoint]:
     """Where to start from, given the weight of each example in another fit.
 
     The bounds may have changed since. With an intercept the variables sum to zero, so what was cut off on one side is
     taken off the other in proportion.
     """
-    up, down = np.clip(beta, 0, problem.most), np.clip(-beta, 0, -problem.least)
+    least, most = problem.limits
+    up, down = np.clip(beta, 0, most), np.clip(-beta, 0, -least)
     if problem.free_intercept:
         above, below = up.sum(), down.sum()
         if above > below:

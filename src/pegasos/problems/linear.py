@@ -8,21 +8,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.outcome import Point, Start
-from pegasos.base.problem import Problem
-from pegasos.problems.joint import JointProblem
+from pegasos.base.outcome import Point, Problem, Start
 
-__all__ = ["BlocksProblem", "Examples", "LinearProblem", "StreamProblem"]
+#: The losses that have a form for all classes together.
+JOINT_LOSSES = ("hinge", "log_loss")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinearProblem(Problem[Point]):
     """Minimise ``1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>)``, or with targets y_i ``loss(<w, x_i>, y_i)``."""
 
+    estimators: ClassVar[str] = "LinearSVC and LinearSVR"
+
     core: native.Problem
     dimension: int  # of w: the features and the intercept
     has_intercept: bool
     free_intercept: bool  # not penalised: the last entry of w is not in the norm
+    largest_norm: float  # of a row
+    entries: float  # in all rows together
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointProblem(Problem[Point]):
+    """Minimise ``1/2 ||W||^2 + C sum_i s_i l(x_i W, y_i)``; see `cpp/classes/multiclass.hpp` for the losses."""
+
+    label: ClassVar[str] = "multi_class='joint'"
+
+    core: native.JointProblem
+    dimension: int  # of a column of W: the features and the intercept
+    n_classes: int
     largest_norm: float  # of a row
     entries: float  # in all rows together
 
@@ -46,6 +60,7 @@ class StreamProblem:
     """Minimise ``alpha/2 ||w||^2`` and the mean loss of a stream, whose examples are met once each."""
 
     label: ClassVar[str] = "a stream"
+    estimators: ClassVar[str] = "partial_fit of LinearSVC and LinearSVR"
 
     dimension: int
     loss: str

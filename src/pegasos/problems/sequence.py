@@ -7,9 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.problem import Problem
-
-__all__ = ["Labellings", "SequencePoint", "SequenceProblem"]
+from pegasos.base.outcome import Problem
 
 Floats = NDArray[np.float64]
 
@@ -42,6 +40,7 @@ class SequenceProblem(Problem[SequencePoint]):
     """Minimise ``1/2 ||w||^2 + C sum_i s_i max_y (cost(y_i, y) + <w, phi(x_i, y)> - <w, phi(x_i, y_i)>)``."""
 
     label: ClassVar[str] = "sequences of labels"
+    estimators: ClassVar[str] = "SequenceSVC"
 
     core: native.SequenceProblem
     n_labels: int

@@ -13,8 +13,6 @@ import numpy as np
 
 from pegasos.reference.s0 import Floats
 
-__all__ = ["Chain", "best_by_enumeration", "best_labels", "block_gap", "chain_frank_wolfe", "chain_pegasos"]
-
 Labels = tuple[int, ...]
 
 
@@ -186,13 +184,11 @@ def block_gap(chain: Chain, i: int, shares: dict[Labels, float], w: Floats) -> f
     return chain.score(i, best, w) - sum(share * chain.score(i, labels, w) for labels, share in shares.items())
 
 
-def chain_frank_wolfe(
-    chain: Chain, visits: Sequence[int], *, steps: int = 2
-) -> Iterator[tuple[Floats, list[dict[Labels, float]]]]:
+def chain_frank_wolfe(chain: Chain, visits: Sequence[int]) -> Iterator[tuple[Floats, list[dict[Labels, float]]]]:
     """Block-coordinate Frank-Wolfe in pairs.
 
     A visit of sequence i decodes it, adds the labels found to those that may have a share, and moves share from the
-    labels of lowest score that have one to those of highest score, up to `steps` times.
+    labels of lowest score that have one to those of highest score, up to twice.
 
     Yields
     ------
@@ -205,7 +201,7 @@ def chain_frank_wolfe(
     for i in visits:
         shares, c = q[i], chain.C * float(chain.s[i])
         shares.setdefault(best_labels(*chain.tables(i, w)), 0.0)
-        for _ in range(steps):
+        for _ in range(2):
             scores = {labels: chain.score(i, labels, w) for labels in shares}
             up = _first_highest(scores)
             down = _first_highest({labels: -scores[labels] for labels in shares if shares[labels] > 0})

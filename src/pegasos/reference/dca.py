@@ -14,7 +14,6 @@ def dca(
     sequence: RowNumbers,
     *,
     s: Floats | None = None,
-    alpha: Floats | None = None,
     b: float = 0.0,
     w: Floats | None = None,
     sigma: float = 1.0,
@@ -25,22 +24,10 @@ def dca(
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows x_i.
-    y : array of shape (m,)
-        Their labels, +1 or -1.
-    C : float
-        What a unit of loss costs.
-    sequence : array of shape (T,)
-        The row numbers in the order of visits.
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
-    alpha : array of shape (m,), optional
-        The dual variables to begin with; zero when not given.
     b : float, optional
         An intercept that stays as it is: margins are ``y_i (<w, x_i> + b)``.
     w : array of shape (d,), optional
-        Where w begins, when these rows are a part of more; what they sum to when not given.
+        Where w begins, when these rows are a part of more; zero when not given.
     sigma : float, optional
         By how much curvature is overestimated, and changes of w with it (CoCoA+), when others work on other rows.
 
@@ -61,8 +48,7 @@ def dca(
     [1.  0.4] [ 0.6 -0.8]
     """
     s = np.ones(len(y)) if s is None else s
-    alpha = np.zeros(len(y)) if alpha is None else alpha
-    w = X.T @ (alpha * y) if w is None else w
+    alpha, w = np.zeros(len(y)), np.zeros(X.shape[1]) if w is None else w
     yield alpha, w
     for i in sequence:
         alpha, box, square = alpha.copy(), C * s[i], sigma * (X[i] @ X[i])
@@ -86,8 +72,6 @@ def kernel_sdca(
 
     Parameters
     ----------
-    K : array of shape (m, m)
-        The kernel matrix of the examples.
     t, lo, hi : arrays of shape (n,)
         The variables' targets and bounds.
     row : array of shape (n,)

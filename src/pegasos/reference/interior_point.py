@@ -22,10 +22,6 @@ def interior_point(
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows x_i.
-    y : array of shape (m,)
-        Their labels, +1 or -1.
     C : float
         What a unit of loss costs; ``c = C s``.
     iterations : int

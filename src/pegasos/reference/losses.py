@@ -13,8 +13,6 @@ import numpy as np
 
 from pegasos.reference.s0 import Floats, RowNumbers
 
-__all__ = ["LOSSES", "Loss", "dca", "dual", "first_t", "pegasos", "primal", "sgd_s"]
-
 
 @dataclass(frozen=True)
 class Loss:

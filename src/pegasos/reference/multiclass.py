@@ -126,36 +126,18 @@ def best_p(p: Floats, f: Floats, y: int, a: float, loss: str, cost: Floats) -> F
 
 
 def joint_sdca(
-    X: Floats,
-    y: Labels,
-    C: float,
-    sequence: RowNumbers,
-    *,
-    loss: str,
-    cost: Floats,
-    s: Floats | None = None,
-    P: Floats | None = None,
+    X: Floats, y: Labels, C: float, sequence: RowNumbers, *, loss: str, cost: Floats, s: Floats | None = None
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Maximise the dual over one row's p_i at a time, exactly.
+    """Maximise the dual over one row's p_i at a time, exactly, from e_{y_i} each, for which W = 0.
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows x_i.
     y : array of shape (m,)
         Their classes.
-    C : float
-        What a unit of loss costs.
-    sequence : array of shape (T,)
-        The row numbers in the order of visits.
     loss : {"hinge", "log_loss"}
         l.
     cost : array of shape (K, K)
         What it costs to take a row of the class of the line for one of the class of the column.
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
-    P : array of shape (m, K), optional
-        The p_i to begin with; e_{y_i}, for which W = 0, when not given.
 
     Yields
     ------
@@ -173,9 +155,7 @@ def joint_sdca(
     [[0.5, 0.5], [0.375, 0.625]] [[-0.25, 0.25]]
     """
     s = np.ones(len(y)) if s is None else s
-    E = np.eye(len(cost))[y]
-    P = E if P is None else P
-    W = X.T @ (C * s[:, None] * (E - P))
+    P, W = np.eye(len(cost))[y], np.zeros((X.shape[1], len(cost)))
     yield P, W
     for i in sequence:
         a = C * s[i] * (X[i] @ X[i])
@@ -195,8 +175,6 @@ def joint_pegasos(
     cost: Floats,
     s: Floats | None = None,
     project: bool = False,
-    W_1: Floats | None = None,
-    t_0: int = 0,
 ) -> Iterator[Floats]:
     """Pegasos: W_{t+1} = (1 - 1/t) W_t + 1/(λ t) 1/k sum_{i in A_t} x_i' (e_{y_i} - p_i), p_i the slope of row i.
 
@@ -206,14 +184,8 @@ def joint_pegasos(
         As for :func:`joint_sdca`.
     lam : float
         λ; in terms of C, 1 / (C sum(s)).
-    batches : array of shape (T, k)
-        The row numbers of A_1, ..., A_T.
     project : bool
         Whether every step ends with the projection onto the ball of radius r, r^2 = C sum_i s_i l(0, y_i).
-    W_1 : array of shape (d, K), optional
-        The first iterate; zero when not given.
-    t_0 : int
-        Steps already behind W_1: the first step is t_0 + 1.
 
     Yields
     ------
@@ -234,9 +206,9 @@ def joint_pegasos(
     s = np.ones(m) if s is None else s
     E = np.eye(K)[y]
     radius = math.sqrt((s @ losses(np.zeros((m, K)), y, loss, cost)) / (lam * s.sum()))
-    W = np.zeros((X.shape[1], K)) if W_1 is None else W_1
+    W = np.zeros((X.shape[1], K))
     yield W
-    for t, A_t in enumerate(batches, start=t_0 + 1):
+    for t, A_t in enumerate(batches, start=1):
         P = np.array([slope(X[i] @ W, int(y[i]), loss, cost) for i in A_t])
         V_t = X[A_t].T @ ((m * s / s.sum())[A_t, None] * (E[A_t] - P)) / len(A_t)
         W = (1 - 1 / t) * W + 1 / (lam * t) * V_t

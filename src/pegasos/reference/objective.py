@@ -18,14 +18,6 @@ def primal(X: Floats, y: Floats, s: Floats, C: float, w: Floats) -> float:
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows x_i.
-    y : array of shape (m,)
-        Their labels, +1 or -1.
-    s : array of shape (m,)
-        Their weights.
-    C : float
-        What a unit of loss costs.
     w : array of shape (d,)
         The weight vector.
 

@@ -5,7 +5,7 @@ All minimise ``f(w) = lam/2 ||w||^2 + 1/m sum_i max(0, 1 - y_i <w, x_i>)`` (eq. 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,24 +14,31 @@ Floats = NDArray[np.float64]
 RowNumbers = NDArray[np.integer[Any]]
 
 
-def violators(X: Floats, y: Floats, w: Floats, A_t: RowNumbers) -> RowNumbers:
-    """A_t^+, the rows of the batch with a loss: y_i <w, x_i> < 1."""
-    A_plus: RowNumbers = A_t[y[A_t] * (X[A_t] @ w) < 1]
-    return A_plus
+def violators(X: Floats, y: Floats, w: Floats, A_t: RowNumbers, b: float = 0.0) -> RowNumbers:
+    """A_t^+, the rows of the batch with a loss: y_i (<w, x_i> + b) < 1."""
+    return A_t[y[A_t] * (X[A_t] @ w + b) < 1]
 
 
-def sub_gradient(X: Floats, y: Floats, s: Floats, lam: float, w: Floats, A_t: RowNumbers) -> Floats:
+def sub_gradient(X: Floats, y: Floats, s: Floats, lam: float, w: Floats, A_t: RowNumbers, b: float = 0.0) -> Floats:
     """∇_t, a sub-gradient of f(w; A_t) (eq. 8)."""
     m, k = len(y), len(A_t)
-    A_plus = violators(X, y, w, A_t)
-    v_t: Floats = (m * s / s.sum() * y)[A_plus] @ X[A_plus] / k
-    return lam * w - v_t
+    A_plus = violators(X, y, w, A_t, b)
+    return lam * w - (m * s / s.sum() * y)[A_plus] @ X[A_plus] / k
 
 
 def onto_ball(w: Floats, lam: float) -> Floats:
     """The point of the ball of radius 1/sqrt(lam) nearest to w (eq. 6)."""
     norm = np.linalg.norm(w)
     return w if norm == 0 else min(1.0, 1 / np.sqrt(lam) / norm) * w
+
+
+class Options(TypedDict, total=False):
+    """Options of :func:`descend` that the algorithms below take too."""
+
+    s: Floats | None
+    project: bool
+    w_1: Floats | None
+    t_0: int
 
 
 def descend(
@@ -45,29 +52,20 @@ def descend(
     project: bool = False,
     w_1: Floats | None = None,
     t_0: int = 0,
+    b: float = 0.0,
 ) -> Iterator[Floats]:
-    """w_{t+1} = w_t - eta(t) ∇_t, projected or not: what the three algorithms below have in common.
+    """w_{t+1} = w_t - eta(t) ∇_t, projected or not: what the algorithms below have in common.
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows x_i.
-    y : array of shape (m,)
-        Their labels, +1 or -1.
-    lam : float
-        λ.
-    batches : array of shape (T, k)
-        The row numbers of A_1, ..., A_T.
     eta : callable
         The step size of step t = 1, 2, ...
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
-    project : bool
-        Whether every step ends with the projection onto the ball of radius 1/sqrt(λ).
     w_1 : array of shape (d,), optional
         The first iterate; zero when not given.
     t_0 : int
         Steps already behind w_1: the first step is t_0 + 1.
+    b : float
+        An intercept that stays as it is.
 
     Yields
     ------
@@ -78,23 +76,13 @@ def descend(
     w = np.zeros(X.shape[1]) if w_1 is None else w_1
     yield w
     for t, A_t in enumerate(batches, start=t_0 + 1):
-        w = w - eta(t) * sub_gradient(X, y, s, lam, w, A_t)
+        w = w - eta(t) * sub_gradient(X, y, s, lam, w, A_t, b)
         if project:
             w = onto_ball(w, lam)
         yield w
 
 
-def pegasos(
-    X: Floats,
-    y: Floats,
-    lam: float,
-    batches: RowNumbers,
-    *,
-    s: Floats | None = None,
-    project: bool = False,
-    w_1: Floats | None = None,
-    t_0: int = 0,
-) -> Iterator[Floats]:
+def pegasos(X: Floats, y: Floats, lam: float, batches: RowNumbers, **options: Unpack[Options]) -> Iterator[Floats]:
     """Pegasos (Fig. 1 for batches of one row, Fig. 2 for larger ones): eta_t = 1/(λ t).
 
     Parameters and iterates are those of :func:`descend`.
@@ -110,7 +98,7 @@ def pegasos(
     [ 1. -2.]
     [ 0.66666667 -1.33333333]
     """
-    return descend(X, y, lam, batches, lambda t: 1 / (lam * t), s=s, project=project, w_1=w_1, t_0=t_0)
+    return descend(X, y, lam, batches, lambda t: 1 / (lam * t), **options)
 
 
 def kernel_pegasos(
@@ -120,21 +108,6 @@ def kernel_pegasos(
 
     Fig. 3 divides by λ t in the test for a loss; with t - 1 this is Fig. 1 in the space of the kernel, step by step
     (eq. 13). Batches, weights and the projection are as in :func:`pegasos`; the projection shrinks alpha.
-
-    Parameters
-    ----------
-    K : array of shape (m, m)
-        The kernel matrix.
-    y : array of shape (m,)
-        The labels, +1 or -1.
-    lam : float
-        λ.
-    batches : array of shape (T, k)
-        The row numbers of A_1, ..., A_T.
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
-    project : bool
-        Whether every step ends with the projection onto the ball of radius 1/sqrt(λ).
 
     Yields
     ------
@@ -168,16 +141,7 @@ def kernel_pegasos(
 
 
 def norma(
-    X: Floats,
-    y: Floats,
-    lam: float,
-    p: float,
-    batches: RowNumbers,
-    *,
-    s: Floats | None = None,
-    project: bool = False,
-    w_1: Floats | None = None,
-    t_0: int = 0,
+    X: Floats, y: Floats, lam: float, p: float, batches: RowNumbers, **options: Unpack[Options]
 ) -> Iterator[Floats]:
     """NORMA as section 7.6 describes it: eta_t = p/(λ sqrt(t)) with 0 < p < 1.
 
@@ -193,20 +157,11 @@ def norma(
     [1.5 0. ]
     [0.70450487 0.        ]
     """
-    return descend(X, y, lam, batches, lambda t: p / (lam * np.sqrt(t)), s=s, project=project, w_1=w_1, t_0=t_0)
+    return descend(X, y, lam, batches, lambda t: p / (lam * np.sqrt(t)), **options)
 
 
 def constant_step(
-    X: Floats,
-    y: Floats,
-    lam: float,
-    eta: float,
-    batches: RowNumbers,
-    *,
-    s: Floats | None = None,
-    project: bool = False,
-    w_1: Floats | None = None,
-    t_0: int = 0,
+    X: Floats, y: Floats, lam: float, eta: float, batches: RowNumbers, **options: Unpack[Options]
 ) -> Iterator[Floats]:
     """Zhang's stochastic gradient descent as section 7.6 describes it: eta_t = eta.
 
@@ -222,7 +177,7 @@ def constant_step(
     [1. 0.]
     [ 0.5 -2. ]
     """
-    return descend(X, y, lam, batches, lambda t: eta, s=s, project=project, w_1=w_1, t_0=t_0)
+    return descend(X, y, lam, batches, lambda t: eta, **options)
 
 
 def average(iterates: Sequence[Floats]) -> Floats:
@@ -234,8 +189,7 @@ def average(iterates: Sequence[Floats]) -> Floats:
     >>> average([np.array([1.0]), np.array([2.0]), np.array([10.0])])
     array([1.5])
     """
-    w_bar: Floats = np.mean(iterates[:-1], axis=0)
-    return w_bar
+    return np.mean(iterates[:-1], axis=0)
 
 
 def suffix_average(iterates: Sequence[Floats]) -> Floats:
@@ -251,8 +205,7 @@ def suffix_average(iterates: Sequence[Floats]) -> Floats:
     """
     T = len(iterates) - 1
     h = 2 ** (T.bit_length() - 2) if T > 1 else 0
-    w_bar: Floats = np.mean(iterates[h:-1], axis=0)
-    return w_bar
+    return np.mean(iterates[h:-1], axis=0)
 
 
 def random_stop(iterates: Sequence[Floats], stops: Sequence[int], f: Callable[[Floats], float]) -> Floats:
@@ -278,16 +231,7 @@ def step_beside_intercept(
 
 
 def pegasos_subgradient_intercept(
-    X: Floats,
-    y: Floats,
-    lam: float,
-    batches: RowNumbers,
-    *,
-    s: Floats | None = None,
-    project: bool = False,
-    w_1: Floats | None = None,
-    b_1: float = 0.0,
-    t_0: int = 0,
+    X: Floats, y: Floats, lam: float, batches: RowNumbers, *, s: Floats | None = None, project: bool = False
 ) -> Iterator[tuple[Floats, float]]:
     """Section 6, second approach (eq. 23): a sub-gradient step in b too, which nothing shrinks.
 
@@ -308,9 +252,9 @@ def pegasos_subgradient_intercept(
     [0.66666667] -0.87
     """
     s = np.ones(len(y)) if s is None else s
-    w, b = np.zeros(X.shape[1]) if w_1 is None else w_1, b_1
+    w, b = np.zeros(X.shape[1]), 0.0
     yield w, b
-    for t, A_t in enumerate(batches, start=t_0 + 1):
+    for t, A_t in enumerate(batches, start=1):
         slope = (y[A_t] * (X[A_t] @ w + b) < 1).astype(float)
         w, down = step_beside_intercept(X, y, s, lam, w, A_t, slope, t, project)
         b += min(1 / (lam * t), 1 / np.sqrt(t)) * down
@@ -348,15 +292,7 @@ def best_intercept(z: Floats, y: Floats, s: Floats) -> tuple[float, Floats] | No
 
 
 def pegasos_batch_intercept(
-    X: Floats,
-    y: Floats,
-    lam: float,
-    batches: RowNumbers,
-    *,
-    s: Floats | None = None,
-    project: bool = False,
-    w_1: Floats | None = None,
-    t_0: int = 0,
+    X: Floats, y: Floats, lam: float, batches: RowNumbers, *, s: Floats | None = None, project: bool = False
 ) -> Iterator[Floats]:
     """Section 6, third approach: descent on λ/2 ||w||^2 + g(w; A_t), where g is the batch's loss at its best b.
 
@@ -375,7 +311,7 @@ def pegasos_batch_intercept(
     [1.]
     """
     s = np.ones(len(y)) if s is None else s
-    w, t = np.zeros(X.shape[1]) if w_1 is None else w_1, t_0 + 1
+    w, t = np.zeros(X.shape[1]), 1
     yield w
     for A_t in batches:
         best = best_intercept(X[A_t] @ w, y[A_t], s[A_t])
@@ -387,16 +323,7 @@ def pegasos_batch_intercept(
 
 
 def pegasos_fixed_intercept(
-    X: Floats,
-    y: Floats,
-    lam: float,
-    b: float,
-    batches: RowNumbers,
-    *,
-    s: Floats | None = None,
-    project: bool = False,
-    w_1: Floats | None = None,
-    t_0: int = 0,
+    X: Floats, y: Floats, lam: float, b: float, batches: RowNumbers, **options: Unpack[Options]
 ) -> Iterator[Floats]:
     """Pegasos on w alone, margins y_i (<w, x_i> + b): J(b; S) of eq. 25, with the regulariser it lacks there.
 
@@ -413,42 +340,4 @@ def pegasos_fixed_intercept(
     [3.]
     [2.]
     """
-    s = np.ones(len(y)) if s is None else s
-    w = np.zeros(X.shape[1]) if w_1 is None else w_1
-    yield w
-    for t, A_t in enumerate(batches, start=t_0 + 1):
-        slope = (y[A_t] * (X[A_t] @ w + b) < 1).astype(float)
-        w, _ = step_beside_intercept(X, y, s, lam, w, A_t, slope, t, project)
-        yield w
-
-
-def search_intercept(
-    X: Floats, y: Floats, lam: float, rounds: Sequence[RowNumbers], low: float, high: float, *, s: Floats | None = None
-) -> tuple[Floats, float]:
-    """Section 6, last approach: bisection on b in [low, high], Pegasos on w inside, each from where the last one ended.
-
-    By the envelope theorem the derivative of J is that of the loss in b, ``-1/m sum_i y_i q_i`` with q_i the share of
-    row i's visits at which it had a loss. It rises with b.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X, y = np.array([[1.0], [3.0]]), np.array([-1.0, 1.0])
-    >>> batches = np.tile([[0, 1]], (1000, 1))
-    >>> w, b = search_intercept(X, y, 0.01, [batches] * 12, -4.0, 4.0)
-    >>> [round(float(value), 1) for value in (w[0], b)]
-    [1.0, -2.0]
-    """
-    s = np.ones(len(y)) if s is None else s
-    w, t = np.zeros(X.shape[1]), 0
-    b = (low + high) / 2
-    for batches in rounds:
-        b = (low + high) / 2
-        iterates = list(pegasos_fixed_intercept(X, y, lam, b, batches, s=s, w_1=w, t_0=t))
-        met = [(s * y)[A_t] * (y[A_t] * (X[A_t] @ w_t + b) < 1) for A_t, w_t in zip(batches, iterates, strict=False)]
-        if -np.sum(met) < 0:
-            low = b
-        else:
-            high = b
-        w, t = iterates[-1], t + len(batches)
-    return w, b
+    return descend(X, y, lam, batches, lambda t: 1 / (lam * t), b=b, **options)

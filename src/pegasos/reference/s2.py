@@ -18,13 +18,10 @@ def random_start(random: np.random.Generator, d: int, lam: float) -> Floats:
     True
     """
     direction = random.normal(size=d)
-    w_1: Floats = direction / np.linalg.norm(direction) * random.uniform() ** (1 / d) / np.sqrt(lam)
-    return w_1
+    return direction / np.linalg.norm(direction) * random.uniform() ** (1 / d) / np.sqrt(lam)
 
 
-def pegasos(
-    X: Floats, y: Floats, lam: float, batches: RowNumbers, w_1: Floats, *, s: Floats | None = None
-) -> Iterator[Floats]:
+def pegasos(X: Floats, y: Floats, lam: float, batches: RowNumbers, w_1: Floats) -> Iterator[Floats]:
     """The algorithm of section 3.2.2: Pegasos with projection, begun at a random w_1.
 
     The first step multiplies w_1 by 1 - eta_1 λ = 0, so all that it decides is which rows of A_1 count as violators.
@@ -39,19 +36,11 @@ def pegasos(
     [0. 0.]
     [ 0. -2.]
     """
-    return s0.pegasos(X, y, lam, batches, s=s, project=True, w_1=w_1)
+    return s0.pegasos(X, y, lam, batches, project=True, w_1=w_1)
 
 
 def uncounted_idle_steps(
-    X: Floats,
-    y: Floats,
-    lam: float,
-    batches: RowNumbers,
-    *,
-    s: Floats | None = None,
-    project: bool = True,
-    w_1: Floats | None = None,
-    t_0: int = 0,
+    X: Floats, y: Floats, lam: float, batches: RowNumbers, *, s: Floats | None = None, project: bool = True
 ) -> Iterator[Floats]:
     """Pegasos whose t, and with it the step size, stays when no row of the batch was violated (section 4.5).
 
@@ -71,14 +60,10 @@ def uncounted_idle_steps(
     [ 0.5 -4. ]
     """
     s = np.ones(len(y)) if s is None else s
-    w = np.zeros(X.shape[1]) if w_1 is None else w_1
-    t = t_0 + 1
+    w, t = np.zeros(X.shape[1]), 1
     yield w
     for A_t in batches:
-        eta = 1 / (lam * t)
-        if len(s0.violators(X, y, w, A_t)):
-            t += 1
+        eta, violated = 1 / (lam * t), len(s0.violators(X, y, w, A_t)) > 0
         w = w - eta * s0.sub_gradient(X, y, s, lam, w, A_t)
-        if project:
-            w = s0.onto_ball(w, lam)
+        w, t = s0.onto_ball(w, lam) if project else w, t + violated
         yield w

@@ -40,8 +40,6 @@ def l_plus(P: float, square: float, lam: float, multiplicity: int) -> int:
         a_t · y_k - λ t.
     square : float
         ||y_k||^2, times the weight s_k where it has one.
-    lam : float
-        λ.
     multiplicity : int
         l.
 
@@ -75,25 +73,13 @@ def present(X: Floats, y: Floats, s: Floats, state: State, k: int, multiplicity:
     return after, float(s[k]) * loss
 
 
-def sgd_r(
-    X: Floats, y: Floats, C: float, sequence: RowNumbers, *, s: Floats | None = None, start: State | None = None
-) -> Iterator[State]:
+def sgd_r(X: Floats, y: Floats, C: float, sequence: RowNumbers, *, s: Floats | None = None) -> Iterator[State]:
     """SGD-r: rows in any sequence, each presented once (section 2, first pseudo-code).
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows.
-    y : array of shape (m,)
-        Their labels, +1 or -1.
-    C : float
-        What a unit of loss costs.
     sequence : array of shape (t_max,)
         The row numbers in the order of presentation.
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
-    start : State, optional
-        Where to continue from; t = 0 and a = 0 when not given.
 
     Yields
     ------
@@ -112,7 +98,7 @@ def sgd_r(
     3 [ 1. -2.] 2.0
     """
     s = np.ones(len(y)) if s is None else s
-    state = State(0, np.zeros(X.shape[1]), 1 / (C * len(y))) if start is None else start
+    state = State(0, np.zeros(X.shape[1]), 1 / (C * len(y)))
     yield state
     for k in sequence:
         state, _ = present(X, y, s, state, int(k))

@@ -5,26 +5,18 @@ from itertools import islice
 
 import numpy as np
 
-from pegasos.reference.s0 import Floats, RowNumbers
+from pegasos.reference.s0 import Floats, RowNumbers, onto_ball, sub_gradient
 
 
-def perceptron(
-    X: Floats, y: Floats, sequence: RowNumbers, *, s: Floats | None = None, w_1: Floats | None = None
-) -> Iterator[Floats]:
+def perceptron(X: Floats, y: Floats, sequence: RowNumbers, *, s: Floats | None = None) -> Iterator[Floats]:
     """The Perceptron (section 4.5): a row on which w errs, y_i <w, x_i> <= 0, is added to w.
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows x_i.
-    y : array of shape (m,)
-        Their labels, +1 or -1.
     sequence : array of shape (T,)
         The row numbers in the order of visits: one pass for the online Perceptron, or several.
     s : array of shape (m,), optional
         The rows' weights, with which they are added; all 1 when not given.
-    w_1 : array of shape (d,), optional
-        The first iterate; zero when not given.
 
     Yields
     ------
@@ -43,7 +35,7 @@ def perceptron(
     [ 1. -2.]
     """
     s = np.ones(len(y)) if s is None else s
-    w = np.zeros(X.shape[1]) if w_1 is None else w_1
+    w = np.zeros(X.shape[1])
     yield w
     for i in sequence:
         if y[i] * (X[i] @ w) <= 0:
@@ -51,16 +43,7 @@ def perceptron(
         yield w
 
 
-def norm_ball(
-    X: Floats,
-    y: Floats,
-    B: float,
-    batches: RowNumbers,
-    *,
-    s: Floats | None = None,
-    w_1: Floats | None = None,
-    t_0: int = 0,
-) -> Iterator[Floats]:
+def norm_ball(X: Floats, y: Floats, B: float, batches: RowNumbers, *, s: Floats | None = None) -> Iterator[Floats]:
     """SGD on the average hinge loss under ||w|| <= B (section 4.2).
 
     ``w_{t+1}`` is the point of the ball nearest to ``w_t + eta_t v_t``, v_t the mean of y_i x_i over the batch's rows
@@ -69,20 +52,8 @@ def norm_ball(
 
     Parameters
     ----------
-    X : array of shape (m, d)
-        The rows x_i.
-    y : array of shape (m,)
-        Their labels, +1 or -1.
     B : float
         The radius of the ball.
-    batches : array of shape (T, k)
-        The row numbers of each step.
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
-    w_1 : array of shape (d,), optional
-        The first iterate; zero when not given.
-    t_0 : int
-        Steps already behind w_1: the first step is t_0 + 1.
 
     Yields
     ------
@@ -101,14 +72,11 @@ def norm_ball(
     [ 0.5   -0.707]
     """
     s = np.ones(len(y)) if s is None else s
-    w = np.zeros(X.shape[1]) if w_1 is None else w_1
-    R = np.linalg.norm(X, axis=1).max()
+    w, R = np.zeros(X.shape[1]), np.linalg.norm(X, axis=1).max()
     yield w
-    for t, A_t in enumerate(batches, start=t_0 + 1):
-        A_plus = A_t[y[A_t] * (X[A_t] @ w) < 1]
-        v_t = (len(y) * s / s.sum() * y)[A_plus] @ X[A_plus] / len(A_t)
-        w = w + B / (R * np.sqrt(t)) * v_t
-        w = w * min(1.0, B / max(float(np.linalg.norm(w)), 1e-300))
+    for t, A_t in enumerate(batches, start=1):
+        v_t = -sub_gradient(X, y, s, 0.0, w, A_t)  # without a regulariser
+        w = onto_ball(w + B / (R * np.sqrt(t)) * v_t, 1 / B**2)
         yield w
 
 
@@ -249,16 +217,10 @@ def sbp(
 
     Parameters
     ----------
-    K : array of shape (m, m)
-        The kernel matrix.
-    y : array of shape (m,)
-        The labels, +1 or -1.
     nu : float
         The mean slack allowed.
     proposals, uniforms : arrays of shape (N,)
         Rows proposed, and the numbers in [0, 1) that decide whether they are taken. The steps end with them.
-    s : array of shape (m,), optional
-        The rows' weights; all 1 when not given.
     bias : bool
         Whether there is an intercept.
 

@@ -20,8 +20,6 @@ def smo(K: Floats, t: Floats, lo: Floats, hi: Floats, row: RowNumbers, steps: in
 
     Parameters
     ----------
-    K : array of shape (m, m)
-        The kernel matrix of the examples.
     t, lo, hi : arrays of shape (n,)
         The variables' targets and bounds.
     row : array of shape (n,)

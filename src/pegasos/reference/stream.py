@@ -13,8 +13,6 @@ import numpy as np
 from pegasos.reference.losses import LOSSES
 from pegasos.reference.s0 import Floats, RowNumbers
 
-__all__ = ["Step", "adagrad_stream", "pegasos_stream"]
-
 
 class Step(NamedTuple):
     """What is known after some rows.
@@ -93,14 +91,7 @@ def pegasos_stream(
 
 
 def adagrad_stream(
-    loss: str,
-    X: Floats,
-    y: Floats,
-    eta: float,
-    order: RowNumbers,
-    *,
-    s: Floats | None = None,
-    epsilon: float = 0.0,
+    loss: str, X: Floats, y: Floats, eta: float, order: RowNumbers, *, s: Floats | None = None, epsilon: float = 0.0
 ) -> Iterator[Floats]:
     """AdaGrad (Duchi, Hazan and Singer 2011, the diagonal update without a norm), one row at a step.
 

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["ChunkCounts", "ChunkScores", "chunk_scores", "find_chunks"]
-
 Chunk = tuple[str, int, int]  # type, first position, and the one after the last
 
 

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -32,14 +32,11 @@ from pegasos.base import clock
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
 from pegasos.base.estimator import at_once
 from pegasos.base.options import Option, check_options
-from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_finite
-from pegasos.base.parameters import Budgets, Penalty, Seeded, parameters
-from pegasos.base.progress import Progress, make_progress
-from pegasos.base.validation import check_weights, sum_weights
+from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers, check_finite
+from pegasos.base.parameters import Budgets, Explained, Penalty, Seeded, parameters
+from pegasos.base.progress import Progress, listening
+from pegasos.base.validation import check_cost, check_weights, sum_weights
 from pegasos.certificate import REASONS, Certificate, History
-from pegasos.problems.joint import check_cost
-
-__all__ = ["FeatureMapSVC"]
 
 Floats = NDArray[np.float64]
 FeatureMap = Callable[[Any, Any], ArrayLike]
@@ -63,7 +60,7 @@ class FeatureMapParameters(Seeded, Budgets, Penalty):
     cost: ArrayLike | Callable[[Any, Any], float] | None = None
 
 
-class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, BaseEstimator):
+class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
     """Support vector classifier with features of example and label together, certified, for small problems.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i max_k [cost(y_i, k) + <w, phi(x_i, k)> - <w, phi(x_i, y_i)>]``, where phi
@@ -134,13 +131,9 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, BaseEstimator):
         C = self.weight_of_loss(total)
         random = check_random_state(self.random_state)
         problem = _Problem(_all_features(self.feature_map, items, classes), own, s, C, cost)
-        budget = Budget(self.tol, self.max_iter, self.max_time)
-        progress = make_progress(self.verbose)
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                solution = _solve(problem, budget, random, started, progress)
-        finally:
-            progress.close()
+        budget = Budget(self.tol, self._max_epochs, self.max_time)
+        with listening(self.verbose) as progress, np.errstate(over="ignore", invalid="ignore"):
+            solution = _solve(problem, budget, random, started, progress)
         self._store(check_finite(solution, problem), classes)
         if not self.certificate_.converged:
             warnings.warn(self._advice(), ConvergenceWarning, stacklevel=3)
@@ -275,45 +268,31 @@ def _solve(
     w = np.zeros(problem.features.shape[2])
     order = np.flatnonzero(problem.s)
     n = len(order)
-    records: list[list[float]] = []
-    visits, reason = 0, ""
-    bounds, best_w = Bounds(), w
-    while not reason:
+    state, visits = Standing(n), 0
+    while not state.reason:
         passes = [random.permutation(order) for _ in range(min(PASSES, n // len(order)))]
         moves = 0
         for i in np.concatenate(passes)[: budget.max_iter * n - visits].tolist():
             if clock.now() - started >= limit:
-                reason = "max_time"
+                state.reason = "max_time"
                 break
             moves += _ascend(problem, i, p[i], w)
             visits += 1
         p /= p.sum(axis=1, keepdims=True)
         w = problem.weights(p)  # afresh: the one kept up to date has errors of rounding
         found, gaps = problem.check(p, w)
-        if found.primal <= bounds.primal:
-            best_w = w.copy()
-        bounds = bounds.best(found)
         order = np.flatnonzero(gaps > 0.1 * gaps.mean())
-        seconds = clock.now() - started
-        records.append([seconds, visits / n, bounds.primal, bounds.dual])
-        progress.checked(*records[-1])
+        state.visits, seconds = visits, clock.now() - started
+        state.take(found, w.copy(), seconds)
+        progress.checked(*state.records[-1])
         exhausted = moves == 0 or len(order) == 0 or not math.isfinite(found.primal)
-        if budget.tol > 0 and bounds.gap <= budget.tol:
-            reason = "tol"
-        elif not reason and (exhausted or (budget.tol > 0 and bounds.mostly_rounding)):
-            reason = "precision"
-        elif not reason and visits >= budget.max_iter * n:
-            reason = "max_iter"
-    return Solution(
-        point=Point(best_w, p.ravel()),
-        bounds=bounds,
-        epochs=visits / n,
-        seconds=seconds,
-        reason=reason,
-        records=records,
-        used=UsedSolvers(("block-coordinate Frank-Wolfe in pairs",)),
-        t=visits,
-    )
+        if budget.tol > 0 and state.bounds.gap <= budget.tol:
+            state.reason = "tol"
+        elif not state.reason and (exhausted or (budget.tol > 0 and state.bounds.mostly_rounding)):
+            state.reason = "precision"
+        elif not state.reason and visits >= budget.max_iter * n:
+            state.reason = "max_iter"
+    return state.solution(seconds, UsedSolvers(("block-coordinate Frank-Wolfe in pairs",)), p.ravel())
 
 
 def _ascend(problem: _Problem, i: int, p: Floats, w: Floats) -> bool:

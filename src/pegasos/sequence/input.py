@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["Encoder", "Labels", "Sequences", "encode_labels", "look_up_labels", "take_labels"]
-
 #: How sequences are given, and what a prediction gives back: a list of lists, a list of arrays, an array.
 KINDS = ("features", "arrays", "matrix")
 

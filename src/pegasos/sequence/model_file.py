@@ -7,16 +7,14 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.options import Integer
+from pegasos.base.validation import check_cost
 from pegasos.io.model import Features, Header, Kind, Tensors, take
 from pegasos.io.text import HASH, check_hash
-from pegasos.problems.joint import check_cost
 from pegasos.problems.sequence import Labellings
 from pegasos.sequence.input import KINDS, Encoder
 from pegasos.sequence.svc import SequenceSVC
 from pegasos.sequence.templates import Template
 from pegasos.solvers import SEQUENCE_SOLVERS
-
-__all__ = ["MODEL_KINDS"]
 
 
 def _pack(model: SequenceSVC) -> tuple[Tensors, Header]:

@@ -17,17 +17,14 @@ from pegasos.base.estimator import Common, Machine, at_once, shortfall
 from pegasos.base.options import Flag, Integer
 from pegasos.base.outcome import Solution, Start, refuse_overflow
 from pegasos.base.parameters import parameter, parameters
-from pegasos.base.progress import make_progress
+from pegasos.base.progress import listening
 from pegasos.base.rows import check_rows
-from pegasos.base.supports import WARM_START, refuse_unsupported
-from pegasos.base.validation import sum_weights
-from pegasos.certificate import Certificate, History
-from pegasos.problems.joint import check_cost
+from pegasos.base.solver import WARM_START, refuse_unsupported
+from pegasos.base.validation import check_cost, sum_weights
+from pegasos.certificate import History
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.sequence.input import Encoder, Labels, Sequences, encode_labels, look_up_labels, take_labels
 from pegasos.solvers import SEQUENCE_SOLVERS, Solver
-
-__all__ = ["SequenceSVC"]
 
 Floats = NDArray[np.float64]
 Constraints = str | Collection[tuple[Any, Any]]
@@ -191,22 +188,20 @@ class SequenceSVC(SequenceParameters, Machine):
             n_labels=len(labels.classes),
         )
 
-        progress = make_progress(self.verbose)
         try:
-            budget = self._budget(clock.now() - started)
-            found = solver.solve(problem, budget, self._seed(), None if last is None else Start(last), progress)
+            with listening(self.verbose) as progress:
+                budget = self._budget(clock.now() - started)
+                found = solver.solve(problem, budget, self._seed(), None if last is None else Start(last), progress)
         except MemoryError:
             n_features, n_labels = sequences.X.shape[1], len(labels.classes)
             raise MemoryError(
                 f"the weights of {n_features} features with {n_labels} labels, some "
                 f"{20e-9 * n_features * n_labels:.2g} GB, do not fit into memory; lower hash_bits, or raise min_count"
             ) from None
-        finally:
-            progress.close()
         self._encoder, self.classes_ = encoder, labels.classes
         self._check_names(X, reset=True)
         self._store(found)
-        text = shortfall(self.certificate_, lambda worst: self._advice(worst, C))
+        text = shortfall(self.certificate_, self._plain_advice)
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return self
@@ -349,11 +344,6 @@ class SequenceSVC(SequenceParameters, Machine):
                 "this order"
             )
 
-    def _advice(self, found: Certificate, C: float) -> str:
-        sentences = self._bounds_reached(found)
-        sentences.append(self._raise_what(found, False))
-        return " ".join(sentences)
-
 
 def _bio(names: list[Any]) -> list[tuple[Any, Any]]:
     """The links that labels such as B-X, I-X and O do not have."""
@@ -421,9 +411,7 @@ def _find_forbidden(
 def _check_weights(sample_weight: ArrayLike | None, n_sequences: int) -> Floats:
     if n_sequences == 0:
         raise ValueError("X has no sequences; give at least one")
-    if sample_weight is None:
-        return np.ones(n_sequences)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.ones(n_sequences) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_sequences,):
         raise ValueError(
             f"sample_weight has shape {weights.shape}; give one weight for each of {n_sequences} sequences"

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
 
-__all__ = ["Template"]
-
 Sentence = Sequence[Sequence[str]]
 Place = tuple[int, int]  # positions to the right, and the column
 

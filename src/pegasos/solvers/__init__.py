@@ -8,17 +8,15 @@ from pegasos.problems.linear import LinearProblem, StreamProblem
 from pegasos.problems.sequence import SequenceProblem
 from pegasos.solvers.adagrad import AdaGrad
 from pegasos.solvers.auto import Auto
-from pegasos.solvers.constant_step import ConstantStep
 from pegasos.solvers.frank_wolfe import FrankWolfe
 from pegasos.solvers.interior_point import InteriorPoint
-from pegasos.solvers.norm_ball import NormBall
-from pegasos.solvers.norma import Norma
 from pegasos.solvers.pegasos import Pegasos
 from pegasos.solvers.perceptron import Perceptron
 from pegasos.solvers.sbp import SBP
 from pegasos.solvers.sdca import SDCA
 from pegasos.solvers.sgd import SGDM, SGDR, SGDS
 from pegasos.solvers.smo import SMO
+from pegasos.solvers.step_sizes import ConstantStep, Norma, NormBall
 
 __all__ = [
     "ALL",

@@ -17,8 +17,7 @@ from pegasos._core import native
 from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal
 from pegasos.problems.linear import BlocksProblem
 
-__all__ = ["Block", "BlockLearner", "Check", "DualAscent", "StreamDescent"]
-
+Floats = NDArray[np.float64]
 Order = NDArray[np.uint32]
 
 
@@ -28,7 +27,7 @@ class Block:
 
     rows: native.Rows
     labels: NDArray[Any]  # as stored
-    weights: NDArray[np.float64]
+    weights: Floats
     runs: Sequence[tuple[int, int]]  # first row and the one after the last, of each run in turn
     nnz: int
 
@@ -50,11 +49,11 @@ class Block:
 class Check:
     """Sums over blocks for exact bounds at a vector w."""
 
-    def __init__(self, w: NDArray[np.float64]) -> None:
+    def __init__(self, w: Floats) -> None:
         self.w = w
         self.sums = Measured.nothing(len(w))
 
-    def add(self, problem: native.Problem, q: NDArray[np.float64], run: native.Run) -> None:
+    def add(self, problem: native.Problem, q: Floats, run: native.Run) -> None:
         """Count the rows of a block, whose dual variables are q."""
         self.sums.add(native.measure(problem, run, w=self.w, q=q))
 
@@ -70,9 +69,7 @@ class Check:
 class BlockLearner(Protocol):
     """A problem that is solved block by block."""
 
-    def learn(
-        self, block: Block, y: NDArray[np.float64], s: NDArray[np.float64], order: Order, run: native.Run
-    ) -> None:
+    def learn(self, block: Block, y: Floats, s: Floats, order: Order, run: native.Run) -> None:
         """Visit rows of a block in that order."""
 
     def begin_epoch(self) -> None:
@@ -117,9 +114,7 @@ class DualAscent:
             ) from None
         self._q = np.memmap(self._file, np.float64, "r+", shape=(problem.n_rows,))
 
-    def learn(
-        self, block: Block, y: NDArray[np.float64], s: NDArray[np.float64], order: Order, run: native.Run
-    ) -> None:
+    def learn(self, block: Block, y: Floats, s: Floats, order: Order, run: native.Run) -> None:
         q = block.take(self._q)
         visited = native.visit(self._problem.core(block.rows, y, s), run, q=q, w=self._w, sequence=order)
         block.put(self._q, q)
@@ -160,9 +155,7 @@ class StreamDescent:
         self._epochs = 0  # begun
         self._before = (0.0, 0.0)
 
-    def learn(
-        self, block: Block, y: NDArray[np.float64], s: NDArray[np.float64], order: Order, run: native.Run
-    ) -> None:
+    def learn(self, block: Block, y: Floats, s: Floats, order: Order, run: native.Run) -> None:
         self._stream.learn(block.rows, y, s, run, order=order)
 
     def begin_epoch(self) -> None:

@@ -11,12 +11,9 @@ from pegasos._core import native
 from pegasos.base.options import Choice, Integer, names
 from pegasos.base.outcome import Budget, Point, Solution, Start
 from pegasos.base.parameters import MaxSteps, parameter, parameters
-from pegasos.base.progress import Progress, make_run
-from pegasos.base.solver import Solver, continued_seed
-from pegasos.base.supports import Supports
+from pegasos.base.solver import Solver, Supports, Terms, continued_seed
+from pegasos.problems.kernel import KernelPoint, KernelProblem
 from pegasos.problems.linear import LinearProblem
-
-__all__ = ["AVERAGE", "OUTPUTS", "STREAM_OUTPUTS", "Batches", "SubgradientSolver"]
 
 AVERAGE = Choice(
     values={"no": False, "last": "last", "yes": True, "suffix": "suffix"},
@@ -28,6 +25,8 @@ AVERAGE = Choice(
 OUTPUTS = {False: "best", "last": "last", True: "average", "suffix": "best_suffix"}
 #: The same where nothing is checked, so that there is no best one, or where others see to that.
 STREAM_OUTPUTS = {False: "last", "last": "last", True: "average", "suffix": "suffix"}
+#: The same of a walk with a kernel, which is told beside it whether the best one is wanted.
+KERNEL_OUTPUTS = {**STREAM_OUTPUTS, "random": "random"}
 
 
 @parameters
@@ -73,17 +72,13 @@ class SubgradientSolver(Descent, Solver):
         """The number in the schedule, where it has one."""
         return 0.0
 
-    def _linear(
-        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
-    ) -> Solution[Point]:
-        steps = self.count_steps(budget, problem.n_rows)
-        return self.run(problem, budget, seed, start or Start(Point(self.first_w(problem, seed))), progress, steps)
+    def _linear(self, problem: LinearProblem, terms: Terms[Point]) -> Solution[Point]:
+        start = terms.start or Start(Point(self.first_w(problem, terms.seed)))
+        return self.run(problem, terms, start, self.count_steps(terms.budget, problem.n_rows))
 
-    def run(
-        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point], progress: Progress, steps: int
-    ) -> Solution[Point]:
+    def run(self, problem: LinearProblem, terms: Terms[Point], start: Start[Point], steps: int) -> Solution[Point]:
         """At most so many steps from there."""
-        return self.solution(self.descend(problem, budget, seed, start, progress, steps))
+        return self.solution(self.descend(problem, terms, start, steps))
 
     def solution(self, found: native.Solution) -> Solution[Point]:
         """What the core found, under the name of this solver and its budget."""
@@ -98,10 +93,8 @@ class SubgradientSolver(Descent, Solver):
     def descend(
         self,
         problem: LinearProblem,
-        budget: Budget,
-        seed: int,
+        terms: Terms[Point],
         start: Start[Point],
-        progress: Progress,
         steps: int,
         counterweights: Iterable[NDArray[np.float64]] = (),
     ) -> native.Solution:
@@ -109,7 +102,7 @@ class SubgradientSolver(Descent, Solver):
         intercept = {"search": "fixed"}.get(self.free_intercept, self.free_intercept)
         return native.subgradient(
             problem.core,
-            make_run(budget, progress),
+            terms.run,
             schedule=self.schedule,
             step_parameter=float(self.step_parameter(problem, steps)),
             batch=int(self.batch_size),
@@ -119,10 +112,10 @@ class SubgradientSolver(Descent, Solver):
             count_idle_steps=bool(self.count_idle_steps),
             output="random_stop" if self.random_stops else OUTPUTS[self.average],
             random_stops=int(self.random_stops),
-            stop_sample=self.stop_sample(problem, budget),
+            stop_sample=self.stop_sample(problem, terms.budget),
             max_steps=steps,
-            tol=budget.tol,
-            seed=continued_seed(seed, start.t),
+            tol=terms.budget.tol,
+            seed=continued_seed(terms.seed, start.t),
             intercept=intercept if problem.free_intercept else "in_w",
             sequence=None,
             start_w=start.point.w,
@@ -130,6 +123,32 @@ class SubgradientSolver(Descent, Solver):
             start_q=start.point.q,
             counterweights=list(counterweights),
         )
+
+    def _kernel(self, problem: KernelProblem, terms: Terms[KernelPoint]) -> Solution[KernelPoint]:
+        """One walk over the examples, always from zero; `cpp/kernel/solvers/walk.cpp` has the mathematics."""
+        perceptron, average = self.schedule == "perceptron", self.average
+        found = native.kernel_walk(
+            problem.source,
+            problem.core,
+            terms.run,
+            cached_rows=problem.cached_rows,
+            labels=problem.y,
+            weights=problem.s if perceptron else problem.s * (problem.n_rows / problem.s.sum()),
+            perceptron=perceptron,
+            batch=int(self.batch_size),
+            sampling=self.sampling,
+            project=bool(self.project),
+            output=KERNEL_OUTPUTS[average],
+            best=average is False or average == "suffix",
+            lambda_=problem.alpha,
+            tol=terms.budget.tol,
+            max_steps=self.count_steps(terms.budget, problem.n_rows),
+            seed=terms.seed,
+            sequence=None,
+            held_out=problem.held_out,
+            patience=problem.patience,
+        )
+        return Solution.from_core(found, problem.point(found), self.describe(), self.budget_reason)
 
     def first_w(self, problem: LinearProblem, seed: int) -> NDArray[np.float64]:
         """Where a run that continues no other begins."""

@@ -5,11 +5,8 @@ from typing import ClassVar
 from pegasos._core import native
 from pegasos.base.options import Number
 from pegasos.base.parameters import parameter, parameters
-from pegasos.base.solver import LOSSES, Solver
-from pegasos.base.supports import Supports
+from pegasos.base.solver import LOSSES, Solver, Supports
 from pegasos.problems.linear import StreamProblem
-
-__all__ = ["AdaGrad"]
 
 
 @parameters

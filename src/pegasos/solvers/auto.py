@@ -6,22 +6,18 @@ from typing import Any, ClassVar, TypeVar
 
 from pegasos._config import usable_threads
 from pegasos._core import native
-from pegasos.base.outcome import Budget, Point, Solution, Start, joined
-from pegasos.base.progress import Progress, Shifted, make_run
-from pegasos.base.solver import LOSSES, Solver
-from pegasos.base.supports import Supports
+from pegasos.base.outcome import Budget, Point, Solution, joined
+from pegasos.base.progress import Shifted, make_run
+from pegasos.base.solver import LOSSES, Solver, Supports, Terms
 from pegasos.certificate import relative_gap
-from pegasos.problems.joint import JOINT_LOSSES, JointProblem
 from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem, continuing
-from pegasos.problems.linear import BlocksProblem, LinearProblem, StreamProblem
+from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem, StreamProblem
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.solvers.frank_wolfe import FrankWolfe
 from pegasos.solvers.interior_point import InteriorPoint
 from pegasos.solvers.pegasos import Pegasos
 from pegasos.solvers.sdca import LARGE, SDCA
 from pegasos.solvers.smo import SMO
-
-__all__ = ["Auto", "ascends", "chosen"]
 
 P = TypeVar("P")
 
@@ -76,74 +72,56 @@ class Auto(Solver):
     def _learner(self, problem: BlocksProblem | StreamProblem) -> Any:
         return self.chosen_for(type(problem)).learner(problem)
 
-    def _sequences(
-        self,
-        problem: SequenceProblem,
-        budget: Budget,
-        seed: int,
-        start: Start[Labellings] | None,
-        progress: Progress,
-    ) -> Solution[SequencePoint]:
-        return chosen(FrankWolfe().solve(problem, budget, seed, start, progress))
+    def _sequences(self, problem: SequenceProblem, terms: Terms[Labellings]) -> Solution[SequencePoint]:
+        return chosen(FrankWolfe().solve_on(problem, terms))
 
-    def _joint(
-        self, problem: JointProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
-    ) -> Solution[Point]:
-        return chosen(SDCA().solve(problem, budget, seed, start, progress), budget.n_jobs or 1)
+    def _joint(self, problem: JointProblem, terms: Terms[Point]) -> Solution[Point]:
+        return chosen(SDCA().solve_on(problem, terms), terms.budget.n_jobs or 1)
 
-    def _kernel(
-        self,
-        problem: KernelProblem,
-        budget: Budget,
-        seed: int,
-        start: Start[KernelPoint] | None,
-        progress: Progress,
-    ) -> Solution[KernelPoint]:
-        threads = budget.n_jobs or (usable_threads() if problem.n_rows >= ROWS_FOR_THREADS else 1)
-        budget = replace(budget, n_jobs=threads)
-        if problem.n_rows <= TINY_ROWS and budget.tol > 0:
-            exact = replace(budget, tol=min(budget.tol, ROUNDING), max_iter=min(budget.max_iter, TINY_EPOCHS))
-            found = SMO().solve(problem, exact, seed, start, progress)
-            if found.bounds.plain_gap <= budget.tol:
-                found = replace(found, reason="tol")
-            elif found.reason == "max_iter" and budget.max_iter > TINY_EPOCHS:
-                rest = replace(budget, max_iter=budget.max_iter - TINY_EPOCHS, elapsed=found.seconds)
-                more = SMO().solve(problem, rest, seed, found.start, Shifted(progress, found.epochs))
-                found = continuing(found, more)
-        else:
-            found = SMO().solve(problem, budget, seed, start, progress)
+    def _kernel(self, problem: KernelProblem, terms: Terms[KernelPoint]) -> Solution[KernelPoint]:
+        threads = terms.budget.n_jobs or (usable_threads() if problem.n_rows >= ROWS_FOR_THREADS else 1)
+        terms = terms.within(n_jobs=threads)
+        budget = terms.budget
+        if problem.n_rows > TINY_ROWS or budget.tol == 0:
+            return chosen(SMO().solve_on(problem, terms), threads)
+        exact = terms.within(tol=min(budget.tol, ROUNDING), max_iter=min(budget.max_iter, TINY_EPOCHS))
+        found = SMO().solve_on(problem, exact)
+        if found.bounds.plain_gap <= budget.tol:
+            found = replace(found, reason="tol")
+        elif found.reason == "max_iter" and budget.max_iter > TINY_EPOCHS:
+            rest = replace(budget, max_iter=budget.max_iter - TINY_EPOCHS, elapsed=found.seconds)
+            more = SMO().solve(problem, rest, terms.seed, found.start, Shifted(terms.progress, found.epochs))
+            found = continuing(found, more)
         return chosen(found, threads)
 
-    def _linear(
-        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
-    ) -> Solution[Point]:
+    def _linear(self, problem: LinearProblem, terms: Terms[Point]) -> Solution[Point]:
+        budget = terms.budget
         epoch, iteration = _costs(problem)
         exact = ITERATIONS * iteration  # seconds that InteriorPoint would take, about, with one thread
         if ascends(problem.loss, problem.dimension, budget.tol):
-            return _ascend(problem, budget, seed, start, progress)
-        if _is_near_enough(problem, budget, start):
-            return _finish(problem, budget, seed, start, progress)  # finds just that
+            return _ascend(problem, terms)
+        if _is_near_enough(problem, terms):
+            return _finish(problem, terms)  # finds just that
         if exact < TINY:
-            return _finish(problem, budget, seed, start, progress, goal=ROUNDING)
+            return _finish(problem, terms, goal=ROUNDING)
         exact /= _exact_threads(problem, budget)
         if budget.tol < EXACT and TRIAL / 2 * epoch > 0.1 * exact:
-            return _finish(problem, budget, seed, start, progress)
+            return _finish(problem, terms)
 
         # A trial of coordinate ascent; if that promises to be done in half the time of the exact method, that long.
         goal = budget.tol if budget.tol > EXACT else NEAR
         worth = int(exact / epoch / 2)
         trial = min(TRIAL if goal == budget.tol else TRIAL // 2, budget.max_iter)
-        found = _ascend(problem, replace(budget, tol=goal, max_iter=trial), seed, start, progress)
-        if found.reason == "max_iter" and EPOCHS_PER_GAP * found.bounds.gap < worth:
-            more = replace(budget, tol=goal, max_iter=min(worth, budget.max_iter - trial), elapsed=found.seconds)
-            if more.max_iter > 0:
-                found = joined(found, _ascend(problem, more, seed, found.start, progress))
+        found = _ascend(problem, terms.within(tol=goal, max_iter=trial))
+        more = min(worth, budget.max_iter - trial)
+        if found.reason == "max_iter" and EPOCHS_PER_GAP * found.bounds.gap < worth and more > 0:
+            longer = terms.within(tol=goal, max_iter=more, elapsed=found.seconds)
+            found = joined(found, _ascend(problem, replace(longer, start=found.start)))
         gap, epochs = found.bounds.gap, round(found.epochs)
         if gap <= budget.tol or found.reason == "max_time" or epochs >= budget.max_iter:
             return found
-        rest = replace(budget, max_iter=budget.max_iter - epochs, elapsed=found.seconds)
-        near = found.start if gap <= NEAR else None
-        return joined(found, _finish(problem, rest, seed, near, progress))
+        rest = terms.within(max_iter=budget.max_iter - epochs, elapsed=found.seconds)
+        return joined(found, _finish(problem, replace(rest, start=found.start if gap <= NEAR else None)))
 
     supports: ClassVar = {
         LinearProblem: Supports(_linear, losses=LOSSES, intercepts=("penalized", "free")),
@@ -160,8 +138,9 @@ def ascends(loss: str, dimension: int, tol: float) -> bool:
     return loss not in InteriorPoint.supports[LinearProblem].losses or dimension - 1 > MOST_FEATURES or tol == 0
 
 
-def _is_near_enough(problem: LinearProblem, budget: Budget, start: Start[Point] | None) -> bool:
+def _is_near_enough(problem: LinearProblem, terms: Terms[Point]) -> bool:
     """Whether a continued fit has nothing to do."""
+    start, budget = terms.start, terms.budget
     if start is None or start.point.q is None:
         return False
     run = make_run(replace(budget, n_jobs=_exact_threads(problem, budget)))
@@ -186,23 +165,19 @@ def _costs(problem: LinearProblem) -> tuple[float, float]:
     return 1e-9 * problem.n_rows * epoch, 1e-9 * (problem.n_rows * iteration + 0.07 * d**3)
 
 
-def _ascend(
-    problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
-) -> Solution[Point]:
+def _ascend(problem: LinearProblem, terms: Terms[Point]) -> Solution[Point]:
     """Coordinate ascent. On dense data, where every example touches every weight, threads get in each other's way."""
-    if budget.n_jobs is None:
+    if terms.budget.n_jobs is None:
         sparse = problem.entries < 0.1 * problem.n_rows * problem.dimension
         threads = min(usable_threads(), MOST_THREADS, int(problem.entries / ENTRIES_PER_THREAD)) if sparse else 1
-        budget = replace(budget, n_jobs=max(threads, 1))
-    return chosen(SDCA().solve(problem, budget, seed, start, progress), budget.n_jobs)
+        terms = terms.within(n_jobs=max(threads, 1))
+    return chosen(SDCA().solve_on(problem, terms), terms.budget.n_jobs)
 
 
-def _finish(
-    problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress, goal: float = 0.0
-) -> Solution[Point]:
+def _finish(problem: LinearProblem, terms: Terms[Point], goal: float = 0.0) -> Solution[Point]:
     """The exact method, with all the threads that have something to do."""
-    budget = replace(budget, n_jobs=_exact_threads(problem, budget))
-    return chosen(InteriorPoint()._linear(problem, budget, seed, start, progress, goal), budget.n_jobs)
+    threads = _exact_threads(problem, terms.budget)
+    return chosen(InteriorPoint()._linear(problem, terms.within(n_jobs=threads), goal), threads)
 
 
 def _exact_threads(problem: LinearProblem, budget: Budget) -> int:

@@ -4,14 +4,10 @@ from typing import ClassVar
 
 from pegasos._core import native
 from pegasos.base.options import Integer
-from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.outcome import Solution
 from pegasos.base.parameters import parameter, parameters
-from pegasos.base.progress import Progress, make_run
-from pegasos.base.solver import Solver
-from pegasos.base.supports import Supports
+from pegasos.base.solver import Solver, Supports, Terms
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
-
-__all__ = ["FrankWolfe"]
 
 
 @parameters
@@ -42,21 +38,15 @@ class FrankWolfe(Solver):
 
     decodings: int = parameter(1, Integer(low=1, high=1000, help="times that a sequence is decoded at a visit"))
 
-    def _sequences(
-        self,
-        problem: SequenceProblem,
-        budget: Budget,
-        seed: int,
-        start: Start[Labellings] | None,
-        progress: Progress,
-    ) -> Solution[SequencePoint]:
+    def _sequences(self, problem: SequenceProblem, terms: Terms[Labellings]) -> Solution[SequencePoint]:
+        start = terms.start
         found = native.sequence_frank_wolfe(
             problem.core,
-            make_run(budget, progress),
-            tol=budget.tol,
-            max_epochs=float(budget.max_iter),
+            terms.run,
+            tol=terms.budget.tol,
+            max_epochs=float(terms.budget.max_iter),
             decodings=int(self.decodings),
-            seed=seed,
+            seed=terms.seed,
             sequence=None,
             owners=start.point.owners if start else None,
             shares=start.point.shares if start else None,

@@ -3,13 +3,9 @@
 from typing import ClassVar
 
 from pegasos._core import native
-from pegasos.base.outcome import Budget, Point, Solution, Start
-from pegasos.base.progress import Progress, make_run
-from pegasos.base.solver import LOSSES, Solver
-from pegasos.base.supports import Supports
+from pegasos.base.outcome import Point, Solution
+from pegasos.base.solver import LOSSES, Solver, Supports, Terms
 from pegasos.problems.linear import LinearProblem
-
-__all__ = ["InteriorPoint"]
 
 #: Features beyond which the matrix of the normal equations, three of 8 bytes an entry, no longer fits most memories.
 MOST_FEATURES = 20_000
@@ -38,27 +34,20 @@ class InteriorPoint(Solver):
 
     name = "interior-point"
 
-    def _linear(
-        self,
-        problem: LinearProblem,
-        budget: Budget,
-        seed: int,
-        start: Start[Point] | None,
-        progress: Progress,
-        goal: float = 0.0,
-    ) -> Solution[Point]:
-        """`goal` is a gap below ``budget.tol`` to go for, where it can be had."""
+    def _linear(self, problem: LinearProblem, terms: Terms[Point], goal: float = 0.0) -> Solution[Point]:
+        """`goal` is a gap below the tolerance to go for, where it can be had."""
         if problem.dimension - 1 > MOST_FEATURES:
             raise ValueError(
                 f"X has {problem.dimension - 1} features, and interior-point would need a matrix of that size squared; "
                 f"it takes at most {MOST_FEATURES}. Use solver='sdca', or fewer features"
             )
+        start = terms.start
         known = start if start is not None and start.point.q is not None else None
         found = native.interior_point(
             problem.core,
-            make_run(budget, progress),
-            max_iterations=budget.max_iter,
-            tol=budget.tol,
+            terms.run,
+            max_iterations=terms.budget.max_iter,
+            tol=terms.budget.tol,
             goal=goal,
             start_w=known.point.w if known else None,
             start_t=start.t if start else 0,

@@ -11,19 +11,14 @@ from pegasos._core import native
 from pegasos.base.options import Choice, Flag, Integer, names
 from pegasos.base.outcome import Budget, Point, Solution, Start, joined
 from pegasos.base.parameters import parameter, parameters
-from pegasos.base.progress import Progress, Shifted, make_run
-from pegasos.base.solver import LOSSES, continued_seed
-from pegasos.base.supports import Supports
-from pegasos.problems.joint import JOINT_LOSSES, JointProblem
+from pegasos.base.progress import Shifted
+from pegasos.base.solver import LOSSES, Supports, Terms, as_continued
 from pegasos.problems.kernel import KernelProblem
-from pegasos.problems.linear import BlocksProblem, LinearProblem, StreamProblem
+from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem, StreamProblem
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.solvers._blocks import StreamDescent
 from pegasos.solvers._intercept_search import RootSearch
-from pegasos.solvers._kernel_walk import walk
 from pegasos.solvers._subgradient import OUTPUTS, STREAM_OUTPUTS, Batches, SubgradientSolver
-
-__all__ = ["Pegasos"]
 
 #: Steps of a run of the search over the intercept, as a share of the steps behind it.
 GROWTH = 0.5
@@ -141,13 +136,11 @@ class Pegasos(Batches, SubgradientSolver):
                 "leave one of them out"
             )
 
-    def run(
-        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point], progress: Progress, steps: int
-    ) -> Solution[Point]:
+    def run(self, problem: LinearProblem, terms: Terms[Point], start: Start[Point], steps: int) -> Solution[Point]:
         if problem.free_intercept:
             self._check_free_intercept(problem.loss)
         if not (problem.free_intercept and self.free_intercept == "search"):
-            return super().run(problem, budget, seed, start, progress, steps)
+            return super().run(problem, terms, start, steps)
         # Runs at fixed intercepts, each from where the last one ended. One forgets what came before as its steps
         # outnumber those behind it, so runs grow with t, but a continued fit makes several of them too. The last one
         # takes what a short one would get. An intercept that an earlier fit found is near.
@@ -161,12 +154,12 @@ class Pegasos(Batches, SubgradientSolver):
             count = max(per_epoch, math.ceil(min(GROWTH * start.t, longest)))
             if made + 1.5 * count > steps:
                 count = steps - made
-            shifted = Shifted(progress, whole.epochs if whole else 0.0)
-            found = self.descend(problem, budget, seed, start, shifted, count, slopes.values())
+            shifted = replace(terms, progress=Shifted(terms.progress, whole.epochs if whole else 0.0))
+            found = self.descend(problem, shifted, start, count, slopes.values())
             made += found.steps
             more = self.solution(found)
             whole = more if whole is None else joined(whole, replace(more, t=more.t - whole.t), self.returns_best)
-            if budget.tol > 0 and whole.bounds.gap <= budget.tol:
+            if terms.budget.tol > 0 and whole.bounds.gap <= terms.budget.tol:
                 return replace(whole, reason="tol")
             if found.reason != "budget" or made >= steps:
                 return whole
@@ -174,7 +167,7 @@ class Pegasos(Batches, SubgradientSolver):
             w = found.w.copy()
             w[-1] = root.after(float(w[-1]), found.intercept_slope)
             start = Start(Point(w, found.q), found.t)
-            budget = replace(budget, elapsed=found.seconds)
+            terms = terms.within(elapsed=found.seconds)
 
     def first_w(self, problem: LinearProblem, seed: int) -> NDArray[np.float64]:
         if self.start == "zero":
@@ -192,30 +185,13 @@ class Pegasos(Batches, SubgradientSolver):
         size = math.ceil(1 / (problem.alpha * (budget.tol or 1e-3)))
         return size if size < problem.n_rows else 0
 
-    def _joint(
-        self, problem: JointProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
-    ) -> Solution[Point]:
-        found = native.joint_subgradient(
-            problem.core,
-            make_run(budget, progress),
-            seed=continued_seed(seed, start.t if start else 0),
-            start_w=start.point.w if start else None,
-            start_t=start.t if start else 0,
-            **self._steps(budget, problem.n_rows, "examples"),
-        )
-        return self.solution(found)
+    def _joint(self, problem: JointProblem, terms: Terms[Point]) -> Solution[Point]:
+        steps = self._steps(terms.budget, problem.n_rows, "examples")
+        return self.solution(native.joint_subgradient(problem.core, terms.run, **steps, **as_continued(terms)))
 
-    def _sequences(
-        self,
-        problem: SequenceProblem,
-        budget: Budget,
-        seed: int,
-        start: Start[Labellings] | None,
-        progress: Progress,
-    ) -> Solution[SequencePoint]:
-        run = make_run(budget, progress)
-        steps = self._steps(budget, problem.n_rows, "sequences")
-        found = native.sequence_pegasos(problem.core, run, seed=seed, **steps)
+    def _sequences(self, problem: SequenceProblem, terms: Terms[Labellings]) -> Solution[SequencePoint]:
+        tol, steps = terms.budget.tol, self._steps(terms.budget, problem.n_rows, "sequences")
+        found = native.sequence_pegasos(problem.core, terms.run, seed=terms.seed, tol=tol, sequence=None, **steps)
         return Solution.from_core(found.run, SequencePoint.from_core(found), self.describe(), self.budget_reason)
 
     def _steps(self, budget: Budget, n: int, what: str) -> dict[str, Any]:
@@ -226,8 +202,6 @@ class Pegasos(Batches, SubgradientSolver):
             "project": bool(self.project),
             "output": OUTPUTS[self.average],
             "max_steps": self.count_steps(budget, n, what),
-            "tol": budget.tol,
-            "sequence": None,
         }
 
     def _blocks(self, problem: BlocksProblem) -> StreamDescent:
@@ -236,15 +210,9 @@ class Pegasos(Batches, SubgradientSolver):
     def _stream(self, problem: StreamProblem) -> native.Stream:
         if problem.alpha is None:
             raise ValueError("Pegasos on a stream needs alpha, the weight of the norm; pass alpha, such as alpha=1e-5")
-        output = STREAM_OUTPUTS[self.average]
-        return native.Stream(
-            problem.dimension,
-            problem.loss,
-            problem.parameter,
-            float(problem.alpha),
-            project=bool(self.project),
-            output=output,
-        )
+        alpha, output = float(problem.alpha), STREAM_OUTPUTS[self.average]
+        project = bool(self.project)
+        return native.Stream(problem.dimension, problem.loss, problem.parameter, alpha, project=project, output=output)
 
     #: Values of options that are for one linear problem alone.
     _plain: ClassVar = {"random_stops": (0,), "start": ("zero",), "count_idle_steps": (True,)}
@@ -259,7 +227,7 @@ class Pegasos(Batches, SubgradientSolver):
         ),
         JointProblem: Supports(_joint, losses=JOINT_LOSSES, early_stopping=True, options=_plain | _certified),
         KernelProblem: Supports(
-            walk,
+            SubgradientSolver._kernel,
             intercepts=(),
             continued=False,
             early_stopping=True,

@@ -4,13 +4,10 @@ from typing import ClassVar
 
 from pegasos.base.options import Choice
 from pegasos.base.parameters import parameter, parameters
-from pegasos.base.supports import Supports
+from pegasos.base.solver import Supports
 from pegasos.problems.kernel import KernelProblem
 from pegasos.problems.linear import LinearProblem
-from pegasos.solvers._kernel_walk import walk
 from pegasos.solvers._subgradient import AVERAGE, SubgradientSolver
-
-__all__ = ["Perceptron"]
 
 
 @parameters
@@ -53,5 +50,7 @@ class Perceptron(SubgradientSolver):
 
     supports: ClassVar = {
         LinearProblem: Supports(SubgradientSolver._linear, options={"average": tuple(AVERAGE.values.values())}),
-        KernelProblem: Supports(walk, intercepts=(), continued=False, early_stopping=True, exact=False),
+        KernelProblem: Supports(
+            SubgradientSolver._kernel, intercepts=(), continued=False, early_stopping=True, exact=False
+        ),
     }

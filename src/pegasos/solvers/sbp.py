@@ -5,14 +5,10 @@ from typing import ClassVar
 
 from pegasos._core import native
 from pegasos.base.options import Number
-from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.outcome import Solution
 from pegasos.base.parameters import MaxSteps, parameter, parameters
-from pegasos.base.progress import Progress, make_run
-from pegasos.base.solver import Solver
-from pegasos.base.supports import Supports
+from pegasos.base.solver import Solver, Supports, Terms
 from pegasos.problems.kernel import KernelPoint, KernelProblem
-
-__all__ = ["SBP"]
 
 
 @parameters
@@ -50,27 +46,20 @@ class SBP(MaxSteps, Solver):
     def maximises_margin(self) -> bool:
         return self.nu is not None
 
-    def _kernel(
-        self,
-        problem: KernelProblem,
-        budget: Budget,
-        seed: int,
-        start: Start[KernelPoint] | None,
-        progress: Progress,
-    ) -> Solution[KernelPoint]:
-        steps = budget.max_iter * problem.n_rows if self.max_steps is None else self.max_steps
+    def _kernel(self, problem: KernelProblem, terms: Terms[KernelPoint]) -> Solution[KernelPoint]:
+        steps = terms.budget.max_iter * problem.n_rows if self.max_steps is None else self.max_steps
         found = native.sbp(
             problem.source,
             problem.core,
-            make_run(budget, progress),
+            terms.run,
             cached_rows=problem.cached_rows,
             labels=problem.y,
             weights=problem.s,
             nu=-1.0 if self.nu is None else float(self.nu),
             C=problem.C,
-            tol=budget.tol,
+            tol=terms.budget.tol,
             max_steps=math.ceil(steps),
-            seed=seed,
+            seed=terms.seed,
             proposals=None,
             uniforms=None,
             held_out=problem.held_out,

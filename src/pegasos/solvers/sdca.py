@@ -4,17 +4,12 @@ from typing import Any, ClassVar
 
 from pegasos._core import native
 from pegasos.base.options import Choice, Flag, names
-from pegasos.base.outcome import Budget, Point, Solution, Start
+from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import parameter, parameters
-from pegasos.base.progress import Progress, make_run
-from pegasos.base.solver import LOSSES, Solver, continued_seed
-from pegasos.base.supports import Supports
-from pegasos.problems.joint import JOINT_LOSSES, JointProblem
+from pegasos.base.solver import LOSSES, Solver, Supports, Terms, as_continued
 from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem
-from pegasos.problems.linear import BlocksProblem, LinearProblem
+from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem
 from pegasos.solvers._blocks import DualAscent
-
-__all__ = ["SDCA"]
 
 #: Data of fewer bytes stays in the caches, where the order of visits costs nothing.
 LARGE = 50e6
@@ -58,66 +53,44 @@ class SDCA(Solver):
         "auto", Choice(values=names("auto", "permute", "blocks"), help="order of visits in an epoch")
     )
 
-    def _linear(
-        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
-    ) -> Solution[Point]:
+    def _linear(self, problem: LinearProblem, terms: Terms[Point]) -> Solution[Point]:
         order = self.order
         if order == "auto":
             large = problem.entries * 8 > LARGE
-            order = "blocks" if large and not native.neighbours_alike(problem.core, seed) else "permute"
-        found = native.sdca(
-            problem.core,
-            make_run(budget, progress),
-            rho=0.0,
-            joins=0,
-            **self._visits(order, budget, seed, start),
-        )
+            order = "blocks" if large and not native.neighbours_alike(problem.core, terms.seed) else "permute"
+        found = native.sdca(problem.core, terms.run, rho=0.0, joins=0, **self._visits(order, terms))
         return self._solution(found, order)
 
-    def _joint(
-        self, problem: JointProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
-    ) -> Solution[Point]:
+    def _joint(self, problem: JointProblem, terms: Terms[Point]) -> Solution[Point]:
         # A visit reads the weights of all classes of each entry, so that runs of neighbours hardly make it faster.
         order = "permute" if self.order == "auto" else self.order
-        run = make_run(budget, progress)
-        return self._solution(native.joint_sdca(problem.core, run, **self._visits(order, budget, seed, start)), order)
+        return self._solution(native.joint_sdca(problem.core, terms.run, **self._visits(order, terms)), order)
 
-    def _visits(self, order: str, budget: Budget, seed: int, start: Start[Point] | None) -> dict[str, Any]:
+    def _visits(self, order: str, terms: Terms[Point]) -> dict[str, Any]:
         """What the core is told of visits, and where they start."""
         return {
             "shrink": bool(self.shrink),
             "blocks": order == "blocks",
-            "max_epochs": float(budget.max_iter),
-            "tol": budget.tol,
-            "seed": continued_seed(seed, start.t if start else 0),
-            "sequence": None,
-            "start_w": start.point.w if start else None,
-            "start_t": start.t if start else 0,
-            "start_q": start.point.q if start else None,
+            "max_epochs": float(terms.budget.max_iter),
+            "start_q": terms.start.point.q if terms.start else None,
+            **as_continued(terms),
         }
 
     def _solution(self, found: native.Solution, order: str) -> Solution[Point]:
         return Solution.from_core(found, Point(found.w, found.q), SDCA(shrink=self.shrink, order=order).describe())
 
-    def _kernel(
-        self,
-        problem: KernelProblem,
-        budget: Budget,
-        seed: int,
-        start: Start[KernelPoint] | None,
-        progress: Progress,
-    ) -> Solution[KernelPoint]:
+    def _kernel(self, problem: KernelProblem, terms: Terms[KernelPoint]) -> Solution[KernelPoint]:
         # Random permutations, and no shrinking: a visit that changes nothing costs next to nothing there.
         found = native.kernel_sdca(
             problem.source,
             problem.core,
-            make_run(budget, progress),
+            terms.run,
             cached_rows=problem.cached_rows,
-            tol=budget.tol,
-            max_epochs=float(budget.max_iter),
-            seed=seed,
+            tol=terms.budget.tol,
+            max_epochs=float(terms.budget.max_iter),
+            seed=terms.seed,
             sequence=None,
-            start=start.point.last_variables if start else None,
+            start=terms.start.point.last_variables if terms.start else None,
         )
         return Solution.from_core(found, problem.point(found), "SDCA()")
 

@@ -1,25 +1,20 @@
 """SGD-r, SGD-s and SGD-m: stochastic gradient descent with a stopping rule (S3)."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pegasos._core import native
 from pegasos.base.options import Integer, Number
-from pegasos.base.outcome import Budget, Point, Solution, Start
+from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import MaxSteps, parameter, parameters
-from pegasos.base.progress import Progress, make_run
-from pegasos.base.solver import LOSSES, Solver, continued_seed
-from pegasos.base.supports import Supports
-from pegasos.problems.joint import JOINT_LOSSES, JointProblem
-from pegasos.problems.linear import BlocksProblem, LinearProblem
+from pegasos.base.solver import LOSSES, Solver, Supports, Terms, as_continued
+from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem
 from pegasos.solvers._blocks import StreamDescent
-
-__all__ = ["SGDM", "SGDR", "SGDS"]
 
 PATIENCE = Number(low=1, help="compute the objective in full when its free estimate is within f times tol")
 
 
 class _SGD(Solver):
-    """What the three share; `cpp/linear/solvers/sgd.hpp` has the mathematics."""
+    """What the three share; `cpp/linear/solvers/sgd.cpp` has the mathematics."""
 
     complete_epochs: ClassVar[bool] = True
     # Options of some of them.
@@ -28,33 +23,21 @@ class _SGD(Solver):
     period: int = 9
     burst: int = 5
 
-    def _linear(
-        self, problem: LinearProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
-    ) -> Solution[Point]:
+    def _linear(self, problem: LinearProblem, terms: Terms[Point]) -> Solution[Point]:
         found = native.sgd(
             problem.core,
-            make_run(budget, progress),
+            terms.run,
             complete_epochs=self.complete_epochs,
             multiplicity=int(self.multiplicity),
             period=int(self.period),
             burst=int(self.burst),
-            max_passes=int(budget.max_iter) if self.max_steps is None else 2**63,
+            max_passes=int(terms.budget.max_iter) if self.max_steps is None else 2**63,
             max_steps=int(self.max_steps or 0),
             sampling="permute" if self.complete_epochs else "replace",
-            **self._steps(budget, seed, start),
+            patience=float(self.f),
+            **as_continued(terms),
         )
         return self._solution(found)
-
-    def _steps(self, budget: Budget, seed: int, start: Start[Point] | None) -> dict[str, Any]:
-        """What the core is told of steps, and where they start."""
-        return {
-            "patience": float(self.f),
-            "tol": budget.tol,
-            "seed": continued_seed(seed, start.t if start else 0),
-            "sequence": None,
-            "start_w": start.point.w if start else None,
-            "start_t": start.t if start else 0,
-        }
 
     def _solution(self, found: native.Solution) -> Solution[Point]:
         return Solution.from_core(found, Point(found.w, found.q), self.describe(), self.budget_reason)
@@ -111,14 +94,16 @@ class SGDS(_SGD):
 
     f: float = parameter(1.2, PATIENCE)
 
-    def _joint(
-        self, problem: JointProblem, budget: Budget, seed: int, start: Start[Point] | None, progress: Progress
-    ) -> Solution[Point]:
-        run = make_run(budget, progress)
-        steps = self._steps(budget, seed, start)
-        return self._solution(
-            native.joint_sgd(problem.core, run, max_passes=int(budget.max_iter), max_steps=0, **steps)
+    def _joint(self, problem: JointProblem, terms: Terms[Point]) -> Solution[Point]:
+        found = native.joint_sgd(
+            problem.core,
+            terms.run,
+            patience=float(self.f),
+            max_passes=int(terms.budget.max_iter),
+            max_steps=0,
+            **as_continued(terms),
         )
+        return self._solution(found)
 
     def _blocks(self, problem: BlocksProblem) -> StreamDescent:
         return StreamDescent(problem)

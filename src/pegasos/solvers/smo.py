@@ -4,14 +4,10 @@ from typing import ClassVar
 
 from pegasos._core import native
 from pegasos.base.options import Integer
-from pegasos.base.outcome import Budget, Solution, Start
+from pegasos.base.outcome import Solution
 from pegasos.base.parameters import parameter, parameters
-from pegasos.base.progress import Progress, make_run
-from pegasos.base.solver import Solver
-from pegasos.base.supports import Supports
+from pegasos.base.solver import Solver, Supports, Terms
 from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem
-
-__all__ = ["SMO"]
 
 #: Examples from which on it pays to solve parts of them on their own: kernel rows of all are long then.
 PART_FROM = 40_000
@@ -55,14 +51,7 @@ class SMO(Solver):
     working_set: int = parameter(8192, Integer(low=2, high=2**20, help="variables chosen at a time"))
     block: int = parameter(512, Integer(low=2, high=2**20, help="variables of these solved at a time"))
 
-    def _kernel(
-        self,
-        problem: KernelProblem,
-        budget: Budget,
-        seed: int,
-        start: Start[KernelPoint] | None,
-        progress: Progress,
-    ) -> Solution[KernelPoint]:
+    def _kernel(self, problem: KernelProblem, terms: Terms[KernelPoint]) -> Solution[KernelPoint]:
         # The squares of chosen ones and of a block may take a quarter of the room for rows.
         room = int((problem.cached_rows * problem.n_rows / 8) ** 0.5)
         size = problem.core.size
@@ -70,21 +59,21 @@ class SMO(Solver):
         working_set = min(int(self.working_set), max(room, 64), size if size <= SMALL else size - 1)
         squares = 2 * working_set**2 // problem.n_rows
         # A part that is not done when the time is up is lost.
-        left = None if budget.max_time is None else budget.max_time - budget.elapsed
-        in_time = left is None or left >= PART_SECONDS * problem.n_rows**2
+        limit = terms.budget.max_time
+        in_time = limit is None or limit - terms.budget.elapsed >= PART_SECONDS * problem.n_rows**2
         found = native.smo(
             problem.source,
             problem.core,
-            make_run(budget, progress),
+            terms.run,
             cached_rows=max(problem.cached_rows - squares, 64),
-            tol=budget.tol,
-            max_epochs=float(budget.max_iter),
+            tol=terms.budget.tol,
+            max_epochs=float(terms.budget.max_iter),
             working_set=working_set,
             block=int(self.block),
-            seed=seed,
+            seed=terms.seed,
             part_from=PART_FROM if in_time else 2**31,
-            gradual=budget.max_time is not None and problem.n_rows >= GRADUAL_FROM,
-            start=start.point.last_variables if start else None,
+            gradual=limit is not None and problem.n_rows >= GRADUAL_FROM,
+            start=terms.start.point.last_variables if terms.start else None,
         )
         return Solution.from_core(found, problem.point(found), self.describe())
 

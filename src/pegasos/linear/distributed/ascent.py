@@ -27,26 +27,20 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal
-from pegasos.base.outcome import refuse_overflow, sizes
-from pegasos.linear.distributed.messages import Order, Visited
-from pegasos.linear.distributed.plan import Plan
-
-__all__ = ["Ascent", "best_shares"]
+from pegasos.base.outcome import Standing, refuse_overflow, sizes
+from pegasos.linear.distributed.plan import Order, Plan, Visited
 
 
-class Ascent:
+class Ascent(Standing):
     """Where the ascent on one problem stands."""
 
     def __init__(self, plan: Plan, target: int, tol: float, n_workers: int, turns: int) -> None:
+        super().__init__(plan.n_rows)
         self.plan, self.target, self.tol = plan, target, tol
         self.turns = turns  # in a round
         self.u: NDArray[np.float64] = np.zeros(plan.dimension)
         self.b = 0.0
         self.linear = 0.0
-        self.visits = 0.0
-        self.records: list[list[float]] = []
-        self.done = False
-        self.reason = ""
         self.join(n_workers)
         self._checks = native.Checks(tol, usual=1.0)
 
@@ -55,13 +49,9 @@ class Ascent:
         self.shares = [0.0] * n_workers
         self.caution = float(n_workers)
         self.bounds = Bounds()
-        self.w: NDArray[np.float64] = np.zeros(self.plan.dimension)
+        self.w = np.zeros(self.plan.dimension)
         self.due = False  # a measure
         self._last: tuple[NDArray[np.float64], float] | None = None  # u and b before the last round
-
-    @property
-    def epochs(self) -> float:
-        return self.visits / self.plan.n_rows
 
     def order(self, k: int) -> Order:
         """What worker k is to do next."""
@@ -119,12 +109,9 @@ class Ascent:
         found = bound_primal(w, sums.losses, sums.above).best(bound_dual(sums.linear, sums.linear_error, u, error))
         refuse_overflow(found.primal, found.dual, of=sizes(self.plan))
         self._checks.found(found.primal - found.dual)
-        if found.primal < self.bounds.primal:
-            self.w = w
-        self.bounds = self.bounds.best(found)
-        self.records.append([seconds, self.epochs, self.bounds.primal, self.bounds.dual])
+        self.take(found, w, seconds)
         if self.tol > 0 and self.bounds.gap <= self.tol:
-            self.done, self.reason = True, "tol"
+            self.reason = "tol"
 
     def set_point(self, answers: Sequence[Measured]) -> Measured:
         """Take over what the dual variables amount to, summed anew; the sums."""

@@ -4,6 +4,7 @@ import copy
 import threading
 import zlib
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +13,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from pegasos._core import native
+from pegasos.base.bounds import Measured
 from pegasos.base.parameters import loss_parameter
 from pegasos.base.rows import check_rows
 from pegasos.base.validation import check_weights, number_labels
-from pegasos.linear.distributed.messages import TURNS, Measured, Message, Order, Reply, Visited
-from pegasos.linear.distributed.plan import Plan, Survey
+from pegasos.io._csr import canonical
+from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited
 from pegasos.problems.linear import Examples
-
-__all__ = ["Block", "serve", "survey"]
 
 #: Neighbouring rows that are visited one after the other, where they are no more alike than others.
 RUN = 16
@@ -91,10 +91,8 @@ class Block:
         X, y = machine._validate_pair(X, y, True)
         s = np.ones(len(y)) if given is None else check_weights(given, X)
         self._rows, self._facts = check_rows(X)
-        if issparse(X) and not X.has_canonical_format:
-            X = X.copy()  # the norm of a row with a column twice is not that of its entries
-            X.sum_duplicates()
-            self._rows, self._facts = check_rows(X)
+        if (whole := canonical(X)) is not X:
+            X, (self._rows, self._facts) = whole, check_rows(whole)
         self._held = (X, y, s)
         classes: NDArray[Any] = np.empty(0)
         counts: NDArray[Any] = np.empty(0)
@@ -163,10 +161,9 @@ def survey(blocks: Sequence[Block], machine: Any) -> list[Survey]:
 
 def serve(blocks: Sequence[Block], message: Message) -> Reply:
     """What a worker does in a round: the one function that is run there."""
-    locks = [block._lock for block in blocks]
-    for lock in locks:
-        lock.acquire()
-    try:
+    with ExitStack() as stack:
+        for block in blocks:
+            stack.enter_context(block._lock)
         if message.expects is not None and any(block.stands != message.expects for block in blocks):
             return Reply(stale=True)
         new = tuple(block.survey(message.plan.machine) for block in blocks if block.stands is None)
@@ -174,9 +171,6 @@ def serve(blocks: Sequence[Block], message: Message) -> Reply:
             block.stands = message.becomes
         held = [(block, examples) for block in blocks if (examples := block.examples(message.plan)) is not None]
         return Reply(tuple(_follow(held, message, order) for order in message.orders), surveys=new)
-    finally:
-        for lock in locks:
-            lock.release()
 
 
 def _follow(held: list[tuple[Block, Examples]], message: Message, order: Order) -> Visited | Measured:

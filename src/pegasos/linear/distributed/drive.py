@@ -1,21 +1,20 @@
 """The driver of a distributed fit: rounds until the duality gap of every problem is within `tol`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from pegasos.base import clock
 from pegasos.base.bounds import Measured
+from pegasos.base.estimator import shortfall
 from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers
 from pegasos.base.progress import Progress
 from pegasos.linear.distributed.ascent import Ascent
-from pegasos.linear.distributed.messages import TURNS, Message, Order, Reply, Visited, payload
-from pegasos.linear.distributed.plan import Plan, Survey, check_same
-
-__all__ = ["Group", "Lost", "drive"]
+from pegasos.linear.distributed.block import Block, serve
+from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited, check_same, payload
 
 
 class Lost(Exception):
@@ -41,6 +40,34 @@ class Group(Protocol):
         ...
 
 
+class LocalGroup:
+    """Blocks shared out among members in this process, one after the other: the smallest carrier.
+
+    Parameters
+    ----------
+    blocks : list of list of Block
+        Those of each member.
+    make_again : callable, default=None
+        What `recover` shares out anew, after `call` was made to raise `Lost`.
+    """
+
+    def __init__(
+        self, blocks: Sequence[Sequence[Block]], make_again: Callable[[], Sequence[Sequence[Block]]] | None = None
+    ) -> None:
+        self.blocks = blocks
+        self.make_again = make_again
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    def call(self, messages: Sequence[Message]) -> list[Reply]:
+        return [serve(blocks, message) for blocks, message in zip(self.blocks, messages, strict=True)]
+
+    def recover(self) -> None:
+        if self.make_again is not None:
+            self.blocks = self.make_again()
+
+
 @dataclass
 class Tally:
     """What a fit took."""
@@ -58,51 +85,41 @@ FEWEST_TURNS = 4
 PATIENCE = 10
 
 
-def drive(
-    group: Group,
-    plan: Plan,
-    surveys: Sequence[Survey],
-    budget: Budget,
-    local_epochs: float | None = None,
-    listeners: Sequence[Progress] | None = None,
-) -> tuple[list[Solution[Point]], Tally]:
-    """Solve the problems of the plan; what was found for each, and what it took.
+@dataclass
+class Drive:
+    """A fit to the problems of the plan. `local_epochs` is the number of epochs a worker makes in a round; None chooses
+    from the sizes."""
 
-    `local_epochs` is the number of epochs a worker makes in a round; None chooses from the sizes.
-    """
-    # The driver's products are small. Threads of a BLAS would for long wait for the next one on processors that the
-    # workers may be on: two workers on two processors lost a third of their time to that.
-    with threadpool_limits(1, "blas"):
-        return _Drive(group, plan, surveys, budget, local_epochs, listeners).run()
+    group: Group
+    plan: Plan
+    surveys: Sequence[Survey]
+    budget: Budget
+    local_epochs: float | None = None
+    listeners: Sequence[Progress] = ()
 
-
-class _Drive:
-    def __init__(
-        self,
-        group: Group,
-        plan: Plan,
-        surveys: Sequence[Survey],
-        budget: Budget,
-        local_epochs: float | None,
-        listeners: Sequence[Progress] | None,
-    ) -> None:
-        self.group, self.plan, self.budget = group, plan, budget
-        self.surveys = {survey.number: survey for survey in surveys}
-        self.local_epochs = local_epochs
-        self.listeners = listeners or [Progress() for _ in plan.targets]
-        self.started = clock.now() - budget.elapsed
+    def __post_init__(self) -> None:
+        self.listeners = self.listeners or [Progress() for _ in self.plan.targets]
+        self.started = clock.now() - self.budget.elapsed
         self.tally = Tally()
         self.stands = 0
-        turns = self._choose_turns()
-        self.ascents = [Ascent(plan, target, budget.tol, len(group), turns) for target in plan.targets]
+        turns, tol = self._choose_turns(), self.budget.tol
+        self.ascents = [Ascent(self.plan, target, tol, len(self.group), turns) for target in self.plan.targets]
 
     @property
     def seconds(self) -> float:
         return clock.now() - self.started
 
     def run(self) -> tuple[list[Solution[Point]], Tally]:
+        """What was found for each problem, and what it took."""
+        # The driver's products are small. Threads of a BLAS would for long wait for the next one on processors that the
+        # workers may be on: two workers on two processors lost a third of their time to that.
+        with threadpool_limits(1, "blas"):
+            self._make_rounds()
+        return [self._found(ascent) for ascent in self.ascents], self.tally
+
+    def _make_rounds(self) -> None:
         fresh, in_a_row = True, 0
-        while any(not ascent.done for ascent in self.ascents):
+        while any(not ascent.reason for ascent in self.ascents):
             try:
                 if fresh:
                     self._synchronise()
@@ -116,29 +133,29 @@ class _Drive:
                     raise RuntimeError(f"{in_a_row} times in a row workers were lost, at last: {loss}") from loss
                 self.group.recover()
                 fresh = True
-        return [self._found(ascent) for ascent in self.ascents], self.tally
 
     def _synchronise(self) -> None:
         """Make the driver's vectors what the dual variables amount to, whatever happened to some of them."""
         n_workers, turns, begins = len(self.group), self._choose_turns(), self.stands == 0
         for ascent in self.ascents:
-            if not ascent.done:
+            if not ascent.reason:
                 ascent.turns = turns
                 ascent.join(n_workers)
         # At the beginning all is zero; later it is measured, and where does not matter.
         zeros = np.zeros(self.plan.dimension)
         orders = () if begins else tuple(Order(ascent.target, zeros) for ascent in self.ascents)
         replies = self._call([orders] * n_workers, expected=False)
+        known = {survey.number: survey for survey in self.surveys}
         for reply in replies:
             for survey in reply.surveys:
-                check_same(self.surveys[survey.number], survey)
+                check_same(known[survey.number], survey)
         for number, ascent in enumerate(self.ascents):
-            if not (begins or ascent.done):
-                ascent.set_point([_measured(reply.answers[number]) for reply in replies])
+            if not (begins or ascent.reason):
+                ascent.set_point([cast(Measured, reply.answers[number]) for reply in replies])
 
     def _round(self) -> None:
         """One round of all problems that are not done."""
-        active = [ascent for ascent in self.ascents if not ascent.done]
+        active = [ascent for ascent in self.ascents if not ascent.reason]
         for ascent in active:
             ascent.due = ascent.due or self._out_of_budget(ascent) != ""
         measured = [ascent.due for ascent in active]
@@ -147,15 +164,13 @@ class _Drive:
             answers = [reply.answers[number] for reply in replies]
             progress = self.listeners[self.ascents.index(ascent)]
             if measured[number]:
-                ascent.take_measures([_measured(answer) for answer in answers], self.seconds)
+                ascent.take_measures(cast(list[Measured], answers), self.seconds)
                 progress.checked(self.seconds, ascent.epochs, ascent.bounds.primal, ascent.bounds.dual)
-                reason = self._out_of_budget(ascent)
+                ascent.reason = ascent.reason or self._out_of_budget(ascent)
                 if self.budget.tol > 0 and ascent.bounds.mostly_rounding:
-                    reason = reason or "precision"
-                if not ascent.done and reason:
-                    ascent.done, ascent.reason = True, reason
+                    ascent.reason = ascent.reason or "precision"
             else:
-                ascent.take_visits([_visited(answer) for answer in answers])
+                ascent.take_visits(cast(list[Visited], answers))
                 progress.progressed(ascent.epochs, self.seconds)
 
     def _call(self, orders: Sequence[tuple[Order, ...]], expected: bool = True) -> list[Reply]:
@@ -201,23 +216,17 @@ class _Drive:
             f"SDCA in {self.tally.rounds} rounds of {len(self.group)} workers, {ascent.turns / TURNS:g} epochs and "
             f"{per_round:,.0f} bytes each"
         )
-        return Solution(
-            point=Point(ascent.w),
-            bounds=ascent.bounds,
-            epochs=ascent.epochs,
-            seconds=self.seconds,
-            reason=ascent.reason,
-            records=ascent.records,
-            used=UsedSolvers((text,)),
-            t=round(ascent.visits),
-        )
+        return ascent.solution(self.seconds, UsedSolvers((text,)))
 
 
-def _visited(answer: Any) -> Visited:
-    assert isinstance(answer, Visited)
-    return answer
-
-
-def _measured(answer: Any) -> Measured:
-    assert isinstance(answer, Measured)
-    return answer
+def store(machine: Any, plan: Plan, found: Sequence[Solution[Point]]) -> str:
+    """Give the estimator what was found. Returns what to do about it where it is not within `tol`."""
+    coef = np.array([one.point.w[:-1] for one in found])
+    machine._store_weights(coef, np.array([float(one.point.w[-1]) * plan.bias for one in found]))
+    machine._store(found, found[0].seconds)
+    machine.n_features_in_ = plan.n_features
+    if plan.names is not None:
+        machine.feature_names_in_ = np.array(plan.names, dtype=object)
+    if len(plan.classes):
+        machine.classes_ = plan.classes
+    return shortfall(machine.certificate_, machine._plain_advice)

@@ -1,19 +1,22 @@
-"""The problem of a fit to spread examples: what the blocks hold together, and what follows for each of them."""
+"""What driver and workers of a fit to spread examples tell each other: what the blocks hold, the problem that follows,
+and in each round orders and replies.
+"""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.outcome import Point
-from pegasos.base.problem import Problem
+from pegasos.base.bounds import Measured
+from pegasos.base.outcome import Point, Problem
 from pegasos.base.validation import class_weights
 
-__all__ = ["Plan", "Survey", "check_same", "make_plan"]
+#: How often a worker's blocks take turns in an epoch.
+TURNS = 32
 
 
 @dataclass(frozen=True)
@@ -130,3 +133,59 @@ def _join_classes(held: Sequence[Survey]) -> tuple[NDArray[Any], NDArray[np.int6
     if len(classes) == 1:
         raise ValueError(f"y has one class only, {classes.tolist()[0]!r}; a classifier needs examples of two classes")
     return classes, counts, weights
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker is to do for one problem, of several where each class is trained against the rest.
+
+    First it keeps the share of its last changes, then it makes that many turns, of which an epoch has `TURNS`, from w;
+    with none it measures at w.
+    """
+
+    target: int  # which class is against the rest
+    w: NDArray[np.float64]
+    share: float = 0.0
+    caution: float = 1.0
+    turns: int = 0
+
+
+@dataclass(frozen=True)
+class Message:
+    """The orders of one round. A block follows them if it stands at `expects`, and then stands at `becomes`.
+
+    None expects nothing: what a block has not joined in yet is taken back, and one that knows nothing starts at zero.
+    """
+
+    plan: Plan
+    expects: int | None
+    becomes: int
+    orders: tuple[Order, ...]
+    seconds: float = np.inf  # left for it
+
+
+@dataclass(frozen=True)
+class Visited:
+    """A worker's changes during its turns."""
+
+    change: NDArray[np.float64]  # of sum_i alpha_i y_i x_i
+    linear: float  # of C sum_i s_i dual(q_i)
+    gap: float  # of its rows, estimated from the margins met
+    visits: float
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a worker says after a round: an answer to each order, or that it does not stand where it should."""
+
+    answers: tuple[Visited | Measured, ...] = ()
+    stale: bool = False
+    surveys: tuple[Survey, ...] = field(default=())  # of blocks that began at zero
+
+
+def payload(message: Any) -> int:
+    """Bytes of the vectors in a message or reply; the rest is small."""
+    vectors = [order.w for order in getattr(message, "orders", ())]
+    for answer in getattr(message, "answers", ()):
+        vectors.append(answer.change if isinstance(answer, Visited) else answer.u)
+    return sum(vector.nbytes for vector in vectors)

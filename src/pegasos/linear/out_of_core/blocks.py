@@ -18,8 +18,6 @@ from pegasos.io.ahead import read_ahead
 from pegasos.io.dataset import Dataset, bytes_view
 from pegasos.solvers._blocks import Block
 
-__all__ = ["BlockReader"]
-
 #: Bytes of a run of neighbouring rows.
 RUN_BYTES = 1 << 17
 #: Runs at most; longer ones in larger data sets.

@@ -11,15 +11,13 @@ from pegasos.base import clock
 from pegasos.base.estimator import Machine, shortfall
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import loss_parameter
-from pegasos.base.progress import make_progress
+from pegasos.base.progress import listening
 from pegasos.base.validation import class_weights
 from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.fit import Encoder, fits_in_memory, needs_no_pass, solve_by_blocks
+from pegasos.linear.out_of_core.fit import Encoder, FitByBlocks, fits_in_memory, needs_no_pass
 from pegasos.problems.linear import BlocksProblem
 from pegasos.solvers import SOLVERS, Solver
 from pegasos.solvers._blocks import Block
-
-__all__ = ["check_names", "fit_dataset", "name_features", "take_all"]
 
 
 def take_all(dataset: Dataset, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
@@ -77,14 +75,12 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
         dimension=dataset.shape[1] + 1,
         n_rows=len(dataset),
     )
-    progress = make_progress(machine.verbose)
-    try:
+    with listening(machine.verbose) as progress:
         listeners = [progress] if n_parts == 1 else [progress.part(repr(label)) for label in classes.tolist()]
         encode = _encoder(dataset, classes, class_weight)
         budget = machine._budget(clock.now() - started)
-        solutions = solve_by_blocks(dataset, solver, problem, encode, listeners, budget, machine._bias, machine._seed())
-    finally:
-        progress.close()
+        bias, seed = machine._bias, machine._seed()
+        solutions = FitByBlocks(dataset, solver, problem, encode, listeners, budget, bias, seed).solve()
     _store(machine, dataset, classes, solutions)
     text = shortfall(machine.certificate_, machine._plain_advice)
     if text and not needs_no_pass(solver):
