@@ -313,11 +313,7 @@ void bind_kernel(nb::module_& m) {
     m.def("sparse_entries", &entries_of<float>, "X"_a.noconvert(), "most"_a, "run"_a);
     m.def("sparse_entries", &entries_of<double>, "X"_a.noconvert(), "most"_a, "run"_a);
     nb::class_<Kernel>(m, "Kernel", "A function of two examples.")
-        .def(
-            "__init__",
-            [](Kernel* self, const std::string& name, double gamma, double coef0, int degree,
-               bool differences) { new (self) Kernel(make_kernel(name, gamma, coef0, degree, differences)); },
-            "name"_a, "gamma"_a, "coef0"_a, "degree"_a, "differences"_a = false);
+        .def(nb::new_(&make_kernel), "name"_a, "gamma"_a, "coef0"_a, "degree"_a, "differences"_a = false);
     nb::class_<BoundSource>(m, "KernelSource", "A kernel matrix that is computed when asked for.")
         .def_prop_ro(
             "error",
@@ -344,14 +340,7 @@ void bind_kernel(nb::module_& m) {
     m.def("called_source", &called_source, "function"_a, "diagonal"_a);
     nb::class_<KernelProblem>(m, "KernelProblem",
                               "Variables of a dual problem: their examples, targets, bounds.")
-        .def(
-            "__init__",
-            [](KernelProblem* self, const BoundSource& source, const Vector<RowNumber>& row,
-               const Vector<double>& t, const Vector<double>& lo, const Vector<double>& hi,
-               bool free_intercept) {
-                new (self) KernelProblem(make_problem(source, row, t, lo, hi, free_intercept));
-            },
-            "source"_a, "row"_a, "t"_a, "lo"_a, "hi"_a, "free_intercept"_a)
+        .def(nb::new_(&make_problem), "source"_a, "row"_a, "t"_a, "lo"_a, "hi"_a, "free_intercept"_a)
         .def_prop_ro("size", &KernelProblem::size);
     nb::class_<KernelSolution>(m, "KernelSolution")
         .def_prop_ro("beta", array_of(&KernelSolution::beta), nb::rv_policy::move)

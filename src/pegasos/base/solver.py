@@ -134,6 +134,10 @@ class Solver(BaseEstimator):
         """The same on terms that are put together."""
         return self._supports(problem).run(self, problem, terms)
 
+    def solution(self, found: native.Solution) -> Solution[Point]:
+        """What the core found of a problem on weights, under the name of this solver and its budget."""
+        return Solution.from_core(found, Point(found.w, found.q), self.describe(), self.budget_reason)
+
     def learner(self, problem: Any) -> Any:
         """What solves a problem whose examples are handed over some at a time."""
         return self._supports(problem).run(self, problem)

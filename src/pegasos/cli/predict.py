@@ -22,14 +22,7 @@ from pegasos.linear.svc import LinearSVC
 @click.option("--json", "as_json", is_flag=True, help="print the result as one JSON object")
 @data_flags
 def predict(
-    data: str,
-    model: str,
-    output: str | None,
-    decision: bool,
-    proba: bool,
-    quiet: bool,
-    as_json: bool,
-    **flags: Any,
+    data: str, model: str, output: str | None, decision: bool, proba: bool, quiet: bool, as_json: bool, **flags: Any
 ) -> None:
     """Label the examples of DATA ("-": standard input) with MODEL, write one label per line to OUTPUT ("-": standard
     output) if given, and print the error against the labels in DATA. A model of a regression writes values.

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from pegasos._config import make_csr
 
 HEADER = "header.json"
 FORMAT, VERSION = "pegasos-dataset", 1
@@ -112,8 +113,9 @@ class Dataset:
         starts = self._arrays["starts"]
         if starts[0] != 0 or starts[-1] != self.nnz:
             raise self.damaged("starts", "does not fit the entries")
-        X = sp.csr_matrix(self.shape, dtype=self.dtype)
-        X.data, X.indices, X.indptr = self._arrays["values"], self._arrays["columns"], self._starts()
+        X = make_csr(self.shape, dtype=self.dtype)
+        X.data, X.indices = self._arrays["values"], self._arrays["columns"]
+        X.indptr = starts.astype(np.int32) if self.nnz < 2**31 else starts
         X.has_sorted_indices = X.has_canonical_format = True  # the writer sees to it
         return X
 
@@ -171,10 +173,6 @@ class Dataset:
             return np.empty(0, dtype)
         with open(self._files[name], "rb", closefd=False) as file:
             return np.memmap(file, dtype, "r", shape=(length,))
-
-    def _starts(self) -> NDArray[Any]:
-        starts = self._arrays["starts"]
-        return starts.astype(np.int32) if self.nnz < 2**31 else starts
 
     def _labels(self) -> Labels | None:
         summary = self._header["labels"]

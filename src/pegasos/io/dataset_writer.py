@@ -5,7 +5,6 @@ import os
 import secrets
 import shutil
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import numpy as np
@@ -100,9 +99,7 @@ class DatasetWriter:
         self._open = True
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._open = False
         try:
             for file in self._files.values():

@@ -12,11 +12,7 @@ _VALUES_PER_BLOCK = 1 << 17  # what is turned from columns into rows at a time: 
 
 
 def read_table(
-    source: Any,
-    *,
-    label: str | None = None,
-    columns: Sequence[str] | None = None,
-    dtype: DTypeLike | None = None,
+    source: Any, *, label: str | None = None, columns: Sequence[str] | None = None, dtype: DTypeLike | None = None
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Read a table with named columns from a CSV, Parquet or Arrow file.
 

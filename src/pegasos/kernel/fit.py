@@ -112,7 +112,9 @@ class KernelFit:
             # What the solver finds in the time and the epochs that are left.
             epochs = max(int(machine._max_epochs - (0.0 if earlier is None else earlier.epochs)), 1)
             budget = Budget(asked, epochs, limit, clock.now() - self.started, self.n_jobs)
-            found = _check_finite(self.solver.solve(problem, budget, self.seed, start, progress), self.C)
+            found = self.solver.solve(problem, budget, self.seed, start, progress)
+            # Bounds may be infinite by an error of the matrix.
+            _refuse_overflow(self.C, found.point.beta, found.point.b, found.point.squared_norm)
             if earlier is not None:
                 found = continuing(earlier, found)
             found = self._certified(problem, found, chosen, kernel, limit)
@@ -213,13 +215,6 @@ class KernelFit:
     @property
     def _able(self) -> Supports:
         return self.solver.supports[KernelProblem]
-
-
-def _check_finite(solution: Solution[KernelPoint], C: float) -> Solution[KernelPoint]:
-    """The solution; a ValueError where its numbers are not finite. Bounds may be infinite by an error of the matrix."""
-    point = solution.point
-    _refuse_overflow(C, point.beta, point.b, point.squared_norm)
-    return solution
 
 
 def _refuse_overflow(C: float, *numbers: Any) -> None:

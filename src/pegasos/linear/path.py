@@ -71,12 +71,7 @@ class Path:
 
 
 def path(
-    X: Any,
-    y: ArrayLike,
-    *,
-    Cs: int | ArrayLike = 20,
-    sample_weight: ArrayLike | None = None,
-    **parameters: Any,
+    X: Any, y: ArrayLike, *, Cs: int | ArrayLike = 20, sample_weight: ArrayLike | None = None, **parameters: Any
 ) -> Path:
     """Fit a linear support vector classifier for each of several values of C.
 
