@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from pegasos._config import make_csr
 
 HEADER = "header.json"
 FORMAT, VERSION = "pegasos-dataset", 1
@@ -109,7 +110,7 @@ class Dataset:
         starts = self._arrays["starts"]
         if starts[0] != 0 or starts[-1] != self.nnz:
             raise self.damaged("starts", "does not fit the entries")
-        X = sp.csr_matrix(self.shape, dtype=self.dtype)
+        X = make_csr(self.shape, dtype=self.dtype)
         X.data, X.indices = self._arrays["values"], self._arrays["columns"]
         X.indptr = starts.astype(np.int32) if self.nnz < 2**31 else starts
         X.has_sorted_indices = X.has_canonical_format = True  # the writer sees to it

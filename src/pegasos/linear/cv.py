@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pegasos._config import count_threads
 from pegasos.base import clock
+from pegasos.base.available import available
 from pegasos.base.estimator import Data, at_once, copy_results
 from pegasos.base.options import Choice, Option, check_options, names
 from pegasos.base.outcome import Budget
@@ -172,15 +173,15 @@ random_state, verbose
         """The label of each example."""
         return self._held().predict(X)
 
-    @property
-    def predict_proba(self) -> Callable[[Any], NDArray[np.float64]]:
-        """``predict_proba(X)`` as in `LinearSVC`, with ``loss="log_loss"`` only."""
-        return self._held().predict_proba
+    @available(lambda self: self._held().predict_proba)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities as in `LinearSVC`, with ``loss="log_loss"`` only."""
+        return self._held().predict_proba(X)
 
-    @property
-    def predict_log_proba(self) -> Callable[[Any], NDArray[np.float64]]:
-        """``predict_log_proba(X)``: the logarithms of `predict_proba`."""
-        return self._held().predict_log_proba
+    @available(lambda self: self._held().predict_log_proba)
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of `predict_proba`."""
+        return self._held().predict_log_proba(X)
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """What `scoring` says of the predictions; the accuracy where it is None. X may be a data set on disk."""
