@@ -191,7 +191,7 @@ class TestErrors:
             ({"constraints": [(None, None)]}, "no link of a label"),
             ({"hash_bits": 40}, "hash_bits=40"),
             ({"min_count": 0}, "min_count=0"),
-            ({"solver": "sdca"}, "solver='sdca': must be 'auto', 'frank-wolfe', 'pegasos'"),
+            ({"solver": "sdca"}, "solver='sdca': it is for fit of LinearSVC"),
             ({"solver": FrankWolfe(decodings=0)}, "decodings=0"),
             ({"solver": Pegasos(batch_size=41)}, "batch_size=41 is more than the 40 sequences"),
             (

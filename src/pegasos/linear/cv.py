@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pegasos._config import count_threads
 from pegasos.base import clock
+from pegasos.base.available import available
 from pegasos.base.display import listening
 from pegasos.base.estimator import Data, at_once, copy_results
 from pegasos.base.options import Choice, Option, check_options, names
@@ -22,7 +23,7 @@ from pegasos.base.parameters import Explained, parameter, parameters
 from pegasos.base.progress import Progress
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.machine import take_all
+from pegasos.linear.out_of_core.machine import name_features, take_all
 from pegasos.linear.path import Fitted, PathParameters, as_path, follow, make_grid, two_classes, warn_of_shortfall
 from pegasos.linear.svc import LinearSVC
 from pegasos.solvers import Solver
@@ -129,8 +130,9 @@ random_state, verbose
         X may be a data set on disk, which is mapped into memory whole.
         """
         started = clock.now()
-        if isinstance(X, Dataset):
-            X, y, sample_weight = take_all(X, y, sample_weight)
+        dataset = X if isinstance(X, Dataset) else None
+        if dataset is not None:
+            X, y, sample_weight = take_all(dataset, y, sample_weight)
         solver, grid = self.check_parameters(), make_grid(self.Cs)
         one_thread = self._make_svc(n_jobs=1)
         data = two_classes(one_thread._accept(X, y, sample_weight))
@@ -160,6 +162,8 @@ random_state, verbose
         C = float(grid[self._choose(mean, error)])
         best = self._make_svc(C=C, n_jobs=1 if self.n_jobs == 1 else None)
         copy_results(one_thread, best)  # those of validation
+        if dataset is not None:
+            name_features(best, dataset)
         best._fit(data, solver, seed, None, started)
         copy_results(best, self)
         self.best_estimator_, self.C_, self.Cs_ = best, C, grid
@@ -175,15 +179,15 @@ random_state, verbose
         """The label of each example."""
         return self._held().predict(X)
 
-    @property
-    def predict_proba(self) -> Callable[[Any], NDArray[np.float64]]:
-        """``predict_proba(X)`` as in `LinearSVC`, with ``loss="log_loss"`` only."""
-        return self._held().predict_proba
+    @available(lambda self: self._held().predict_proba)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities as in `LinearSVC`, with ``loss="log_loss"`` only."""
+        return self._held().predict_proba(X)
 
-    @property
-    def predict_log_proba(self) -> Callable[[Any], NDArray[np.float64]]:
-        """``predict_log_proba(X)``: the logarithms of `predict_proba`."""
-        return self._held().predict_log_proba
+    @available(lambda self: self._held().predict_log_proba)
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of `predict_proba`."""
+        return self._held().predict_log_proba(X)
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """What `scoring` says of the predictions; the accuracy where it is None. X may be a data set on disk."""

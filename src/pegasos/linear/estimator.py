@@ -26,7 +26,7 @@ from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_u
 from pegasos.certificate import Certificate
 from pegasos.io._csr import canonical
 from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.machine import fit_dataset, take_all
+from pegasos.linear.out_of_core.machine import check_names, fit_dataset, name_features, take_all
 from pegasos.linear.parameters import KindOfIntercept
 from pegasos.problems.linear import Examples, JointProblem, LinearProblem
 from pegasos.solvers import SOLVERS, Solver
@@ -86,7 +86,12 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
     solvers = SOLVERS
 
     def _fit_dataset(self, dataset: Dataset, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
-        return fit_dataset(self, dataset, y, sample_weight)
+        if self.warm_start:
+            check_names(self, dataset)
+            self.__dict__.pop("feature_names_in_", None)  # of no use to validation, as the rows have none
+        fit_dataset(self, dataset, y, sample_weight)
+        name_features(self, dataset)
+        return self
 
     def _examples_to_score(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         return take_all(X, y, sample_weight) if isinstance(X, Dataset) else (X, y, sample_weight)
@@ -230,9 +235,13 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """The scores of the examples X, a column for each row of `coef_`."""
         check_is_fitted(self)
-        if isinstance(X, Dataset):
-            X = X.X
-        X = self._validate(X, accept_large_sparse=True, reset=False)
+        with warnings.catch_warnings():
+            if isinstance(X, Dataset):
+                check_names(self, X)
+                if X.feature_names is not None:  # which the rows do not have
+                    warnings.filterwarnings("ignore", "X does not have valid feature names")
+                X = X.X
+            X = self._validate(X, accept_large_sparse=True, reset=False)
         if issparse(X):
             check_rows(X)  # looks for column numbers out of bounds, which SciPy would read
         weights = self.coef_.T if issparse(self.coef_) else np.atleast_2d(self.coef_).T

@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -12,6 +11,7 @@ from scipy.special import logsumexp
 from sklearn.utils.extmath import safe_sparse_dot
 
 from pegasos._config import usable_threads
+from pegasos.base.available import available
 from pegasos.base.estimator import Classifier, Data, at_once
 from pegasos.base.options import Choice, names
 from pegasos.base.outcome import Budget, Point, Solution
@@ -193,21 +193,17 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         numbers = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.take(self.classes_, numbers)
 
-    @property
-    def partial_fit(self) -> Callable[..., Self]:
-        """``partial_fit(X, y, classes=None, sample_weight=None)``: learn from the next examples of a stream.
+    @available(StreamMachine._check_partial_fit)
+    @at_once
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from the next examples of a stream.
 
         Each is met once, in a random order within the call, and not kept. `classes` has all labels there will be, and
         is given with the first call. The problem is stated by `alpha`: it is there with that alone, or with
         ``solver="adagrad"``. After `fit` a stream starts anew, with the same classes if no others are given.
         """
-        self._check_partial_fit()
-        return self._partial_fit
-
-    @at_once
-    def _partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
         known = known_classes(self, classes)
 
         def targets(data: Data) -> list[NDArray[np.float64]]:
@@ -217,34 +213,25 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         self.classes_ = known
         return self
 
-    @property
-    def predict_proba(self) -> Callable[[Any], NDArray[np.float64]]:
-        """``predict_proba(X)``: the probability of each class, of shape (n_samples, n_classes).
+    def _check_probabilities(self) -> None:
+        if self.loss != "log_loss":
+            raise AttributeError(
+                f"loss={self.loss!r} has no probabilities, so {type(self).__name__} has no predict_proba with it: use "
+                "loss='log_loss', or wrap it in sklearn.calibration.CalibratedClassifierCV"
+            )
+
+    @available(_check_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class, of shape (n_samples, n_classes).
 
         It is there with ``loss="log_loss"`` only. One class against the rest: each class has a probability against the
         rest, and they are divided by their sum.
         """
-        self._check_probabilities("predict_proba")
-        return self._probabilities
+        return np.exp(self.predict_log_proba(X))
 
-    @property
-    def predict_log_proba(self) -> Callable[[Any], NDArray[np.float64]]:
-        """``predict_log_proba(X)``: the logarithms of `predict_proba`."""
-        self._check_probabilities("predict_log_proba")
-        return self._log_probabilities
-
-    def _check_probabilities(self, name: str) -> None:
-        # An AttributeError, so that hasattr is False; scikit-learn's available_if would hide the advice in its cause.
-        if self.loss != "log_loss":
-            raise AttributeError(
-                f"loss={self.loss!r} has no probabilities, so {type(self).__name__} has no {name} with it: use "
-                "loss='log_loss', or wrap it in sklearn.calibration.CalibratedClassifierCV"
-            )
-
-    def _probabilities(self, X: Any) -> NDArray[np.float64]:
-        return np.exp(self._log_probabilities(X))
-
-    def _log_probabilities(self, X: Any) -> NDArray[np.float64]:
+    @available(_check_probabilities)
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of `predict_proba`."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return -np.logaddexp(0, np.column_stack([scores, -scores]))

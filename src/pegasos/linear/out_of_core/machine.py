@@ -26,6 +26,24 @@ def take_all(dataset: Dataset, y: Any, sample_weight: Any) -> tuple[Any, Any, An
     return dataset.X, dataset.y, dataset.sample_weight
 
 
+def check_names(machine: Any, dataset: Dataset) -> None:
+    """Raise a ValueError where the features of a data set are not those that the model was trained on."""
+    known, given = getattr(machine, "feature_names_in_", None), dataset.feature_names
+    if known is None or given is None or known.tolist() == given:
+        return
+    place = next((j for j, pair in enumerate(zip(known, given, strict=False)) if pair[0] != pair[1]), None)
+    what = f"{len(given)} features" if place is None else f"{given[place]!r} as feature {place + 1}"
+    wanted = f"{len(known)}" if place is None else f"{known[place]!r} there"
+    raise ValueError(f"{dataset.path} has {what}, but the model was trained on {wanted}; write it in that order")
+
+
+def name_features(machine: Any, dataset: Dataset) -> None:
+    """Give a model that was trained on a data set the names of its features."""
+    machine.__dict__.pop("feature_names_in_", None)
+    if dataset.feature_names is not None:
+        machine.feature_names_in_ = np.array(dataset.feature_names, dtype=object)
+
+
 def _refuse_beside(y: Any, sample_weight: Any) -> None:
     if y is not None or sample_weight is not None:
         raise ValueError(
@@ -129,8 +147,6 @@ def _store(machine: Any, dataset: Dataset, classes: Any, solutions: list[Solutio
     if classes is not None:
         machine.classes_ = classes
     machine.n_features_in_ = dataset.shape[1]
-    if hasattr(machine, "feature_names_in_"):
-        del machine.feature_names_in_
     weights = np.array([solution.point.w for solution in solutions])
     machine._store_weights(np.ascontiguousarray(weights[:, :-1]), weights[:, -1] * machine._bias)
     machine._store(solutions, max(solution.seconds for solution in solutions))
