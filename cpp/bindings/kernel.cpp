@@ -138,13 +138,19 @@ BoundSums given_sums(const Matrix<Given>& K) {
     return {sums_of_matrix(K.data(), K.shape(0)), {nb::cast(K)}};
 }
 
-KernelBounds judge_machine(const BoundSums& sums, const KernelProblem& problem, const Run& run,
-                           const Vector<double>& beta, const Vector<double>& responses, double error,
-                           std::optional<double> b, bool dual_only) {
+/// None where the time is up before the end.
+std::optional<KernelBounds> judge_machine(const BoundSums& sums, const KernelProblem& problem, const Run& run,
+                                          const Vector<double>& beta, const Vector<double>& responses,
+                                          double error, std::optional<double> b, bool dual_only) {
     const std::vector<double> variables = to_vector(beta, problem.size());
     const std::vector<double> f = to_vector(responses, problem.n_rows);
-    return with_context(run, [&](Context& context) {
-        return judge(problem, *sums.sums, variables, f, error, b ? &*b : nullptr, dual_only, context);
+    return with_context(run, [&](Context& context) -> std::optional<KernelBounds> {
+        const Monitor::Strict strict(context.monitor);
+        try {
+            return judge(problem, *sums.sums, variables, f, error, b ? &*b : nullptr, dual_only, context);
+        } catch (const Ended&) {
+            return std::nullopt;
+        }
     });
 }
 
@@ -173,9 +179,9 @@ KernelSolution solve(const BoundSource& source, const KernelProblem& problem, co
 
 KernelSolution smo(const BoundSource& source, const KernelProblem& problem, const Run& run,
                    std::size_t cached_rows, double tol, double max_epochs, std::size_t working_set,
-                   std::size_t block, std::uint64_t seed, std::size_t part_from,
+                   std::size_t block, std::uint64_t seed, std::size_t part_from, bool gradual,
                    const MaybeVector<double>& start) {
-    const SmoOptions options{tol, max_epochs, working_set, block, seed, part_from};
+    const SmoOptions options{tol, max_epochs, working_set, block, seed, part_from, gradual};
     const std::vector<double> begin = to_vector(start, problem.size());
     return solve(source, problem, run, cached_rows, solve_smo, options, begin);
 }
@@ -355,7 +361,8 @@ void bind_kernel(nb::module_& m) {
         .def_ro("reason", &KernelSolution::reason)
         .def_prop_ro("history", &history_of<KernelSolution>);
     m.def("smo", &smo, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a,
-          "max_epochs"_a, "working_set"_a, "block"_a, "seed"_a, "part_from"_a, "start"_a.none());
+          "max_epochs"_a, "working_set"_a, "block"_a, "seed"_a, "part_from"_a, "gradual"_a = false,
+          "start"_a.none());
     m.def("kernel_sdca", &kernel_sdca, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
           "tol"_a, "max_epochs"_a, "seed"_a, "sequence"_a.none(), "start"_a.none());
     m.def("kernel_walk", &kernel_walk, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,

@@ -343,7 +343,7 @@ class TestFit:
 
     def test_verbose(self, capsys):
         SequenceSVC(verbose=1).fit(STRINGS, LABELS)
-        assert "primal" in capsys.readouterr().err
+        assert "gap" in capsys.readouterr().err
 
     def test_context_decides(self):
         model = SequenceSVC(random_state=0).fit(STRINGS, LABELS)

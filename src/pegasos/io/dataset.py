@@ -61,6 +61,8 @@ class Dataset:
         How rows are stored.
     labels : Labels or None
         The different labels; None where there are more than 10,000, as in regression.
+    feature_names : list of str or None
+        What the features are called, where they have names.
     total_weight : float
         What the examples weigh together, without weights their number.
     memory_limit : int or None
@@ -72,6 +74,7 @@ class Dataset:
         self.memory_limit = memory_limit
         self.shape: tuple[int, int] = (header["rows"], header["features"])
         self.storage: str = header["storage"]
+        self.feature_names: list[str] | None = header.get("feature_names")
         self.total_weight = float(header["total_weight"])
         self._header = header
         #: Kept open, so that a data set that is replaced meanwhile stays what it was.
@@ -324,6 +327,9 @@ def _check_header(header: Any) -> None:
         raise ValueError(f"{rows} rows of {features} features")
     if not 0 < float(header["total_weight"]) < float("inf"):
         raise ValueError(f"total weight {header['total_weight']!r}")
+    names = header.get("feature_names")  # which older files do not have
+    if names is not None and not (len(names) == features and all(isinstance(name, str) for name in names)):
+        raise ValueError("feature_names")
     classes, labels = header["classes"], header["labels"]
     if classes is not None and not (isinstance(classes, list) and all(isinstance(name, str) for name in classes)):
         raise ValueError("classes")

@@ -98,6 +98,11 @@ def iter_table(
     return _iterate(file, _Plan(file, label, columns, dtype), batch_rows)
 
 
+def table_columns(source: Any) -> list[str]:
+    """The names of all columns of a table, in their order; `source` is as for `read_table`."""
+    return list(_TableFile(source).schema.names)
+
+
 def _iterate(file: "_TableFile", plan: "_Plan", batch_rows: int) -> Iterator[tuple[Any, Any]]:
     first = 0
     for batch in file.batches(plan.names, batch_rows, plan.features):

@@ -92,7 +92,7 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
     random_state : int, RandomState or None, default=None
         Seed of the solver's choices. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0
-        Whether to report progress on standard error.
+        1 shows a bar on a terminal and a few lines elsewhere, 2 a line for each check, on standard error.
     shrinking : bool, default=True
         Accepted as in scikit-learn, and without effect: the solver decides.
     probability : {False, True, "deprecated"}, default=False

@@ -14,18 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos._config import make_csr
 from pegasos.base import clock
+from pegasos.base.display import listening
 from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
 from pegasos.base.parameters import PrimalOrDual, Scaled
-from pegasos.base.progress import Progress, listening
+from pegasos.base.progress import Progress
 from pegasos.base.rows import check_rows, check_scores, make_rows
 from pegasos.base.scaling import describe_sizes, scale_columns
 from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
 from pegasos.certificate import Certificate
 from pegasos.io._csr import canonical
 from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.machine import fit_dataset, take_all
+from pegasos.linear.out_of_core.machine import check_names, fit_dataset, name_features, take_all
 from pegasos.linear.parameters import KindOfIntercept
 from pegasos.problems.linear import Examples, JointProblem, LinearProblem
 from pegasos.solvers import SOLVERS, Solver
@@ -85,7 +86,12 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
     solvers = SOLVERS
 
     def _fit_dataset(self, dataset: Dataset, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
-        return fit_dataset(self, dataset, y, sample_weight)
+        if self.warm_start:
+            check_names(self, dataset)
+            self.__dict__.pop("feature_names_in_", None)  # of no use to validation, as the rows have none
+        fit_dataset(self, dataset, y, sample_weight)
+        name_features(self, dataset)
+        return self
 
     def _examples_to_score(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         return take_all(X, y, sample_weight) if isinstance(X, Dataset) else (X, y, sample_weight)
@@ -124,7 +130,7 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         examples = self._hand_over(data)
         C = self.weight_of_loss(examples.total_weight)
         patience = int(getattr(self, "n_iter_no_change", 0))
-        with listening(self.verbose) as progress:
+        with listening(self) as progress:
             self._run(Task(data, held_out, patience, examples, C, solver, seed, last, started), progress)
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
         if text:
@@ -229,9 +235,13 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """The scores of the examples X, a column for each row of `coef_`."""
         check_is_fitted(self)
-        if isinstance(X, Dataset):
-            X = X.X
-        X = self._validate(X, accept_large_sparse=True, reset=False)
+        with warnings.catch_warnings():
+            if isinstance(X, Dataset):
+                check_names(self, X)
+                if X.feature_names is not None:  # which the rows do not have
+                    warnings.filterwarnings("ignore", "X does not have valid feature names")
+                X = X.X
+            X = self._validate(X, accept_large_sparse=True, reset=False)
         if issparse(X):
             check_rows(X)  # looks for column numbers out of bounds, which SciPy would read
         weights = self.coef_.T if issparse(self.coef_) else np.atleast_2d(self.coef_).T

@@ -60,7 +60,8 @@ def solve_together(
     solutions within the tolerance have their dual points.
     """
     examples, solver, classes = task.examples, task.solver, task.data.encoded
-    listeners = [progress.part(f"{label!r}") for label in task.data.classes[numbers.start : numbers.stop].tolist()]
+    labels = task.data.classes.tolist()
+    listeners = [progress.part(f"{labels[number]!r}", len(labels)) for number in numbers]
 
     def checked(number: int, seconds: float, epoch: float, primal: float, dual: float) -> None:
         listeners[number - numbers.start].checked(seconds, epoch, primal, dual)
@@ -98,4 +99,6 @@ def solve_together(
         more = solver.solve(problem, rest, task.seed, first.start, Shifted(listeners[k], first.epochs))
         solutions[k] = joined(first, replace(more, t=more.t - first.t))
         elapsed = solutions[k].seconds
+    for listener in listeners:
+        listener.close()
     return [check_finite(solution, whole) for solution in solutions]

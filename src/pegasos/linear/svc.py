@@ -101,7 +101,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     random_state : int, RandomState or None, default=None
         Seed of the order of visits. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0
-        Whether to report progress on standard error.
+        1 shows a bar on a terminal and a few lines elsewhere, 2 a line for each check, on standard error.
     penalty : {"l2"}, default="l2"
         As in scikit-learn. "l1" is an error that says what to do instead.
     dual : {"auto", True, False}, default="auto"
@@ -273,7 +273,10 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         def solve_alone(number: int, budget: Budget, progress: Progress) -> Solution[Point]:
             examples = replace(task.examples, y=_against_the_rest(task.data, number))
             start = self._start(task, number, count)
-            return self._solve_one(task, examples, start, progress.part(f"{labels[number]!r}"), budget, number)
+            part = progress.part(f"{labels[number]!r}", count)
+            solution = self._solve_one(task, examples, start, part, budget, number)
+            part.close()
+            return solution
 
         def solve(numbers: range, progress: Progress) -> list[Solution[Point]]:
             elapsed = task.elapsed
