@@ -139,7 +139,9 @@ def _check_matrix(X: Any) -> Any:
         )
     except ValueError as error:
         text = str(error).partition("\n")[0] if "Complex" in str(error) else error  # the rest is all the data
-        raise ValueError(f"{text}; with lengths X must be a matrix of numbers with a row for each position") from error
+        raise ValueError(
+            f"{text}; lengths are for one matrix of all positions, with a row for each: pass that, or leave them out"
+        ) from error
 
 
 def _check_lengths(lengths: Any, n_rows: int) -> NDArray[np.uint64]:
