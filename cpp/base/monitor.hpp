@@ -9,8 +9,28 @@
 
 namespace pegasos {
 
+/// Ends a run between two checks: what the last one found is what there is.
+struct Ended {
+    const char* reason;
+};
+
 class Monitor {
 public:
+    /// While one is there the end of the time is thrown as `Ended`: for long work that is worth nothing
+    /// before it is done.
+    class Strict {
+    public:
+        explicit Strict(Monitor& monitor)
+            : monitor_(monitor), before_(std::exchange(monitor.strict_, true)) {}
+        ~Strict() { monitor_.strict_ = before_; }
+        Strict(const Strict&) = delete;
+        Strict& operator=(const Strict&) = delete;
+
+    private:
+        Monitor& monitor_;
+        const bool before_;
+    };
+
     /// `elapsed`: seconds the fit has already taken. `heartbeat(epoch, seconds)` may throw to end the solve.
     /// `clock` tells the seconds since some moment; where it is empty, the system's steady clock does.
     Monitor(double elapsed, double max_seconds, std::function<void(double, double)> heartbeat,
@@ -42,6 +62,7 @@ public:
             last_beat_ = now;
             if (heartbeat_) heartbeat_(epoch_, now);
         }
+        if (strict_ && timed_out_) throw Ended{"max_time"};
         return timed_out_;
     }
 
@@ -54,7 +75,7 @@ private:
     double start_, elapsed_, max_seconds_, last_beat_ = 0, epoch_ = 0;
     std::function<void(double, double)> heartbeat_;
     std::size_t pending_ = 0;
-    bool timed_out_ = false;
+    bool timed_out_ = false, strict_ = false;
 };
 
 }  // namespace pegasos

@@ -52,6 +52,7 @@ private:
         throw nb::type_error((where() + " " + what).c_str());
     }
 
+    static std::string shown(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
     static std::string type_of(nb::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
     void refuse_text(nb::handle object, const char* rule) const {
@@ -87,7 +88,7 @@ private:
         if (!data) {
             PyErr_Clear();
             throw nb::value_error(
-                (where() + " has the string " + nb::cast<std::string>(nb::repr(text)) +
+                (where() + " has the string " + shown(text) +
                  ", which is no valid text: half of a surrogate pair; decode it with errors='replace'")
                     .c_str());
         }
@@ -143,7 +144,7 @@ private:
         for_each(strings, "a position must be a list of strings, or a dictionary", [&](nb::handle text) {
             if (!PyUnicode_Check(text.ptr()))
                 fail(
-                    "holds " + nb::cast<std::string>(nb::repr(text)) + " of type " + type_of(text) +
+                    "holds " + shown(text) + " of type " + type_of(text) +
                     "; a list of features holds strings; for numbers give a dictionary from names to values");
             if (!owned) kept_.push_back(nb::borrow(text));
             add(utf8(text), prefix, 1);
@@ -155,7 +156,7 @@ private:
         PyObject *key, *value;
         for (Py_ssize_t at = 0; PyDict_Next(dictionary.ptr(), &at, &key, &value);) {
             if (!PyUnicode_Check(key))
-                fail("has the key " + nb::cast<std::string>(nb::repr(key)) + " of type " + type_of(key) +
+                fail("has the key " + shown(key) + " of type " + type_of(key) +
                      "; names of features are strings");
             const std::string_view name = utf8(key);
             if (PyBool_Check(value)) {
@@ -170,13 +171,11 @@ private:
                 const double number = PyFloat_AsDouble(value);
                 if (number == -1 && PyErr_Occurred()) {
                     PyErr_Clear();
-                    fail("has " + nb::cast<std::string>(nb::repr(key)) + ": " +
-                         nb::cast<std::string>(nb::repr(value)) + " of type " + type_of(value) +
+                    fail("has " + shown(key) + ": " + shown(value) + " of type " + type_of(value) +
                          "; values are numbers, strings, or collections of strings");
                 }
                 if (!std::isfinite(static_cast<float>(number)))
-                    throw nb::value_error((where() + " has " + nb::cast<std::string>(nb::repr(key)) + ": " +
-                                           nb::cast<std::string>(nb::repr(value)) +
+                    throw nb::value_error((where() + " has " + shown(key) + ": " + shown(value) +
                                            "; values must be finite in single precision")
                                               .c_str());
                 add(name, prefix, number);

@@ -138,13 +138,19 @@ BoundSums given_sums(const Matrix<Given>& K) {
     return {sums_of_matrix(K.data(), K.shape(0)), {nb::cast(K)}};
 }
 
-KernelBounds judge_machine(const BoundSums& sums, const KernelProblem& problem, const Run& run,
-                           const Vector<double>& beta, const Vector<double>& responses, double error,
-                           std::optional<double> b, bool dual_only) {
+/// None where the time is up before the end.
+std::optional<KernelBounds> judge_machine(const BoundSums& sums, const KernelProblem& problem, const Run& run,
+                                          const Vector<double>& beta, const Vector<double>& responses,
+                                          double error, std::optional<double> b, bool dual_only) {
     const std::vector<double> variables = to_vector(beta, problem.size());
     const std::vector<double> f = to_vector(responses, problem.n_rows);
-    return with_context(run, [&](Context& context) {
-        return judge(problem, *sums.sums, variables, f, error, b ? &*b : nullptr, dual_only, context);
+    return with_context(run, [&](Context& context) -> std::optional<KernelBounds> {
+        const Monitor::Strict strict(context.monitor);
+        try {
+            return judge(problem, *sums.sums, variables, f, error, b ? &*b : nullptr, dual_only, context);
+        } catch (const Ended&) {
+            return std::nullopt;
+        }
     });
 }
 
@@ -173,9 +179,9 @@ KernelSolution solve(const BoundSource& source, const KernelProblem& problem, co
 
 KernelSolution smo(const BoundSource& source, const KernelProblem& problem, const Run& run,
                    std::size_t cached_rows, double tol, double max_epochs, std::size_t working_set,
-                   std::size_t block, std::uint64_t seed, std::size_t part_from,
+                   std::size_t block, std::uint64_t seed, std::size_t part_from, bool gradual,
                    const MaybeVector<double>& start) {
-    const SmoOptions options{tol, max_epochs, working_set, block, seed, part_from};
+    const SmoOptions options{tol, max_epochs, working_set, block, seed, part_from, gradual};
     const std::vector<double> begin = to_vector(start, problem.size());
     return solve(source, problem, run, cached_rows, solve_smo, options, begin);
 }
@@ -307,11 +313,7 @@ void bind_kernel(nb::module_& m) {
     m.def("sparse_entries", &entries_of<float>, "X"_a.noconvert(), "most"_a, "run"_a);
     m.def("sparse_entries", &entries_of<double>, "X"_a.noconvert(), "most"_a, "run"_a);
     nb::class_<Kernel>(m, "Kernel", "A function of two examples.")
-        .def(
-            "__init__",
-            [](Kernel* self, const std::string& name, double gamma, double coef0, int degree,
-               bool differences) { new (self) Kernel(make_kernel(name, gamma, coef0, degree, differences)); },
-            "name"_a, "gamma"_a, "coef0"_a, "degree"_a, "differences"_a = false);
+        .def(nb::new_(&make_kernel), "name"_a, "gamma"_a, "coef0"_a, "degree"_a, "differences"_a = false);
     nb::class_<BoundSource>(m, "KernelSource", "A kernel matrix that is computed when asked for.")
         .def_prop_ro(
             "error",
@@ -338,14 +340,7 @@ void bind_kernel(nb::module_& m) {
     m.def("called_source", &called_source, "function"_a, "diagonal"_a);
     nb::class_<KernelProblem>(m, "KernelProblem",
                               "Variables of a dual problem: their examples, targets, bounds.")
-        .def(
-            "__init__",
-            [](KernelProblem* self, const BoundSource& source, const Vector<RowNumber>& row,
-               const Vector<double>& t, const Vector<double>& lo, const Vector<double>& hi,
-               bool free_intercept) {
-                new (self) KernelProblem(make_problem(source, row, t, lo, hi, free_intercept));
-            },
-            "source"_a, "row"_a, "t"_a, "lo"_a, "hi"_a, "free_intercept"_a)
+        .def(nb::new_(&make_problem), "source"_a, "row"_a, "t"_a, "lo"_a, "hi"_a, "free_intercept"_a)
         .def_prop_ro("size", &KernelProblem::size);
     nb::class_<KernelSolution>(m, "KernelSolution")
         .def_prop_ro("beta", array_of(&KernelSolution::beta), nb::rv_policy::move)
@@ -366,7 +361,8 @@ void bind_kernel(nb::module_& m) {
         .def_ro("reason", &KernelSolution::reason)
         .def_prop_ro("history", &history_of<KernelSolution>);
     m.def("smo", &smo, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a,
-          "max_epochs"_a, "working_set"_a, "block"_a, "seed"_a, "part_from"_a, "start"_a.none());
+          "max_epochs"_a, "working_set"_a, "block"_a, "seed"_a, "part_from"_a, "gradual"_a = false,
+          "start"_a.none());
     m.def("kernel_sdca", &kernel_sdca, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
           "tol"_a, "max_epochs"_a, "seed"_a, "sequence"_a.none(), "start"_a.none());
     m.def("kernel_walk", &kernel_walk, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,

@@ -71,12 +71,9 @@ nb::bytes format(const Vector<double>& labels, const Vector<std::int64_t>& label
                  const Vector<Index>& starts, bool zero_based) {
     std::string text;
     {
-        const auto span = []<class E>(const Vector<E>& array) {
-            return std::span<const E>(array.data(), array.shape(0));
-        };
         nb::gil_scoped_release release;
-        text = svmlight::format<T, Index>({span(labels), span(label_starts), span(qids), span(values),
-                                           span(columns), span(starts), zero_based});
+        text = svmlight::format<T, Index>({span_of(labels), span_of(label_starts), span_of(qids),
+                                           span_of(values), span_of(columns), span_of(starts), zero_based});
     }
     return nb::bytes(text.data(), text.size());
 }

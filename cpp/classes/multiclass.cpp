@@ -15,9 +15,18 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 typedef double Lanes __attribute__((vector_size(64), may_alias));
 
 double largest_lane(const Lanes& lanes) {
-    double result = lanes[0];
-    for (int lane = 1; lane < 8; ++lane) result = std::max(result, lanes[lane]);
-    return result;
+    const auto larger = [](const Lanes& a, const Lanes& b) { return a > b ? a : b; };
+    const Lanes four = larger(lanes, __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7, 0, 1, 2, 3));
+    const Lanes two = larger(four, __builtin_shufflevector(four, four, 2, 3, 0, 1, 6, 7, 4, 5));
+    return std::max(two[0], two[1]);
+}
+
+/// Of numbers of padded length.
+double largest_of(const AlignedVector<double>& numbers) {
+    const Lanes* lanes = reinterpret_cast<const Lanes*>(numbers.data());
+    Lanes top = lanes[0];
+    for (std::size_t v = 1; v < numbers.size() / 8; ++v) top = lanes[v] > top ? lanes[v] : top;
+    return largest_lane(top);
 }
 
 class HingeAscent final : public JointAscent {
@@ -31,7 +40,7 @@ public:
             const double here = g_[row.vertex];
             if (top - here <= tiny * (1 + std::abs(top))) {
                 g_[row.vertex] = -infinity;
-                const double next = *std::max_element(g_.begin(), g_.end());
+                const double next = largest_of(g_);
                 return {top - here, 0, here - next};
             }
             JointVisit found{top - here, top - here};
@@ -146,14 +155,14 @@ class JointHinge final : public JointLoss {
 public:
     JointHinge(std::span<const double> cost, std::size_t n_classes)
         : K_(n_classes), stride_(padded(n_classes)), cost_(K_ * stride_, -infinity) {
-        for (std::size_t y = 0; y < K_; ++y)
-            std::copy_n(cost.data() + y * K_, K_, cost_.data() + y * stride_);
+        for (std::size_t y = 0; y < K_; ++y) {
+            const auto own = cost.subspan(y * K_, K_);
+            std::copy(own.begin(), own.end(), &cost_[y * stride_]);
+            dearest_.push_back(*std::max_element(own.begin(), own.end()));
+        }
     }
 
-    double at_zero(std::uint32_t y) const override {
-        const double* cost = &cost_[y * stride_];
-        return *std::max_element(cost, cost + K_);
-    }
+    double at_zero(std::uint32_t y) const override { return dearest_[y]; }
 
     /// p is one for the first of the classes that attain the maximum, y before all others.
     double slope(const double* f, std::uint32_t y, double* p) const override {
@@ -169,7 +178,7 @@ public:
 
     /// The largest of all moves by e, and f_y by as much.
     double excess(const double* f, std::uint32_t y, double e, double value) const override {
-        e = 3 * e + 4 * unit * at_zero(y);
+        e = 3 * e + 4 * unit * dearest_[y];
         if (value > 0) return e;
         const double* cost = &cost_[y * stride_];
         double others = -infinity;
@@ -210,6 +219,7 @@ private:
 
     std::size_t K_, stride_;
     AlignedVector<double> cost_;
+    std::vector<double> dearest_;  // of the costs of each class
 };
 
 struct LogSum {

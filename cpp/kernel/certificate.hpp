@@ -144,18 +144,20 @@ public:
             solution.responses = f;
             solution.squared_norm = now.squared_norm;
         }
+        last_beta_ = beta;
+        last_responses_ = f;
         best_.primal = std::min(best_.primal, now.bounds.primal);
         best_.dual = std::max(best_.dual, now.bounds.dual);
         solution.record(context, best_);
         return now;
     }
 
-    /// Makes the variables sum to zero exactly, where they should, and finds the bounds with that.
-    void finish(const std::vector<double>& beta, const std::vector<double>& f,
-                KernelSolution& solution) const {
-        if (solution.beta != beta) {
-            solution.dual_beta = beta;
-            solution.bounds = settle_at(solution.dual_beta, f, solution);
+    /// Makes the variables sum to zero exactly, where they should, and finds the bounds with that, of what
+    /// the last look was at.
+    void finish(KernelSolution& solution) const {
+        if (solution.beta != last_beta_) {
+            solution.dual_beta = last_beta_;
+            solution.bounds = settle_at(solution.dual_beta, last_responses_, solution);
         }
         const Bounds own = settle_at(solution.beta, solution.responses, solution);
         if (solution.dual_beta.empty()) solution.bounds = own;
@@ -189,6 +191,7 @@ private:
 
     const KernelProblem& problem_;
     const Gram<Real>& gram_;
+    std::vector<double> last_beta_, last_responses_;
     double lowest_ = std::numeric_limits<double>::infinity();
     Bounds best_{std::numeric_limits<double>::infinity(), 0};
 };

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pegasos.datasets import make_text
-from pegasos.io import load_model, write_svmlight
+from pegasos.io import load_model, save_model, write_svmlight
 
 SMALL = "--tol 0.1 --random-state 0"
 
@@ -58,6 +58,60 @@ def test_tables(tables, pegasos, name):
     assert (code, out) == (0, "300 examples labelled; features.csv has no labels, so no error is computed\n")
 
 
+@pytest.mark.parametrize("task", ["classification", "svc"])
+def test_columns_are_found_by_their_names(tables, pegasos, task):
+    pa, csv = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.csv")
+    table = csv.read_csv("kinds.csv")
+    more = table.append_column("a2", pa.array(np.ones(300)))
+    csv.write_csv(more.select(["b", "kind", "a2", "a"]), "other.csv")
+    csv.write_csv(more.select(["b", "a"]), "bare.csv")
+    assert pegasos(f"train -q --task {task} --label kind {SMALL} kinds.csv m") == (0, "", "")
+    assert load_model("m").feature_names_in_.tolist() == ["a", "b"]
+    assert pegasos("predict --label kind kinds.csv m first.txt")[0] == 0
+    code, out, err = pegasos("predict --label kind other.csv m second.txt")
+    assert (code, err) == (0, "")
+    assert "wrong" in out
+    assert pegasos("predict bare.csv m third.txt")[0] == 0
+    first = (tables / "first.txt").read_text()
+    assert first == (tables / "second.txt").read_text() == (tables / "third.txt").read_text()
+    code, out, err = pegasos("predict other.csv m")
+    told = "300 examples labelled; other.csv has columns 'kind', 'a2' and no --label, so no error is computed\n"
+    assert (code, out, err) == (0, told, "")
+
+
+def test_inspect_shows_names(tables, pegasos):
+    pegasos(f"train -q --label kind {SMALL} kinds.csv m")
+    out = pegasos("inspect m")[1]
+    assert "count from 1" not in out
+    assert out.rstrip().splitlines()[-1].split()[0] in ("a", "b")
+
+
+def test_a_fit_that_continues_finds_its_columns(tables, pegasos):
+    csv = pytest.importorskip("pyarrow.csv")
+    csv.write_csv(csv.read_csv("kinds.csv").select(["b", "kind", "a"]), "other.csv")
+    for name in ("kinds.csv", "other.csv"):
+        code, out, err = pegasos(f"train --warm-start --label kind --random-state 0 {name} m")
+        assert (code, err) == (0, "")
+    assert load_model("m").feature_names_in_.tolist() == ["a", "b"]
+    assert "epochs   1\n" in out
+
+
+@pytest.mark.parametrize("task", ["classification", "svc"])
+def test_data_sets_of_tables_keep_the_names(tables, pegasos, task):
+    csv = pytest.importorskip("pyarrow.csv")
+    csv.write_csv(csv.read_csv("kinds.csv").select(["b", "kind", "a"]), "other.csv")
+    for name in ("kinds", "other"):
+        assert pegasos(f"convert -q {name}.csv {name}.ds --label kind") == (0, "", "")
+    assert pegasos(f"train -q --task {task} {SMALL} kinds.ds m") == (0, "", "")
+    assert load_model("m").feature_names_in_.tolist() == ["a", "b"]
+    told = [pegasos(f"predict {name} m")[1] for name in ("kinds.ds", "other.ds", "--label kind other.csv")]
+    assert told[0] == told[1] == told[2]
+    assert "wrong" in told[0]
+    (tables / "lacking.csv").write_text("a,kind\n1,oak\n")
+    assert pegasos("convert -q lacking.csv lacking.ds --label kind") == (0, "", "")
+    assert "lacking.ds has no column 'b', which the model was trained on" in pegasos("predict lacking.ds m")[2]
+
+
 def test_targets_and_whole_numbers(tables, pegasos):
     assert pegasos(f"train --quiet --task regression --label size {SMALL} sizes.csv m")[0] == 0
     assert "mean squared error" in pegasos("predict --label size sizes.csv m")[1]
@@ -72,7 +126,8 @@ MISTAKES = {
     "train --label kind --zero-based kinds.csv": "--zero-based is for svmlight files; leave it out",
     "train --label kind data.svm": "--label is for tables, such as .csv and .parquet files; leave it out",
     "train --task sequence --label kind data.txt": "--label is for tables, and the last column of a sequence",
-    "predict sizes.csv m": "sizes.csv has 3 columns of features, but the model was trained on 2; name that of labels",
+    "predict lacking.csv m": "lacking.csv has no columns 'a', 'b', which the model was trained on; add it",
+    "predict sizes.csv old": "sizes.csv has 3 columns of features, but the model was trained on 2; name that of labels",
     "train --label kind none.csv": "none.csv: No such file or directory",
 }
 
@@ -80,6 +135,10 @@ MISTAKES = {
 @pytest.mark.parametrize("line", MISTAKES)
 def test_mistakes_get_one_line_and_exit_code_2(tables, pegasos, line):
     pegasos("train --quiet --label kind --tol 0.1 kinds.csv m")
+    model = load_model("m")
+    del model.feature_names_in_
+    save_model(model, "old")
+    (tables / "lacking.csv").write_text("c,kind\n1,oak\n")
     (tables / "data.svm").write_text("1 1:1\n-1 1:2\n")
     code, out, err = pegasos(line)
     assert code == 2

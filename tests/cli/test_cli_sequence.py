@@ -184,7 +184,7 @@ def test_warm_start(folder, pegasos):
 def test_verbose_and_not_converged(folder, pegasos):
     code, _, err = pegasos("train --task sequence --verbose --C 100 --max-iter 1 train.txt m")
     assert code == 0
-    assert err.splitlines()[0].startswith("epoch ")
+    assert err.splitlines()[0].startswith("gap ")
     assert "pegasos: warning: SequenceSVC did not reach tol=0.001" in err
 
 
@@ -210,7 +210,7 @@ MISTAKES = {
     "train --task sequence --zero-based train.txt": "--zero-based is for svmlight files, and sequences come in columns",
     "train --task sequence --dtype float64 train.txt": "--dtype is for svmlight files",
     "train --task sequence --loss hinge train.txt": "--loss is for --task classification, regression or svr; leave",
-    "train --task sequence --solver sdca train.txt": "solver='sdca': must be 'auto', 'frank-wolfe', 'pegasos'",
+    "train --task sequence --solver sdca train.txt": "solver='sdca': it is for fit of LinearSVC",
     "train --task sequence --constraints iob train.txt": "'iob' is not one of 'no', 'bio'",
     "train --task sequence --warm-start --solver pegasos train.txt": "pegasos does not support warm_start=True",
     "train --task sequence --hash-bits 99 train.txt": "hash_bits=99: must be an integer of at least 1 and at most 28",

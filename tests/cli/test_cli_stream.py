@@ -181,7 +181,7 @@ def test_more_classes_weights_and_regression(folder, pegasos):
         ("train --hash-bits 10 --format svmlight train.svm m", "--hash-bits is for text"),
         ("train --hash-bits 10 --task svc train.vw m", "--one-pass is for linear machines"),
         ("train --one-pass --solver pegasos train.svm m", "--solver pegasos needs --alpha"),
-        ("train --one-pass --solver sdca train.svm m", "solver='sdca': must be 'auto', 'pegasos', 'adagrad'"),
+        ("train --one-pass --solver sdca train.svm m", "solver='sdca': it is for fit of LinearSVC"),
         ("train --one-pass --solver adagrad --alpha 1 train.svm m", "AdaGrad minimises the loss alone"),
         ("train --one-pass --eta 0.1 --alpha 1 train.svm m", "--eta is no option of the solver pegasos"),
         (
@@ -190,7 +190,10 @@ def test_more_classes_weights_and_regression(folder, pegasos):
         ),
         ("train --format svmlight train.svm m", "--format is for --one-pass"),
         ("train --classes 0,1 train.svm m", "--classes is for --one-pass"),
-        ("train --solver adagrad train.svm m", "solver='adagrad': must be 'auto', 'sdca'"),
+        (
+            "train --solver adagrad train.svm m",
+            "solver='adagrad': it is for partial_fit of LinearSVC and LinearSVR (on the command line --one-pass)",
+        ),
         ("train --one-pass train.svm nowhere/m", "no folder that can be written to"),
         ("predict --zero-based test.vw text.model", "--zero-based is for other files than text"),
         (
@@ -262,7 +265,7 @@ HASHED = {"hash_bits": 3, "normalize": True, "hash": "xxh3-64"}
         (lambda header, tensors: header["stream"].update(features=7), "of shape"),
         (lambda header, tensors: header["stream"].update(features="7"), "a stream of '7' features"),
         (lambda header, tensors: header["parameters"].update(alpha=None), "needs alpha"),
-        (lambda header, tensors: header["parameters"].update(solver="sdca"), "solver='sdca': must be"),
+        (lambda header, tensors: header["parameters"].update(solver="sdca"), "solver='sdca': it is for fit"),
         (lambda header, tensors: header.update(text=HASHED), "3 bits of a hash"),
         (
             lambda header, tensors: header.update(text={**HASHED, "hash": "x"}),

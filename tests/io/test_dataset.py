@@ -3,11 +3,13 @@
 import json
 import os
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from pegasos import LinearSVC, LinearSVCCV
 from pegasos.io import DatasetWriter, open_dataset, write_dataset
 from pegasos.io.dataset import bytes_of, header_checksum
 
@@ -240,3 +242,54 @@ def test_memory_in_words(given, count):
 def test_memory_that_is_none(given):
     with pytest.raises(ValueError, match="memory_limit"):
         bytes_of(given)
+
+
+def test_names_of_features(tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, y = examples(d=2)
+    frame = pd.DataFrame(X, columns=["length", "width"])
+    assert write_dataset(tmp_path / "a.ds", X, y).feature_names is None
+    assert write_dataset(tmp_path / "a.ds", pd.DataFrame(X), y).feature_names is None
+    dataset = write_dataset(tmp_path / "a.ds", frame, y)
+    assert dataset.feature_names == open_dataset(tmp_path / "a.ds").feature_names == ["length", "width"]
+    with DatasetWriter(tmp_path / "b.ds", feature_names=("length", "width")) as writer:
+        writer.append(X, y)
+        writer.append(frame, y)
+        with pytest.raises(ValueError, match="give the same ones"):
+            writer.append(frame[["width", "length"]], y)
+    with (
+        pytest.raises(ValueError, match="1 feature_names"),
+        DatasetWriter(tmp_path / "c.ds", feature_names="a") as writer,
+    ):
+        writer.append(X, y)
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_models_of_data_sets_have_the_names(tmp_path, monkeypatch, in_memory, warm_start):
+    pd = pytest.importorskip("pandas")
+    monkeypatch.setattr("pegasos.linear.out_of_core.machine.fits_in_memory", lambda *_: in_memory)
+    X, y = examples(d=2)
+    frame = pd.DataFrame(X, columns=["length", "width"])
+    named = write_dataset(tmp_path / "a.ds", frame, y)
+    swapped = write_dataset(tmp_path / "b.ds", frame[["width", "length"]], y)
+    model = LinearSVC(warm_start=warm_start and in_memory, tol=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        for _ in range(2):
+            model.fit(named)
+            assert model.feature_names_in_.tolist() == ["length", "width"]
+        np.testing.assert_array_equal(model.predict(named), model.predict(frame))
+    with pytest.raises(ValueError, match=r"'width' as feature 1.*trained on 'length' there"):
+        model.predict(swapped)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        model.predict(write_dataset(tmp_path / "c.ds", X, y))
+    assert not hasattr(LinearSVC(tol=0.1).fit(open_dataset(tmp_path / "c.ds")), "feature_names_in_")
+
+
+def test_cross_validation_has_the_names(tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, y = examples(d=2)
+    dataset = write_dataset(tmp_path / "a.ds", pd.DataFrame(X, columns=["length", "width"]), y > 0)
+    model = LinearSVCCV(Cs=2, cv=2).fit(dataset)
+    assert model.feature_names_in_.tolist() == model.best_estimator_.feature_names_in_.tolist() == ["length", "width"]

@@ -1,6 +1,7 @@
 """SVC and SVR: the optimum, its certificate, the classes, and what scikit-learn's say."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -8,9 +9,11 @@ import scipy.sparse as sp
 import sklearn.svm
 from sklearn.datasets import load_digits, load_iris, make_moons
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 from pegasos import SVC, SVR
+from pegasos.base import clock
+from pegasos.kernel import fit
 from pegasos.kernel.kernels import GivenKernel
 from pegasos.problems.kernel import feasible_start, make_problem
 from pegasos.solvers import SMO
@@ -209,6 +212,56 @@ class TestCertificate:
         with pytest.warns(ConvergenceWarning, match=r"3 of 3 problems fell short.*max_time"):
             clf.fit(Z, y)
         assert {part.reason for part in clf.certificate_.parts} == {"max_time"}
+
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    @pytest.mark.parametrize("solver", ["smo", "sdca", "pegasos", "perceptron", "sbp"])
+    def test_the_time_is_kept(self, ticks, solver, n_classes):
+        """Work that is half done when it is over is given up."""
+        rng = np.random.default_rng(0)
+        Z, y = rng.normal(size=(3000, 40)), rng.integers(0, n_classes, 3000)
+        clf = SVC(C=1e6, tol=1e-12, max_time=20.0, max_iter=10**9, solver=solver, fit_intercept=False)
+        with pytest.warns(ConvergenceWarning):
+            clf.fit(Z, y)
+        assert "max_time" in {clf.certificate_.reason, *(part.reason for part in clf.certificate_.parts)}
+        assert clf.certificate_.seconds <= 1.05 * 20
+
+    def test_half_done_work_leaves_a_true_certificate(self, ticks):
+        rng = np.random.default_rng(0)
+        Z, y = rng.normal(size=(2500, 30)), rng.integers(0, 2, 2500)
+        duals = []
+        for seconds in (1.0, 4.0, 16.0):
+            with pytest.warns(ConvergenceWarning):
+                clf = SVC(tol=1e-9, max_time=seconds, solver=SMO(working_set=300)).fit(Z, y)
+            found = clf.certificate_
+            assert found.dual <= found.primal
+            weights = clf.dual_coef_[0]
+            K = rbf_kernel(clf.support_vectors_, gamma=clf.gamma_)
+            margins = np.where(y == 1, 1, -1) * clf.decision_function(Z)
+            primal = weights @ K @ weights / 2 + np.maximum(0, 1 - margins).sum()
+            assert primal == pytest.approx(found.primal, rel=1e-5)
+            assert abs(weights.sum()) < 1e-12
+            duals.append(found.dual)
+        assert duals[0] < duals[1] < duals[2]
+
+    def test_the_last_look_in_double_precision_keeps_to_the_time(self, monkeypatch):
+        """The bounds at hand must do."""
+        rng = np.random.default_rng(0)
+        Z, y = rng.normal(size=(1500, 60)), rng.integers(0, 2, 1500)
+        clf = SVC(C=1e4, tol=1e-5, max_time=1000.0, random_state=0)
+        within = clf.fit(Z, y).certificate_
+        offset, certify = [0.0], fit.certify
+        monkeypatch.setattr(clock, "read", lambda: time.perf_counter() + offset[0])
+
+        def late(*arguments):
+            offset[0] = 2000.0
+            return certify(*arguments)
+
+        monkeypatch.setattr(fit, "certify", late)
+        with pytest.warns(ConvergenceWarning, match="max_time"):
+            found = clf.fit(Z, y).certificate_
+        assert found.reason == "max_time"
+        assert found.dual <= within.dual <= within.primal <= found.primal
+        assert found.gap > 1e-5 >= within.gap
 
     def test_tol_zero_runs_the_budget(self):
         assert SVC(tol=0, max_iter=20).fit(X, Y).certificate_.converged

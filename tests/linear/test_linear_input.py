@@ -209,8 +209,8 @@ def test_unknown_solver(solver):
 @pytest.mark.parametrize(
     ("solver", "whose"),
     [
-        ("adagrad", "partial_fit of LinearSVC and LinearSVR"),
-        (AdaGrad(), "partial_fit of LinearSVC and LinearSVR"),
+        ("adagrad", "partial_fit of LinearSVC and LinearSVR (on the command line --one-pass)"),
+        (AdaGrad(), "partial_fit of LinearSVC and LinearSVR (on the command line --one-pass)"),
         ("smo", "SVC and SVR"),
         ("frank-wolfe", "SequenceSVC"),
     ],

@@ -184,7 +184,7 @@ def test_alpha_states_the_problem():
         ({"multi_class": "joint"}, "multi_class='joint' is not supported for a stream"),
         ({"scale": "auto"}, "scale='auto' is not supported for a stream"),
         ({"early_stopping": True}, "pegasos does not support early_stopping=True with a stream"),
-        ({"solver": "sdca"}, "solver='sdca': must be 'auto', 'pegasos', 'adagrad'"),
+        ({"solver": "sdca"}, "solver='sdca': it is for fit of LinearSVC"),
         ({"solver": SDCA()}, "must be 'auto', 'pegasos', 'adagrad'"),
         ({"solver": Pegasos(batch_size=2)}, "Pegasos does not support batch_size=2 with a stream; it supports 1"),
         ({"solver": Pegasos(sampling="replace")}, "Pegasos does not support sampling='replace' with a stream"),

@@ -1,16 +1,21 @@
 """Scripts written for scikit-learn's estimators: what they pass, and what they look for in a model."""
 
+import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 import sklearn.svm
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_classification
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.pipeline import make_pipeline
 
 import pegasos
-from pegasos import SVC, SVR, LinearSVC, LinearSVR
-from pegasos.io import load_model, save_model
+from pegasos import SVC, SVR, LinearSVC, LinearSVCCV, LinearSVR, TextHasher
+from pegasos.io import hash_text, load_model, open_dataset, read_svmlight, save_model, write_dataset, write_svmlight
 
 X, Y = make_classification(200, 6, random_state=0)
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -143,3 +148,59 @@ def test_kernels_of_texts(model, store):
         model(kernel=kernel, scale="auto").fit(words, y)
     with pytest.raises(ValueError, match="could not convert"):
         model().fit(words, y)
+
+
+def test_methods_that_are_there_for_some_parameters():
+    for model in (LinearSVC, LinearSVCCV):
+        assert not hasattr(model(), "predict_proba")
+        assert hasattr(model(loss="log_loss"), "predict_log_proba")
+        with pytest.raises(AttributeError, match="use loss='log_loss', or wrap it"):
+            model.predict_proba(model(), X)
+    for model in (LinearSVC, LinearSVR):
+        assert not hasattr(model(), "partial_fit")
+        assert hasattr(model(alpha=1e-3), "partial_fit")
+        with pytest.raises(AttributeError, match="pass alpha = 1"):
+            model().partial_fit(X, Y)
+
+
+def test_routing_of_weights_to_streams():
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = LinearSVC(alpha=1e-3).set_partial_fit_request(sample_weight=True, classes=False)
+        asked = model.get_metadata_routing().partial_fit.requests
+        assert LinearSVR(alpha=1e-3).set_partial_fit_request(sample_weight=True)
+    assert asked == {"sample_weight": True, "classes": False}
+
+
+@pytest.mark.skipif("sparse_interface" not in sklearn.get_config(), reason="scikit-learn 1.9 has sparse_interface")
+@pytest.mark.parametrize(("interface", "kind"), [("sparray", sp.csr_array), ("spmatrix", sp.csr_matrix)])
+def test_sparse_interface(tmp_path, interface, kind):
+    write_svmlight(sp.csr_matrix(X), Y, tmp_path / "d.svm")
+    write_dataset(tmp_path / "d", sp.csr_matrix(X), Y)
+    model = SVC(kernel="linear").fit(sp.csr_matrix(X), Y)
+    save_model(model, tmp_path / "m")
+    with sklearn.config_context(sparse_interface=interface):
+        found = [
+            read_svmlight(tmp_path / "d.svm")[0],
+            hash_text(["a b", "c"]),
+            TextHasher(8).fit_transform(["a b", "c"]),
+            open_dataset(tmp_path / "d").X,
+            load_model(tmp_path / "m").support_vectors_,
+            model.dual_coef_,
+            model.coef_,
+            LinearSVC().fit(X, Y).sparsify().coef_,
+        ]
+        assert LinearSVC().fit(found[0], Y).predict(found[3]).shape == (200,)
+    assert [type(matrix) for matrix in found] == [kind] * len(found)
+
+
+def test_models_inside_others(tmp_path):
+    texts, labels = ["good film", "bad film", "a good book", "a bad book"] * 5, [1, 0, 1, 0] * 5
+    for model in (
+        make_pipeline(TfidfVectorizer(), LinearSVC()),
+        CalibratedClassifierCV(make_pipeline(TfidfVectorizer(), LinearSVC()), cv=2),
+    ):
+        model.fit(texts, labels)
+        with pytest.raises(TypeError, match=r"whole with joblib.dump\(model, path\)"):
+            save_model(model, tmp_path / "m")
+        joblib.dump(model, tmp_path / "m")
+        np.testing.assert_array_equal(joblib.load(tmp_path / "m").predict(texts), model.predict(texts))

@@ -60,7 +60,7 @@ public:
                 solution.reason = "precision";
             if (!solution.reason.empty()) break;
         }
-        best.finish(beta_, responses_.all(), solution);
+        best.finish(solution);
         solution.steps = static_cast<std::uint64_t>(visits);
         solution.updates = updates_;
         solution.evaluations = gram_.evaluations();

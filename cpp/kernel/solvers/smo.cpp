@@ -91,16 +91,23 @@ public:
             const double goal = options_.goal > 0
                                     ? options_.goal
                                     : std::max(options_.tol, 1e-15) * std::max(now.plain.dual, 0.0);
-            if (in_parts_ && improve_part(gap, goal)) continue;
-            const bool at_random = next_ < problem_.size();  // where there may be nothing to gain
-            idle = improve(gap, goal, slow) || at_random ? 0 : idle + 1;
+            try {
+                const Monitor::Strict strict(context_.monitor);
+                if (in_parts_ && improve_part(gap, goal)) continue;
+                const bool at_random = next_ < problem_.size();  // where there may be nothing to gain
+                idle = improve(gap, goal, slow) || at_random ? 0 : idle + 1;
+            } catch (const Ended& ended) {  // half done: the last look was at what there is
+                if (options_.part) throw;
+                solution.reason = ended.reason;
+                break;
+            }
             if (idle > 5) {
                 solution.reason = "precision";
                 break;
             }
         }
         if (!options_.part)
-            best.finish(beta_, f_, solution);
+            best.finish(solution);
         else
             solution.beta = beta_;
         solution.steps = steps_;
@@ -274,7 +281,10 @@ private:
             next_ = n;
             return;
         }
-        if (next_ < n) return choose_at_random(std::min(m, first_pass));
+        if (next_ < n) {
+            const std::size_t most = options_.gradual ? std::max<std::size_t>(next_, 64) : first_pass;
+            return choose_at_random(std::min({m, first_pass, most}));
+        }
         // Those between their bounds come first, if they leave room for others.
         std::size_t inside = 0;
         for (std::size_t v = 0; v < n; ++v) inside += beta_[v] > problem_.lo[v] && beta_[v] < problem_.hi[v];

@@ -47,6 +47,7 @@ struct SmoOptions {
     std::size_t block;        // of those
     std::uint64_t seed;
     std::size_t part_from;  // examples from which on parts of them are solved on their own
+    bool gradual = false;   // the first pass begins with few: what is half done when the time is up is lost
     double goal = 0;        // of a part: the gap, not relative, at which it ends
     bool part = false;
 };

@@ -79,13 +79,16 @@ private:
     template <class Rows, class Loss>
     bool present_block(const Rows& rows, const Loss& loss, std::span<const RowNumber> block, double l,
                        double& losses) {
-        for (std::size_t p = 0; p < block.size(); ++p) {
+        double sum = losses;  // in a register
+        bool alive = true;
+        for (std::size_t p = 0; p < block.size() && alive; ++p) {
             prefetch_ahead(rows, block.data(), p, block.size(), visited_.data());
-            losses += present(rows, loss, block[p], l);
+            sum += present(rows, loss, block[p], l);
             ++steps_;
-            if (context_.monitor.worked(rows.entries(block[p]))) return false;
+            alive = !context_.monitor.worked(rows.entries(block[p]));
         }
-        return true;
+        losses = sum;
+        return alive;
     }
 
     /// Presents row k l times; its loss before.

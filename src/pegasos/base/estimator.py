@@ -102,8 +102,14 @@ def _text_columns(X: Any) -> str:
     """The columns of a data frame that may hold something other than numbers, for an error message."""
     if not hasattr(X, "dtypes") or not hasattr(X, "columns"):
         return ""
-    names = [str(name) for name, dtype in zip(X.columns, X.dtypes, strict=True) if dtype.kind not in "biuf"]
+    names = [str(name) for name, dtype in zip(X.columns, X.dtypes, strict=True) if not _is_number(dtype)]
     return f" (look at column {', '.join(names)})" if names else ""
+
+
+def _is_number(dtype: Any) -> bool:
+    """Whether a column of a data frame has numbers; polars' types have names only."""
+    kind = getattr(dtype, "kind", None)
+    return kind in "biuf" if kind is not None else str(dtype).startswith(("Int", "UInt", "Float", "Boolean", "Decimal"))
 
 
 @parameters
@@ -204,6 +210,8 @@ class Machine(Common, Explained):
 
     def _validate(self, *arrays: Any, **options: Any) -> Any:
         """scikit-learn's `validate_data`, with a remedy in each message. NaN and infinity are left for later."""
+        if type(arrays[0]).__name__ == "LazyFrame":
+            raise TypeError("X is a lazy data frame, whose rows are not there yet; pass X.collect()")
         try:
             return validate_data(
                 self, *arrays, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **options

@@ -21,6 +21,8 @@ class Problem(Generic[P]):
 
     #: What messages call problems of this kind.
     label: ClassVar[str] = ""
+    #: Which estimators have such problems, for messages.
+    estimators: ClassVar[str] = ""
 
     n_rows: int  # examples, or sequences
     C: float

@@ -31,8 +31,11 @@ class Stopper(Progress):
             raise Stopped
         self.progress.progressed(epoch, seconds)
 
-    def part(self, name: str) -> "Stopper":
-        return Stopper(self.stop, self.progress.part(name))
+    def part(self, name: str, of: int) -> "Stopper":
+        return Stopper(self.stop, self.progress.part(name, of))
+
+    def close(self) -> None:
+        self.progress.close()
 
 
 def run_all(works: Sequence[tuple[Callable[[Progress], Result], Progress]], n_jobs: int) -> list[Result]:

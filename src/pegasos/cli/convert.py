@@ -12,6 +12,7 @@ from pegasos.cli.data import TABLES
 from pegasos.cli.options import as_json_text
 from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, write_svmlight
 from pegasos.io.dataset import is_dataset
+from pegasos.io.table import table_columns
 
 
 @click.command()
@@ -54,7 +55,8 @@ def convert(
     else:
         if target is None:
             raise click.UsageError(f"name the TARGET, the folder to make of {source}")
-        with DatasetWriter(target, n_features=features, whole_labels=True) as writer:
+        names = _names(source, label)
+        with DatasetWriter(target, n_features=features, whole_labels=True, feature_names=names) as writer:
             for X, y in _pieces(source, zero_based, dtype, features, label):
                 writer.append(X, y)
         told = open_dataset(target)
@@ -69,6 +71,13 @@ def convert(
         click.echo(f"{target or source}: {rows:,} examples x {width:,} features, {told.nnz:,} entries, {seconds:.1f} s")
         if verify:
             click.echo("the checksums are right")
+
+
+def _names(source: str, label: str | None) -> list[str] | None:
+    """What the features of a table are called; those of svmlight text have numbers."""
+    if not source.lower().endswith(TABLES):
+        return None
+    return [name for name in table_columns(source) if name != label]
 
 
 def _pieces(

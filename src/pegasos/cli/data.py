@@ -12,7 +12,8 @@ from sklearn.base import is_regressor
 
 from pegasos.io import open_dataset, read_svmlight, read_table, read_text
 from pegasos.io.conll import read_lines
-from pegasos.io.dataset import is_dataset
+from pegasos.io.dataset import Dataset, is_dataset
+from pegasos.io.table import table_columns
 from pegasos.linear.estimator import LinearMachine
 from pegasos.linear.text import TextHasher
 from pegasos.sequence.chunks import chunk_scores
@@ -136,6 +137,10 @@ class Svmlight:
         flags.refuse("--task sequence", "template", "separator")
         flags.refuse("tables, such as .csv and .parquet files", "label")
         self.width: int | None = getattr(machine, "n_features_in_", None)
+        #: What the model calls its features. It is the form that sees to them, and what it reads has none.
+        self.names: list[str] | None = None
+        if hasattr(machine, "feature_names_in_"):
+            self.names = vars(machine).pop("feature_names_in_").tolist()
         self.zero_based = bool(flags.zero_based)
         self.dtype = np.dtype(flags.dtype or "float64")
 
@@ -163,7 +168,22 @@ class Svmlight:
         return X
 
     def fit(self, machine: Any, data: Data) -> Any:
-        return machine.fit(data.X, data.y)
+        return self.named(machine.fit(data.X, data.y))
+
+    def named(self, machine: Any) -> Any:
+        """The machine, fitted, with what its features are called."""
+        if self.names is not None:
+            machine.feature_names_in_ = np.array(self.names, dtype=object)
+        return machine
+
+    def found(self, source: str, given: list[str]) -> list[str]:
+        """The features of the model among the columns of a file; those of the file where there is no model."""
+        if self.names is None:
+            self.names = given
+        missing = [name for name in self.names if name not in given]
+        if missing:
+            raise click.UsageError(f"{source} has no {_named(missing)}, which the model was trained on; add it")
+        return self.names
 
     def lines(self, values: Any) -> str:
         return "".join(f"{_line(value)}\n" for value in values.tolist())
@@ -190,7 +210,11 @@ class Table(Svmlight):
 
     def read(self, source: str) -> Data:
         try:
-            X, y = read_table(source, label=self.label, dtype=self.own_dtype)
+            given = [name for name in table_columns(source) if name != self.label]
+            known = self.width is None or self.names is not None  # by models of older versions they are not
+            columns = self.found(source, given) if known else given
+            self.others = [name for name in given if name not in columns]
+            X, y = read_table(source, label=self.label, columns=columns, dtype=self.own_dtype)
         except (ValueError, ImportError) as error:  # with the names that things have here
             text = str(error).replace("leave it out by columns=, name it as the label", "remove it, name it by --label")
             raise click.UsageError(text) from None
@@ -206,6 +230,11 @@ class Table(Svmlight):
         if data.y is None:
             raise click.UsageError(f"{data.source} is a table; name its column of labels with --label")
         return super().fit(machine, data)
+
+    def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
+        if data.y is None and self.others:
+            return _no_error(data, f"{len(predicted):,} examples", f"{_named(self.others)} and no --label")
+        return super().judge(predicted, data, machine)
 
 
 class OnDisk(Svmlight):
@@ -223,13 +252,21 @@ class OnDisk(Svmlight):
         dataset = open_dataset(source, memory_limit=self.limit)
         text = f"{len(dataset):,} examples x {dataset.shape[1]:,} features, {dataset.nnz:,} entries"
         self.weights = dataset.sample_weight
-        X = dataset if self.by_blocks else self.fitted_width(dataset.X, source)
+        X = dataset if self.by_blocks else self.fitted_width(self.ordered(dataset, source), source)
         return Data(source, X, dataset.y, {"examples": len(dataset)}, text)
 
     def fit(self, machine: Any, data: Data) -> Any:
         if self.by_blocks:
             return machine.fit(data.X)
-        return machine.fit(data.X, data.y, self.weights)
+        return self.named(machine.fit(data.X, data.y, self.weights))
+
+    def ordered(self, dataset: Dataset, source: str) -> Any:
+        """The rows with the features of the model, in its order, where both have names."""
+        given = dataset.feature_names
+        if given is None or (self.names is None and self.width is not None):
+            return dataset.X
+        columns = self.found(source, given)
+        return dataset.X if columns == given else dataset.X[:, [given.index(name) for name in columns]]
 
 
 class HashedText(Svmlight):
@@ -359,6 +396,12 @@ def _template(given: str) -> Template:
         if not os.path.exists(given):
             raise click.UsageError(f"--template {given}: no such file, and {error}") from None
     return Template.from_file(given)
+
+
+def _named(names: list[str]) -> str:
+    """Columns by their names, not too many of them."""
+    text = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} others" if len(names) > 5 else "")
+    return f"column{'' if len(names) == 1 else 's'} {text}"
 
 
 def _columns(count: int) -> str:

@@ -130,11 +130,9 @@ def _default(owner: Any, name: str) -> str:
     option = owner.options[name]
     if isinstance(option, Choice):
         return next(key for key, allowed in option.values.items() if allowed == value and type(allowed) is type(value))
-    return {None: "not set", True: "yes", False: "no"}.get(value, f"{value}") if not _is_number(value) else f"{value:g}"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:g}"
+    return {None: "not set", True: "yes", False: "no"}.get(value, f"{value}")
 
 
 def given_parameters(
@@ -216,20 +214,17 @@ def _make_solver(base: str | Solver, given: Mapping[str, Any], solvers: Mapping[
 def _class_weight(given: tuple[str, ...]) -> dict[float, float] | str:
     if given == ("balanced",):
         return "balanced"
-    weights = {}
+    weights: dict[float, float] = {}
     for pair in given:
         label, _, weight = pair.partition("=")
         try:
-            weights[_as_label(float(label))] = float(weight)
+            number = float(label)
+            weights[int(number) if number.is_integer() else number] = float(weight)
         except ValueError:
             raise click.UsageError(
                 f"--class-weight {pair}: must be LABEL=WEIGHT, such as -1=0.5, or balanced"
             ) from None
     return weights
-
-
-def _as_label(value: float) -> float:
-    return int(value) if value.is_integer() else value
 
 
 def refuse_overwriting(output: str, *inputs: str) -> None:

@@ -7,6 +7,7 @@ import click
 
 from pegasos.cli.data import DataFlags, data_flags, form_of, machine_of, predictor_of
 from pegasos.cli.options import as_json_text, refuse_overwriting
+from pegasos.cli.waiting import waiting
 from pegasos.io import load_model
 from pegasos.io._atomic import open_atomic
 from pegasos.linear.svc import LinearSVC
@@ -22,14 +23,7 @@ from pegasos.linear.svc import LinearSVC
 @click.option("--json", "as_json", is_flag=True, help="print the result as one JSON object")
 @data_flags
 def predict(
-    data: str,
-    model: str,
-    output: str | None,
-    decision: bool,
-    proba: bool,
-    quiet: bool,
-    as_json: bool,
-    **flags: Any,
+    data: str, model: str, output: str | None, decision: bool, proba: bool, quiet: bool, as_json: bool, **flags: Any
 ) -> None:
     """Label the examples of DATA ("-": standard input) with MODEL, write one label per line to OUTPUT ("-": standard
     output) if given, and print the error against the labels in DATA. A model of a regression writes values.
@@ -44,8 +38,11 @@ def predict(
     fitted = load_model(model)
     machine, form = machine_of(fitted), form_of(model, fitted, DataFlags(**flags), data)
     _check_wanted(machine, decision, proba)
-    examples, fitted = form.read(data), predictor_of(fitted)
-    predicted = fitted.predict(examples.X)
+    talk = not quiet and not as_json
+    with waiting(f"reading {data}", data, talk):
+        examples, fitted = form.read(data), predictor_of(fitted)
+    with waiting("predicting", shown=talk):
+        predicted = fitted.predict(examples.X)
     if output is not None:
         values = predicted
         if decision or proba:

@@ -20,6 +20,7 @@ from pegasos.cli.options import (
     solver_flags,
 )
 from pegasos.cli.stream import StreamFlags, Talk, train_stream
+from pegasos.cli.waiting import waiting
 from pegasos.io import load_model, save_model
 from pegasos.io.dataset import is_dataset
 
@@ -120,9 +121,10 @@ def train(
     form = form_of(model, before, flags, data)
     refuse_folder(model)
     started = time.perf_counter()
-    examples = form.read(data)
-    reading = time.perf_counter() - started
     talk = not quiet and not as_json
+    with waiting(f"reading {data}", data, talk):
+        examples = form.read(data)
+    reading = time.perf_counter() - started
     if talk and given.get("warm_start") and not continued:
         click.echo(f"{model} does not exist yet: starting anew")
     if talk:

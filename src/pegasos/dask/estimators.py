@@ -1,11 +1,11 @@
 """`LinearSVC` and `LinearSVR` on Dask collections."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from pegasos.base.available import available
 from pegasos.base.parameters import ClassWeight, parameters
 from pegasos.dask.machine import DaskMachine
 from pegasos.linear import svc, svr
@@ -74,23 +74,15 @@ class LinearSVC(ClassWeight, ClassificationLoss, ClassifierMixin, DaskMachine):
         """The label of each example: of a Dask collection another one, lazily."""
         return self._predict_with("predict", X, 0, self.to_local().classes_.dtype)
 
-    @property
-    def predict_proba(self) -> Callable[[Any], Any]:
-        """``predict_proba(X)`` as in `pegasos.LinearSVC`, with ``loss="log_loss"``: of a Dask collection lazily."""
-        return self._probabilities("predict_proba")
+    @available(lambda self: self._unfitted().predict_proba)
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities as in `pegasos.LinearSVC`, with ``loss="log_loss"``: of a Dask collection lazily."""
+        return self._predict_with("predict_proba", X, len(self.to_local().classes_), np.float64)
 
-    @property
-    def predict_log_proba(self) -> Callable[[Any], Any]:
-        """``predict_log_proba(X)``: the logarithms of `predict_proba`."""
-        return self._probabilities("predict_log_proba")
-
-    def _probabilities(self, method: str) -> Callable[[Any], Any]:
-        getattr(self._unfitted(), method)  # an AttributeError where the loss has none
-
-        def probabilities(X: Any) -> Any:
-            return self._predict_with(method, X, len(self.to_local().classes_), np.float64)
-
-        return probabilities
+    @available(lambda self: self._unfitted().predict_log_proba)
+    def predict_log_proba(self, X: Any) -> Any:
+        """The logarithms of `predict_proba`."""
+        return self._predict_with("predict_log_proba", X, len(self.to_local().classes_), np.float64)
 
     @staticmethod
     def _score_sums(local: Any, X: Any, y: Any, sample_weight: Any) -> Any:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from pegasos._config import make_csr
 
 HEADER = "header.json"
 FORMAT, VERSION = "pegasos-dataset", 1
@@ -60,6 +61,8 @@ class Dataset:
         How rows are stored.
     labels : Labels or None
         The different labels; None where there are more than 10,000, as in regression.
+    feature_names : list of str or None
+        What the features are called, where they have names.
     total_weight : float
         What the examples weigh together, without weights their number.
     memory_limit : int or None
@@ -71,6 +74,7 @@ class Dataset:
         self.memory_limit = memory_limit
         self.shape: tuple[int, int] = (header["rows"], header["features"])
         self.storage: str = header["storage"]
+        self.feature_names: list[str] | None = header.get("feature_names")
         self.total_weight = float(header["total_weight"])
         self._header = header
         #: Kept open, so that a data set that is replaced meanwhile stays what it was.
@@ -109,8 +113,9 @@ class Dataset:
         starts = self._arrays["starts"]
         if starts[0] != 0 or starts[-1] != self.nnz:
             raise self.damaged("starts", "does not fit the entries")
-        X = sp.csr_matrix(self.shape, dtype=self.dtype)
-        X.data, X.indices, X.indptr = self._arrays["values"], self._arrays["columns"], self._starts()
+        X = make_csr(self.shape, dtype=self.dtype)
+        X.data, X.indices = self._arrays["values"], self._arrays["columns"]
+        X.indptr = starts.astype(np.int32) if self.nnz < 2**31 else starts
         X.has_sorted_indices = X.has_canonical_format = True  # the writer sees to it
         return X
 
@@ -168,10 +173,6 @@ class Dataset:
             return np.empty(0, dtype)
         with open(self._files[name], "rb", closefd=False) as file:
             return np.memmap(file, dtype, "r", shape=(length,))
-
-    def _starts(self) -> NDArray[Any]:
-        starts = self._arrays["starts"]
-        return starts.astype(np.int32) if self.nnz < 2**31 else starts
 
     def _labels(self) -> Labels | None:
         summary = self._header["labels"]
@@ -326,6 +327,9 @@ def _check_header(header: Any) -> None:
         raise ValueError(f"{rows} rows of {features} features")
     if not 0 < float(header["total_weight"]) < float("inf"):
         raise ValueError(f"total weight {header['total_weight']!r}")
+    names = header.get("feature_names")  # which older files do not have
+    if names is not None and not (len(names) == features and all(isinstance(name, str) for name in names)):
+        raise ValueError("feature_names")
     classes, labels = header["classes"], header["labels"]
     if classes is not None and not (isinstance(classes, list) and all(isinstance(name, str) for name in classes)):
         raise ValueError("classes")

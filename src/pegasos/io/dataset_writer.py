@@ -4,7 +4,7 @@ import json
 import os
 import secrets
 import shutil
-from types import TracebackType
+from collections.abc import Sequence
 from typing import Any, BinaryIO, Self
 
 import numpy as np
@@ -40,6 +40,8 @@ class DatasetWriter:
         Number of features; by default as many as the widest piece has. Narrower pieces are padded.
     whole_labels : bool, default=False
         Whether labels become integers where all of them are whole numbers, as on the command line.
+    feature_names : sequence of str, optional
+        What the features are called; by default what the columns of the first piece are, if it is a data frame.
 
     Examples
     --------
@@ -56,7 +58,12 @@ class DatasetWriter:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, n_features: int | None = None, whole_labels: bool = False
+        self,
+        path: str | os.PathLike[str],
+        *,
+        n_features: int | None = None,
+        whole_labels: bool = False,
+        feature_names: Sequence[str] | None = None,
     ) -> None:
         self._path = os.path.realpath(path)  # a link stays a link
         if os.path.lexists(self._path):
@@ -74,6 +81,7 @@ class DatasetWriter:
             )
         self._given_features = n_features
         self._whole_labels = whole_labels
+        self._names = None if feature_names is None else list(feature_names)
         self._folder = f"{self._path}.{secrets.token_hex(8)}.tmp"
         self._open = False
         self._files: dict[str, BinaryIO] = {}
@@ -91,9 +99,7 @@ class DatasetWriter:
         self._open = True
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._open = False
         try:
             for file in self._files.values():
@@ -109,6 +115,7 @@ class DatasetWriter:
             raise ValueError(
                 "a DatasetWriter is written to in a with statement: with DatasetWriter(path) as writer: ..."
             )
+        self._check_names(X)
         sparse = sp.issparse(X)
         X = self._canonical(X) if sparse else np.ascontiguousarray(X)
         if X.dtype not in (np.float32, np.float64):
@@ -135,6 +142,16 @@ class DatasetWriter:
             self._write("weights", weights)
         self._count(stored, weights)
         self._rows += len(labels)
+
+    def _check_names(self, X: Any) -> None:
+        """Take the names of a data frame's columns down, or raise a ValueError where they are others."""
+        names = [*map(str, X.columns)] if hasattr(X, "columns") else None
+        if names is None or not all(isinstance(name, str) for name in X.columns):
+            return
+        if not self._rows and self._names is None:
+            self._names = names
+        if names != self._names:
+            raise ValueError(f"the columns are {names} after {self._names}; give the same ones in each piece")
 
     def _canonical(self, X: Any) -> Any:
         X = canonical(sp.csr_matrix(X))
@@ -235,6 +252,8 @@ class DatasetWriter:
         features = self._features if self._given_features is None else self._given_features
         if self._storage == "dense" and features != self._features:
             raise ValueError(f"X has {self._features} features and n_features={features}; leave n_features out")
+        if self._names is not None and len(self._names) != features:
+            raise ValueError(f"there are {len(self._names)} feature_names, and X has {features} features")
         if self._whole_labels:
             self._make_labels_whole()
         labels = None
@@ -253,6 +272,8 @@ class DatasetWriter:
             "labels": labels,
             "arrays": self._arrays,
         }
+        if self._names is not None:
+            header["feature_names"] = self._names
         header["crc32"] = header_checksum(header)
         with open(os.path.join(self._folder, HEADER), "x") as file:
             json.dump(header, file, indent=1)
@@ -276,7 +297,7 @@ def write_dataset(
     path : path
         The folder to make. A data set that is there already is replaced; anything else is an error.
     X : array or sparse matrix of shape (n_samples, n_features)
-        The examples; float32 stays float32, and all else becomes float64.
+        The examples; float32 stays float32, and all else becomes float64. A data frame's columns keep their names.
     y : array of shape (n_samples,)
         Labels (numbers or words) or targets.
     sample_weight : array of shape (n_samples,), optional

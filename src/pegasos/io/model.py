@@ -134,7 +134,10 @@ def _kind_of(model: Any) -> tuple[Kind, str | None]:
         if isinstance(model, kind.estimator):
             return kind, None
     *most, last = KINDS
-    raise TypeError(f"a {type(model).__name__} is no model of pegasos; save_model writes {', '.join(most)} and {last}")
+    raise TypeError(
+        f"a {type(model).__name__} is no model of pegasos; save_model writes {', '.join(most)} and {last}. What holds "
+        "one, such as scikit-learn's CalibratedClassifierCV, is written whole with joblib.dump(model, path)"
+    )
 
 
 def _take_apart(model: Any) -> tuple[Any, Any]:
@@ -149,7 +152,10 @@ def _take_apart(model: Any) -> tuple[Any, Any]:
         if len(steps) == 2 and all(isinstance(step, wanted) for step, wanted in zip(steps, pair, strict=True)):
             return steps[0], steps[1]
     written = ", and of ".join(sorted(f"a {first.__name__} and a {last.__name__}" for first, last in pairs))
-    raise TypeError(f"of pipelines, save_model writes those of {written}; save the last step alone")
+    raise TypeError(
+        f"of pipelines, save_model writes those of {written}; write this one whole with joblib.dump(model, path), or "
+        "the last step alone with save_model(model[-1], path), and for texts use TextHasher in place of a vectoriser"
+    )
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:

@@ -9,10 +9,9 @@ from itertools import pairwise
 from typing import Any, BinaryIO
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from pegasos._config import count_threads, usable_threads
+from pegasos._config import count_threads, make_csr, usable_threads
 from pegasos._core import native
 from pegasos.io._chunks import TextFile, open_text, whole_lines
 from pegasos.io.ahead import read_ahead
@@ -61,7 +60,7 @@ def read_svmlight(
 
     Returns
     -------
-    X : scipy.sparse.csr_matrix of shape (n_rows, n_features)
+    X : scipy.sparse.csr_matrix or csr_array of shape (n_rows, n_features)
         The examples, in canonical format. A zero in the file is a stored zero. Indices are int32 where the numbers of
         entries and of features allow, otherwise int64.
     y : ndarray of shape (n_rows,)
@@ -236,7 +235,7 @@ class ReadOptions:
     def rows(self, reader: Any) -> tuple[Any, ...]:
         """What was read."""
         labels, ends, qids, values, columns, starts, width = reader.take(self.multilabel, self.query_id)
-        X = sp.csr_matrix((values, columns, starts), shape=(len(starts) - 1, width))
+        X = make_csr((values, columns, starts), shape=(len(starts) - 1, width))
         X.has_canonical_format = True  # the parser insists on it: spare SciPy the search
         if self.multilabel:
             flat = labels.tolist()

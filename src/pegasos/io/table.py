@@ -12,11 +12,7 @@ _VALUES_PER_BLOCK = 1 << 17  # what is turned from columns into rows at a time: 
 
 
 def read_table(
-    source: Any,
-    *,
-    label: str | None = None,
-    columns: Sequence[str] | None = None,
-    dtype: DTypeLike | None = None,
+    source: Any, *, label: str | None = None, columns: Sequence[str] | None = None, dtype: DTypeLike | None = None
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Read a table with named columns from a CSV, Parquet or Arrow file.
 
@@ -100,6 +96,11 @@ def iter_table(
         raise ValueError(f"batch_rows={batch_rows}: pass a positive number of rows")
     file = _TableFile(source)
     return _iterate(file, _Plan(file, label, columns, dtype), batch_rows)
+
+
+def table_columns(source: Any) -> list[str]:
+    """The names of all columns of a table, in their order; `source` is as for `read_table`."""
+    return list(_TableFile(source).schema.names)
 
 
 def _iterate(file: "_TableFile", plan: "_Plan", batch_rows: int) -> Iterator[tuple[Any, Any]]:

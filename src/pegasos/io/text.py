@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from pegasos._config import make_csr
 from pegasos._core import native
 from pegasos.io.ahead import read_ahead
 
@@ -36,12 +37,12 @@ class TextRows(NamedTuple):
     starts: NDArray[np.int32]
     lines: int
 
-    def matrix(self, hash_bits: int) -> sp.csr_matrix:
+    def matrix(self, hash_bits: int) -> Any:
         """The features."""
-        return sp.csr_matrix((self.values, self.columns, self.starts), shape=(len(self.labels), 1 << hash_bits))
+        return make_csr((self.values, self.columns, self.starts), shape=(len(self.labels), 1 << hash_bits))
 
 
-def hash_text(lines: Iterable[str], hash_bits: int = 18, *, normalize: bool = True) -> sp.csr_matrix:
+def hash_text(lines: Iterable[str], hash_bits: int = 18, *, normalize: bool = True) -> Any:
     """The words of texts as features, by their hash.
 
     Parameters
@@ -55,7 +56,7 @@ def hash_text(lines: Iterable[str], hash_bits: int = 18, *, normalize: bool = Tr
 
     Returns
     -------
-    scipy.sparse.csr_matrix of shape (n_texts, 2 ** hash_bits)
+    scipy.sparse.csr_matrix or csr_array of shape (n_texts, 2 ** hash_bits)
         A word that stands k times in a text counts ``1 + log(k)``.
 
     Examples
@@ -72,7 +73,7 @@ def hash_text(lines: Iterable[str], hash_bits: int = 18, *, normalize: bool = Tr
 
 def read_text(
     source: str | os.PathLike[str] | BinaryIO, hash_bits: int = 18, *, normalize: bool = True
-) -> tuple[sp.csr_matrix, NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
     """Read text features in Vowpal Wabbit's line format, ``label weight | word word:value``, by their hash.
 
     Parameters
@@ -84,7 +85,7 @@ def read_text(
 
     Returns
     -------
-    X : scipy.sparse.csr_matrix of shape (n_rows, 2 ** hash_bits)
+    X : scipy.sparse.csr_matrix or csr_array of shape (n_rows, 2 ** hash_bits)
         The features.
     y : ndarray of shape (n_rows,)
         The labels; NaN where a line has none.
@@ -107,7 +108,7 @@ def read_text(
     _check_bits(hash_bits)
     parts = list(read_text_rows(source, hash_bits, normalize=normalize))
     if not parts:
-        return sp.csr_matrix((0, 1 << hash_bits), dtype=np.float32), np.empty(0), np.empty(0)
+        return make_csr((0, 1 << hash_bits), dtype=np.float32), np.empty(0), np.empty(0)
     X = sp.vstack([part.matrix(hash_bits) for part in parts], format="csr")
     return X, np.concatenate([part.labels for part in parts]), np.concatenate([part.weights for part in parts])
 

@@ -5,7 +5,7 @@ that matrix may do. Where this is too much, the responses that the bounds rest o
 in double precision, or if that is not enough in a way that rounds less (`cpp/kernel/exact_sums.hpp`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,21 +25,27 @@ def certify(
     found: Solution[KernelPoint],
     ways: Iterable[native.KernelSums],
     tol: float,
-    run: native.Run,
+    run: Callable[[], native.Run],
     b: float | None = None,
 ) -> Solution[KernelPoint]:
-    """The solution with bounds that round as little as its `tol` asks for; `b` is its intercept, where it is given."""
+    """The solution with bounds that round as little as its `tol` asks for; `b` is its intercept, where it is given.
+
+    Where the time of a `run` is up before that, the bounds are those at hand.
+    """
     point, best = found.point, found
     if point.responses is None:
         return found
     for sums in ways:
         if not _is_rounded(best.bounds, tol):
             break
-        judged = native.judge(sums, problem.core, run, point.variables, point.responses, point.error, b, False)
-        dual = judged.bounds
+        judged = native.judge(sums, problem.core, run(), point.variables, point.responses, point.error, b, False)
+        other = judged
         if point.dual_variables is not None:
             none = np.zeros(len(point.responses))
-            dual = native.judge(sums, problem.core, run, point.dual_variables, none, 0.0, None, True).bounds
+            other = native.judge(sums, problem.core, run(), point.dual_variables, none, 0.0, None, True)
+        if judged is None or other is None:
+            break
+        dual = other.bounds
         if judged.bounds.primal < best.bounds.primal:
             best = best.moved(b=judged.b, squared_norm=judged.squared_norm)
             best = best.bounded(primal=judged.bounds.primal, above=judged.bounds.above)

@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos._config import make_csr, usable_threads
 from pegasos.base import clock
+from pegasos.base.display import listening
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.options import ChoiceOrFunction, Integer, Number, NumberOrName, names
 from pegasos.base.outcome import Solution
 from pegasos.base.parameters import Budgets, Penalty, Scaled, WithoutShrinking, parameter, parameters
-from pegasos.base.progress import listening
 from pegasos.base.rows import check_rows, check_scores
 from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns
 from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
@@ -175,7 +175,7 @@ class KernelMachine(KernelParameters, Machine):
         if last is not None and last.shape != (len(parts), len(s)):
             last = None
 
-        with listening(self.verbose) as progress:
+        with listening(self) as progress:
             solved = KernelFit(self, solver, kernel, known, s, C, seed, started).solve_all(parts, last, progress)
         found = [solution for solution, _ in solved]
 

@@ -14,7 +14,7 @@ from pegasos.base import clock
 from pegasos.base.early_stopping import split
 from pegasos.base.outcome import Budget, Solution, refuse_overflow
 from pegasos.base.parameters import loss_parameter
-from pegasos.base.progress import Progress
+from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import Supports
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.kernel.certify import allow_for, certify
@@ -87,9 +87,13 @@ class KernelFit:
         whole = kernel.source(None, n_jobs or usable_threads()) if shared else None
 
         def solve(number: int, progress: Progress) -> tuple[Solution[KernelPoint], Kernel]:
-            return self._solve(parts[number], whole, None if last is None else last[number], progress)
+            found, used = self._solve(parts[number], whole, None if last is None else last[number], progress)
+            # The solver's own bounds allow for more rounding than those of the last look.
+            progress.checked(clock.now() - self.started, found.epochs, found.bounds.primal, found.bounds.dual)
+            progress.close()
+            return found, used
 
-        listeners = [progress.part(part.name) for part in parts] if len(parts) > 1 else [progress]
+        listeners = [progress.part(part.name, len(parts)) for part in parts] if len(parts) > 1 else [progress]
         return run_all([(functools.partial(solve, k), one) for k, one in enumerate(listeners)], at_a_time)
 
     def _choose(self, part: Part) -> Chosen:
@@ -112,16 +116,21 @@ class KernelFit:
             # What the solver finds in the time and the epochs that are left.
             epochs = max(int(machine._max_epochs - (0.0 if earlier is None else earlier.epochs)), 1)
             budget = Budget(asked, epochs, limit, clock.now() - self.started, self.n_jobs)
-            found = _check_finite(self.solver.solve(problem, budget, self.seed, start, progress), self.C)
+            found = self.solver.solve(problem, budget, self.seed, start, progress)
+            # Bounds may be infinite by an error of the matrix.
+            _refuse_overflow(self.C, found.point.beta, found.point.b, found.point.squared_norm)
             if earlier is not None:
                 found = continuing(earlier, found)
-            found = self._certified(problem, found, chosen, kernel)
+            found = self._certified(problem, found, chosen, kernel, limit)
             stored = self._as_stored(found, chosen, kernel)
             gap = stored.bounds.gap
             ended = found.reason in ("tol", "precision")
             if not ended or self.known.indefinite or self.solver.maximises_margin or tol == 0 or gap <= tol:
                 break
             rounded = gap - found.bounds.plain_gap > LITTLE * tol or found.reason == "precision"
+            if limit is not None and clock.now() - self.started >= limit:
+                stored = replace(stored, reason="max_time")
+                break
             finer = kernel.finer() if rounded else kernel
             if finer is None or (finer is kernel and asked < SHARE * tol):
                 stored = replace(stored, reason="precision")
@@ -156,7 +165,12 @@ class KernelFit:
         )
 
     def _certified(
-        self, problem: KernelProblem, found: Solution[KernelPoint], chosen: Chosen, kernel: Kernel
+        self,
+        problem: KernelProblem,
+        found: Solution[KernelPoint],
+        chosen: Chosen,
+        kernel: Kernel,
+        limit: float | None,
     ) -> Solution[KernelPoint]:
         """With bounds that allow for rounding and for what is known of the kernel."""
         if self.solver.maximises_margin and not self.known.indefinite:
@@ -173,7 +187,11 @@ class KernelFit:
             records = [[seconds, epoch, primal, -np.inf] for seconds, epoch, primal, _ in found.records]
             return replace(found.bounded(dual=-np.inf, below=0.0), records=records, reason=reason)
         if found.reason != "max_time":
-            run = native.Run(n_jobs=self.n_jobs or usable_threads())
+            budget = Budget(self.machine.tol, 1, limit, n_jobs=self.n_jobs or usable_threads())
+
+            def run() -> native.Run:
+                return make_run(replace(budget, elapsed=clock.now() - self.started))
+
             given = None if free else found.point.b
             found = certify(problem, found, kernel.exact(chosen.order), self.machine.tol, run, given)
         if found.bounds.dual < 0:  # the value of beta = 0
@@ -201,13 +219,6 @@ class KernelFit:
     @property
     def _able(self) -> Supports:
         return self.solver.supports[KernelProblem]
-
-
-def _check_finite(solution: Solution[KernelPoint], C: float) -> Solution[KernelPoint]:
-    """The solution; a ValueError where its numbers are not finite. Bounds may be infinite by an error of the matrix."""
-    point = solution.point
-    _refuse_overflow(C, point.beta, point.b, point.squared_norm)
-    return solution
 
 
 def _refuse_overflow(C: float, *numbers: Any) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos.base.available import available
 from pegasos.base.estimator import Classifier, Data
 from pegasos.base.options import Choice, Flag, names
 from pegasos.base.parameters import WithoutProbability, parameter, parameters
@@ -91,7 +92,7 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
     random_state : int, RandomState or None, default=None
         Seed of the solver's choices. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0
-        Whether to report progress on standard error.
+        1 shows a bar on a terminal and a few lines elsewhere, 2 a line for each check, on standard error.
     shrinking : bool, default=True
         Accepted as in scikit-learn, and without effect: the solver decides.
     probability : {False, True, "deprecated"}, default=False
@@ -211,21 +212,17 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
             numbers = self.decision_function(X).argmax(axis=1)
         return np.take(self.classes_, numbers)
 
-    @property
-    def predict_proba(self) -> NoReturn:
-        """There are no probabilities; this tells what to do."""
-        self._refuse_probabilities("predict_proba")
-
-    @property
-    def predict_log_proba(self) -> NoReturn:
-        """There are no probabilities; this tells what to do."""
-        self._refuse_probabilities("predict_log_proba")
-
-    def _refuse_probabilities(self, name: str) -> NoReturn:
-        # An AttributeError, so that hasattr is False.
+    def _refuse_probabilities(self) -> NoReturn:
         raise AttributeError(
-            f"the hinge loss has no probabilities, so {type(self).__name__} has no {name}. {CALIBRATE}"
+            f"the hinge loss has no probabilities, so {type(self).__name__} has no predict_proba. {CALIBRATE}"
         )
+
+    @available(_refuse_probabilities)
+    def predict_proba(self, X: Any) -> NoReturn:
+        """There are no probabilities; the error tells what to do."""
+        self._refuse_probabilities()
+
+    predict_log_proba = predict_proba
 
     def _in_pairs(self) -> bool:
         """Whether there are several problems, one for each pair of classes."""

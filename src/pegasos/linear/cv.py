@@ -14,6 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pegasos._config import count_threads
 from pegasos.base import clock
+from pegasos.base.available import available
+from pegasos.base.display import listening
 from pegasos.base.estimator import Data, at_once, copy_results
 from pegasos.base.options import Choice, Option, check_options, names
 from pegasos.base.outcome import Budget
@@ -22,7 +24,7 @@ from pegasos.base.progress import Progress
 from pegasos.base.scores import score_rows
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.machine import take_all
+from pegasos.linear.out_of_core.machine import name_features, take_all
 from pegasos.linear.path import Fitted, PathParameters, as_path, follow, make_grid, two_classes, warn_of_shortfall
 from pegasos.linear.svc import LinearSVC
 from pegasos.solvers import Solver
@@ -129,8 +131,9 @@ random_state, verbose
         X may be a data set on disk, which is mapped into memory whole.
         """
         started = clock.now()
-        if isinstance(X, Dataset):
-            X, y, sample_weight = take_all(X, y, sample_weight)
+        dataset = X if isinstance(X, Dataset) else None
+        if dataset is not None:
+            X, y, sample_weight = take_all(dataset, y, sample_weight)
         solver, grid = self.check_parameters(), make_grid(self.Cs)
         one_thread = self._make_svc(n_jobs=1)
         data = two_classes(one_thread._accept(X, y, sample_weight))
@@ -138,8 +141,10 @@ random_state, verbose
         splits, n_jobs = self._splits(data, groups), count_threads(self.n_jobs) or 1
         share = _share(self.max_time, len(splits), n_jobs)
         work = functools.partial(_fit_fold, one_thread, solver, self._scorer(), data, grid, seed, started, share)
-        works = [(functools.partial(work, number == 0, *split), Progress()) for number, split in enumerate(splits)]
-        folds = run_all(works, n_jobs)
+        with listening(self) as progress:
+            listeners = [progress.part(f"fold {number + 1}", len(splits)) for number in range(len(splits))]
+            works = [(functools.partial(work, k == 0, *split), listeners[k]) for k, split in enumerate(splits)]
+            folds = run_all(works, n_jobs)
         points = [point for fold in folds for point in fold.points]
         warn_of_shortfall(type(self).__name__, one_thread, points, data.X, stacklevel=4)
         left_out = len(folds) * len(grid) - len(points)
@@ -158,6 +163,8 @@ random_state, verbose
         C = float(grid[self._choose(mean, error)])
         best = self._make_svc(C=C, n_jobs=1 if self.n_jobs == 1 else None)
         copy_results(one_thread, best)  # those of validation
+        if dataset is not None:
+            name_features(best, dataset)
         best._fit(data, solver, seed, None, started)
         copy_results(best, self)
         self.best_estimator_, self.C_, self.Cs_ = best, C, grid
@@ -173,15 +180,15 @@ random_state, verbose
         """The label of each example."""
         return self._held().predict(X)
 
-    @property
-    def predict_proba(self) -> Callable[[Any], NDArray[np.float64]]:
-        """``predict_proba(X)`` as in `LinearSVC`, with ``loss="log_loss"`` only."""
-        return self._held().predict_proba
+    @available(lambda self: self._held().predict_proba)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities as in `LinearSVC`, with ``loss="log_loss"`` only."""
+        return self._held().predict_proba(X)
 
-    @property
-    def predict_log_proba(self) -> Callable[[Any], NDArray[np.float64]]:
-        """``predict_log_proba(X)``: the logarithms of `predict_proba`."""
-        return self._held().predict_log_proba
+    @available(lambda self: self._held().predict_log_proba)
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of `predict_proba`."""
+        return self._held().predict_log_proba(X)
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """What `scoring` says of the predictions; the accuracy where it is None. X may be a data set on disk."""
@@ -273,6 +280,7 @@ def _fit_fold(
     if always or limit is None or clock.now() - started < limit:
         examples = svc._hand_over(data.take(train))
         points = list(follow(svc, solver, examples, grid, seed, progress, next_budget))
+    progress.close()
     if not points:
         return Fold([], np.full(len(grid), np.nan))
     held_out = data.take(test)

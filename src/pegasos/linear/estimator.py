@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos._config import make_csr
 from pegasos.base import clock
+from pegasos.base.display import listening
 from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
 from pegasos.base.parameters import PrimalOrDual, Scaled
-from pegasos.base.progress import Progress, listening
+from pegasos.base.progress import Progress
 from pegasos.base.rows import make_rows
 from pegasos.base.scaling import describe_sizes, scale_columns
 from pegasos.base.scores import score_rows
@@ -25,7 +26,7 @@ from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_u
 from pegasos.certificate import Certificate
 from pegasos.io._csr import canonical
 from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.machine import fit_dataset, take_all
+from pegasos.linear.out_of_core.machine import check_names, fit_dataset, name_features, take_all
 from pegasos.linear.parameters import KindOfIntercept
 from pegasos.problems.linear import Examples, JointProblem, LinearProblem
 from pegasos.solvers import SOLVERS, Solver
@@ -85,7 +86,12 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
     solvers = SOLVERS
 
     def _fit_dataset(self, dataset: Dataset, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
-        return fit_dataset(self, dataset, y, sample_weight)
+        if self.warm_start:
+            check_names(self, dataset)
+            self.__dict__.pop("feature_names_in_", None)  # of no use to validation, as the rows have none
+        fit_dataset(self, dataset, y, sample_weight)
+        name_features(self, dataset)
+        return self
 
     def _examples_to_score(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         return take_all(X, y, sample_weight) if isinstance(X, Dataset) else (X, y, sample_weight)
@@ -124,7 +130,7 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         examples = self._hand_over(data)
         C = self.weight_of_loss(examples.total_weight)
         patience = int(getattr(self, "n_iter_no_change", 0))
-        with listening(self.verbose) as progress:
+        with listening(self) as progress:
             self._run(Task(data, held_out, patience, examples, C, solver, seed, last, started), progress)
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
         if text:
@@ -231,8 +237,16 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         """The scores of the examples X, a column for each row of `coef_`; or which is the largest, see `score_rows`."""
         if "coef_" not in vars(self):
             check_is_fitted(self)
-        X = self._take(X.X if isinstance(X, Dataset) else X)
-        return score_rows(X, self._weight_rows(), self.intercept_, self.n_jobs, numbers)
+        rows = self._take_stored(X) if isinstance(X, Dataset) else self._take(X)
+        return score_rows(rows, self._weight_rows(), self.intercept_, self.n_jobs, numbers)
+
+    def _take_stored(self, dataset: Dataset) -> Any:
+        """The examples of a data set on disk."""
+        with warnings.catch_warnings():
+            check_names(self, dataset)
+            if dataset.feature_names is not None:  # which the rows do not have
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+            return self._take(dataset.X)
 
     def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:
         """Why a fit to X fell short of `tol`, and what to do about it; `longest` is the norm of an example."""

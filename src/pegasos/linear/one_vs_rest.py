@@ -11,7 +11,7 @@ from pegasos.base.outcome import Budget, Point, Solution, check_finite, joined
 from pegasos.base.progress import Progress, Shifted, make_run
 from pegasos.base.threads import TimeShare
 from pegasos.linear.estimator import Task
-from pegasos.problems.linear import Examples, LinearProblem
+from pegasos.problems.linear import Examples
 from pegasos.solvers import SDCA, Solver
 from pegasos.solvers.auto import Auto, ascends, chosen
 
@@ -60,7 +60,8 @@ def solve_together(
     solutions within the tolerance have their dual points.
     """
     examples, solver, classes = task.examples, task.solver, task.data.encoded
-    listeners = [progress.part(f"{label!r}") for label in task.data.classes[numbers.start : numbers.stop].tolist()]
+    labels = task.data.classes.tolist()
+    listeners = [progress.part(f"{labels[number]!r}", len(labels)) for number in numbers]
 
     def checked(number: int, seconds: float, epoch: float, primal: float, dual: float) -> None:
         listeners[number - numbers.start].checked(seconds, epoch, primal, dual)
@@ -90,18 +91,14 @@ def solve_together(
     left = [k for k, solution in enumerate(solutions) if solution.reason == "handed_over"]
     share = TimeShare(budget.max_time, len(left), 1)
     elapsed = max(solution.seconds for solution in solutions)
-    for k in left:
+    for k in left:  # a class that goes on alone
         problem = replace(examples, y=np.where(classes == numbers[k], 1.0, -1.0)).problem(task.C)
-        rest = replace(budget, max_time=share.limit(elapsed), elapsed=elapsed)
-        solutions[k] = _continued(problem, solutions[k], solver, rest, task.seed, listeners[k])
+        first, limit = solutions[k], share.limit(elapsed)
+        epochs = max(budget.max_iter - round(first.epochs), 1)
+        rest = replace(budget, max_iter=epochs, max_time=limit, elapsed=elapsed)
+        more = solver.solve(problem, rest, task.seed, first.start, Shifted(listeners[k], first.epochs))
+        solutions[k] = joined(first, replace(more, t=more.t - first.t))
         elapsed = solutions[k].seconds
+    for listener in listeners:
+        listener.close()
     return [check_finite(solution, whole) for solution in solutions]
-
-
-def _continued(
-    problem: LinearProblem, first: Solution[Point], solver: Solver, budget: Budget, seed: int, progress: Progress
-) -> Solution[Point]:
-    """A class that goes on alone."""
-    rest = replace(budget, max_iter=max(budget.max_iter - round(first.epochs), 1))
-    more = solver.solve(problem, rest, seed, first.start, Shifted(progress, first.epochs))
-    return joined(first, replace(more, t=more.t - first.t))

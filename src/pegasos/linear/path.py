@@ -1,7 +1,7 @@
 """Many values of C: a path of fits, each from the dual point of the last."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -12,10 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
+from pegasos.base.display import listening
 from pegasos.base.estimator import Data
 from pegasos.base.outcome import Budget, check_finite
 from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameters, refuse_unknown
-from pegasos.base.progress import Progress, listening
+from pegasos.base.progress import Progress
 from pegasos.base.scores import FLOATS, is_plain, score_rows
 from pegasos.certificate import Certificate
 from pegasos.linear.parameters import ClassificationLoss, KindOfIntercept
@@ -74,12 +75,7 @@ class Path:
 
 
 def path(
-    X: Any,
-    y: ArrayLike,
-    *,
-    Cs: int | ArrayLike = 20,
-    sample_weight: ArrayLike | None = None,
-    **parameters: Any,
+    X: Any, y: ArrayLike, *, Cs: int | ArrayLike = 20, sample_weight: ArrayLike | None = None, **parameters: Any
 ) -> Path:
     """Fit a linear support vector classifier for each of several values of C.
 
@@ -113,7 +109,7 @@ def path(
     svc = LinearSVC(**parameters)
     grid, solver = make_grid(Cs), svc.check_parameters()
     data = two_classes(svc._accept(X, y, sample_weight))
-    with listening(svc.verbose) as progress:
+    with listening(svc) as progress:
         points = list(follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress, svc._budget))
     warn_of_shortfall("path", svc, points, data.X, stacklevel=3)
     return as_path(points, data.classes)
@@ -159,7 +155,7 @@ def follow(
     svc: LinearSVC,
     solver: Solver,
     examples: Examples,
-    grid: Iterable[float],
+    grid: NDArray[np.float64],
     seed: int,
     progress: Progress,
     next_budget: Callable[[], Budget | None],
@@ -172,7 +168,9 @@ def follow(
         if budget is None:
             return
         problem = examples.problem(float(C))
-        solution = check_finite(solver.solve(problem, budget, seed, start, progress), problem)
+        part = progress.part(f"C={C:.3g}", len(grid))
+        solution = check_finite(solver.solve(problem, budget, seed, start, part), problem)
+        part.close()
         start, certificate = solution.start, solution.certificate(svc.tol, svc.scale is not None)
         yield Fitted(problem.C, problem.largest_norm, *examples.weights(solution.point.w), certificate)
 

@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from pegasos._config import usable_threads
+from pegasos.base.available import available
 from pegasos.base.estimator import Classifier, Data, at_once, of_one_model
 from pegasos.base.options import Choice, names
 from pegasos.base.outcome import Budget, Point, Solution
@@ -101,7 +101,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     random_state : int, RandomState or None, default=None
         Seed of the order of visits. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0
-        Whether to report progress on standard error.
+        1 shows a bar on a terminal and a few lines elsewhere, 2 a line for each check, on standard error.
     penalty : {"l2"}, default="l2"
         As in scikit-learn. "l1" is an error that says what to do instead.
     dual : {"auto", True, False}, default="auto"
@@ -197,21 +197,17 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         scores = self.decision_function(X)
         return self.classes_.take((scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1))
 
-    @property
-    def partial_fit(self) -> Callable[..., Self]:
-        """``partial_fit(X, y, classes=None, sample_weight=None)``: learn from the next examples of a stream.
+    @available(StreamMachine._check_partial_fit)
+    @at_once
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from the next examples of a stream.
 
         Each is met once, in a random order within the call, and not kept. `classes` has all labels there will be, and
         is given with the first call. The problem is stated by `alpha`: it is there with that alone, or with
         ``solver="adagrad"``. After `fit` a stream starts anew, with the same classes if no others are given.
         """
-        self._check_partial_fit()
-        return self._partial_fit
-
-    @at_once
-    def _partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
         known = known_classes(self, classes)
 
         def targets(data: Data) -> list[NDArray[np.float64]]:
@@ -221,34 +217,25 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         self.classes_ = known
         return self
 
-    @property
-    def predict_proba(self) -> Callable[[Any], NDArray[np.float64]]:
-        """``predict_proba(X)``: the probability of each class, of shape (n_samples, n_classes).
+    def _check_probabilities(self) -> None:
+        if self.loss != "log_loss":
+            raise AttributeError(
+                f"loss={self.loss!r} has no probabilities, so {type(self).__name__} has no predict_proba with it: use "
+                "loss='log_loss', or wrap it in sklearn.calibration.CalibratedClassifierCV"
+            )
+
+    @available(_check_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class, of shape (n_samples, n_classes).
 
         It is there with ``loss="log_loss"`` only. One class against the rest: each class has a probability against the
         rest, and they are divided by their sum.
         """
-        self._check_probabilities("predict_proba")
-        return self._probabilities
+        return np.exp(self.predict_log_proba(X))
 
-    @property
-    def predict_log_proba(self) -> Callable[[Any], NDArray[np.float64]]:
-        """``predict_log_proba(X)``: the logarithms of `predict_proba`."""
-        self._check_probabilities("predict_log_proba")
-        return self._log_probabilities
-
-    def _check_probabilities(self, name: str) -> None:
-        # An AttributeError, so that hasattr is False; scikit-learn's available_if would hide the advice in its cause.
-        if self.loss != "log_loss":
-            raise AttributeError(
-                f"loss={self.loss!r} has no probabilities, so {type(self).__name__} has no {name} with it: use "
-                "loss='log_loss', or wrap it in sklearn.calibration.CalibratedClassifierCV"
-            )
-
-    def _probabilities(self, X: Any) -> NDArray[np.float64]:
-        return np.exp(self._log_probabilities(X))
-
-    def _log_probabilities(self, X: Any) -> NDArray[np.float64]:
+    @available(_check_probabilities)
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of `predict_proba`."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return -np.logaddexp(0, np.column_stack([scores, -scores]))
@@ -290,7 +277,10 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         def solve_alone(number: int, budget: Budget, progress: Progress) -> Solution[Point]:
             examples = replace(task.examples, y=_against_the_rest(task.data, number))
             start = self._start(task, number, count)
-            return self._solve_one(task, examples, start, progress.part(f"{labels[number]!r}"), budget, number)
+            part = progress.part(f"{labels[number]!r}", count)
+            solution = self._solve_one(task, examples, start, part, budget, number)
+            part.close()
+            return solution
 
         def solve(numbers: range, progress: Progress) -> list[Solution[Point]]:
             elapsed = task.elapsed

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Self
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pegasos._core import native
 from pegasos.base import clock
+from pegasos.base.available import available
 from pegasos.base.estimator import Data, Regressor, at_once, of_one_model
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import loss_parameter, parameters
@@ -77,14 +78,10 @@ feature_names_in_
         """The value of each example."""
         return self._scores(X).ravel()
 
-    @property
-    def partial_fit(self) -> Callable[..., Self]:
-        """``partial_fit(X, y, sample_weight=None)``: learn from the next examples of a stream, as in `LinearSVC`."""
-        self._check_partial_fit()
-        return self._partial_fit
-
+    @available(StreamMachine._check_partial_fit)
     @at_once
-    def _partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from the next examples of a stream, as in `LinearSVC`."""
         return self._learn_part(X, y, sample_weight, self._encode, lambda data: [self._targets(data)])
 
     def _targets(self, data: Data) -> NDArray[np.float64]:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from pegasos.base.options import Flag, Integer, Option, check_options
@@ -46,7 +45,7 @@ class TextHasher(TransformerMixin, BaseEstimator):
         check_options(self, self.options)
         return self
 
-    def transform(self, X: Iterable[str]) -> sp.csr_matrix:
+    def transform(self, X: Iterable[str]) -> Any:
         """The features of texts."""
         return hash_text(X, self.hash_bits, normalize=bool(self.normalize))
 

@@ -18,7 +18,7 @@ JOINT_LOSSES = ("hinge", "log_loss")
 class LinearProblem(Problem[Point]):
     """Minimise ``1/2 ||w||^2 + C sum_i s_i loss(y_i <w, x_i>)``, or with targets y_i ``loss(<w, x_i>, y_i)``."""
 
-    estimators: ClassVar[str] = "LinearSVC and LinearSVR"
+    estimators: ClassVar[str] = "fit of LinearSVC and LinearSVR"
 
     core: native.Problem
     dimension: int  # of w: the features and the intercept
@@ -60,7 +60,7 @@ class StreamProblem:
     """Minimise ``alpha/2 ||w||^2`` and the mean loss of a stream, whose examples are met once each."""
 
     label: ClassVar[str] = "a stream"
-    estimators: ClassVar[str] = "partial_fit of LinearSVC and LinearSVR"
+    estimators: ClassVar[str] = "partial_fit of LinearSVC and LinearSVR (on the command line --one-pass)"
 
     dimension: int
     loss: str

@@ -1,7 +1,7 @@
 """Chunks of labelled sequences, and how many of them were found, counted as by conlleval of the CoNLL shared tasks."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 Chunk = tuple[str, int, int]  # type, first position, and the one after the last
@@ -132,10 +132,7 @@ def find_chunks(labels: Sequence[str]) -> list[Chunk]:
     >>> find_chunks(["I-NP", "I-NP", "B-NP", "O", "I-NP", "I-VP"])
     [('NP', 0, 2), ('NP', 2, 3), ('NP', 4, 5), ('VP', 5, 6)]
     """
-    return list(_chunks(labels))
-
-
-def _chunks(labels: Sequence[str]) -> Iterator[Chunk]:
+    chunks: list[Chunk] = []
     start, inside = 0, None  # inside: the type of the chunk that goes on, if any
     for k, label in enumerate(labels):
         if not isinstance(label, str):
@@ -144,7 +141,7 @@ def _chunks(labels: Sequence[str]) -> Iterator[Chunk]:
         if tag == "I" and kind == inside:
             continue
         if inside is not None:
-            yield inside, start, k
+            chunks.append((inside, start, k))
         if tag in ("B", "I"):
             start, inside = k, kind
         elif label == "O":
@@ -154,7 +151,8 @@ def _chunks(labels: Sequence[str]) -> Iterator[Chunk]:
                 f"position {k}: label {label!r} is none of O, B-type and I-type; convert the labels to IOB2"
             )
     if inside is not None:
-        yield inside, start, len(labels)
+        chunks.append((inside, start, len(labels)))
+    return chunks
 
 
 def _share(part: int, whole: int) -> float:

@@ -120,7 +120,8 @@ class Template(TransformerMixin, BaseEstimator):
         [['U0[-1]:_B-1', 'U0[0]:He', 'U0[+1]:left'], ['U0[-1]:He', 'U0[0]:left', 'U0[+1]:_B+1']]
         """
         rows = range(-size, size + 1)
-        return cls([f"U{column}[{_signed(row)}]:%x[{row},{column}]" for column in range(n_columns) for row in rows])
+        signed = {row: f"{row:+d}" if row else "0" for row in rows}
+        return cls([f"U{column}[{signed[row]}]:%x[{row},{column}]" for column in range(n_columns) for row in rows])
 
     @property
     def n_columns(self) -> int:
@@ -282,10 +283,6 @@ def _compile_line(line: str, number: int, offset: int) -> _Pattern:
     found = [(int(macro[1]), int(macro[2])) for macro in _MACRO.finditer(line)]
     row = found[0][0] if found else 0
     return _Pattern(row, tuple((r - row, column) for r, column in found), _MACRO.sub("%s", line))
-
-
-def _signed(row: int) -> str:
-    return f"{row:+d}" if row else "0"
 
 
 def _count_columns(patterns: Iterable[_Pattern]) -> int:

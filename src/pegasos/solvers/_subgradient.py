@@ -80,10 +80,6 @@ class SubgradientSolver(Descent, Solver):
         """At most so many steps from there."""
         return self.solution(self.descend(problem, terms, start, steps))
 
-    def solution(self, found: native.Solution) -> Solution[Point]:
-        """What the core found, under the name of this solver and its budget."""
-        return Solution.from_core(found, Point(found.w, found.q), self.describe(), self.budget_reason)
-
     def count_steps(self, budget: Budget, n: int, what: str = "examples") -> int:
         """The budget in steps, n examples being an epoch."""
         if self.batch_size > n:

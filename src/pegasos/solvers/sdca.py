@@ -59,12 +59,13 @@ class SDCA(Solver):
             large = problem.entries * 8 > LARGE
             order = "blocks" if large and not native.neighbours_alike(problem.core, terms.seed) else "permute"
         found = native.sdca(problem.core, terms.run, rho=0.0, joins=0, **self._visits(order, terms))
-        return self._solution(found, order)
+        return SDCA(shrink=self.shrink, order=order).solution(found)
 
     def _joint(self, problem: JointProblem, terms: Terms[Point]) -> Solution[Point]:
         # A visit reads the weights of all classes of each entry, so that runs of neighbours hardly make it faster.
         order = "permute" if self.order == "auto" else self.order
-        return self._solution(native.joint_sdca(problem.core, terms.run, **self._visits(order, terms)), order)
+        found = native.joint_sdca(problem.core, terms.run, **self._visits(order, terms))
+        return SDCA(shrink=self.shrink, order=order).solution(found)
 
     def _visits(self, order: str, terms: Terms[Point]) -> dict[str, Any]:
         """What the core is told of visits, and where they start."""
@@ -75,9 +76,6 @@ class SDCA(Solver):
             "start_q": terms.start.point.q if terms.start else None,
             **as_continued(terms),
         }
-
-    def _solution(self, found: native.Solution, order: str) -> Solution[Point]:
-        return Solution.from_core(found, Point(found.w, found.q), SDCA(shrink=self.shrink, order=order).describe())
 
     def _kernel(self, problem: KernelProblem, terms: Terms[KernelPoint]) -> Solution[KernelPoint]:
         # Random permutations, and no shrinking: a visit that changes nothing costs next to nothing there.

@@ -37,10 +37,7 @@ class _SGD(Solver):
             patience=float(self.f),
             **as_continued(terms),
         )
-        return self._solution(found)
-
-    def _solution(self, found: native.Solution) -> Solution[Point]:
-        return Solution.from_core(found, Point(found.w, found.q), self.describe(), self.budget_reason)
+        return self.solution(found)
 
     supports: ClassVar = {LinearProblem: Supports(_linear, losses=LOSSES, early_stopping=True)}
 
@@ -103,7 +100,7 @@ class SGDS(_SGD):
             max_steps=0,
             **as_continued(terms),
         )
-        return self._solution(found)
+        return self.solution(found)
 
     def _blocks(self, problem: BlocksProblem) -> StreamDescent:
         return StreamDescent(problem)

@@ -11,6 +11,10 @@ from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem
 
 #: Examples from which on it pays to solve parts of them on their own: kernel rows of all are long then.
 PART_FROM = 40_000
+#: With a time limit, so many seconds for each pair of examples must be left for that.
+PART_SECONDS = 1e-8
+#: Examples from which on a fit with a time limit begins with few of them at a time.
+GRADUAL_FROM = 10_000
 #: Variables up to which all may be chosen at a time.
 SMALL = 512
 
@@ -54,6 +58,9 @@ class SMO(Solver):
         # All of them at a time would need every row whole, which takes two to twenty times as long.
         working_set = min(int(self.working_set), max(room, 64), size if size <= SMALL else size - 1)
         squares = 2 * working_set**2 // problem.n_rows
+        # A part that is not done when the time is up is lost.
+        limit = terms.budget.max_time
+        in_time = limit is None or limit - terms.budget.elapsed >= PART_SECONDS * problem.n_rows**2
         found = native.smo(
             problem.source,
             problem.core,
@@ -64,7 +71,8 @@ class SMO(Solver):
             working_set=working_set,
             block=int(self.block),
             seed=terms.seed,
-            part_from=PART_FROM,
+            part_from=PART_FROM if in_time else 2**31,
+            gradual=limit is not None and problem.n_rows >= GRADUAL_FROM,
             start=terms.start.point.last_variables if terms.start else None,
         )
         return Solution.from_core(found, problem.point(found), self.describe())

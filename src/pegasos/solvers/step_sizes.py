@@ -32,8 +32,7 @@ class Norma(Batches, SubgradientSolver):
     schedule = "norma"
 
     p: float | None = parameter(
-        None,
-        Number(low=0, high=1, open=True, optional=True, help="step size p / (alpha sqrt(t)), between 0 and 1"),
+        None, Number(low=0, high=1, open=True, optional=True, help="step size p / (alpha sqrt(t)), between 0 and 1")
     )
 
     def step_parameter(self, problem: LinearProblem, steps: int) -> float:

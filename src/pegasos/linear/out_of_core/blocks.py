@@ -18,6 +18,8 @@ from pegasos.io.ahead import read_ahead
 from pegasos.io.dataset import Dataset, bytes_view
 from pegasos.solvers._blocks import Block
 
+Runs = list[tuple[int, int]]  # first row and the one after the last, of each
+
 #: Bytes of a run of neighbouring rows.
 RUN_BYTES = 1 << 17
 #: Runs at most; longer ones in larger data sets.
@@ -106,9 +108,7 @@ class BlockReader:
             raise dataset.damaged(what, f"is out of bounds in row {row}")
         return Block(rows, labels, weights, runs, nnz)
 
-    def _load_csr(
-        self, runs: list[tuple[int, int]], files: dict[str, int], buffers: "_Buffers"
-    ) -> tuple[native.Rows, int]:
+    def _load_csr(self, runs: Runs, files: dict[str, int], buffers: "_Buffers") -> tuple[native.Rows, int]:
         dataset = self._dataset
         stored = dataset.array("starts")
         total = sum(int(stored[b] - stored[a]) for a, b in runs)
@@ -127,9 +127,7 @@ class BlockReader:
             return native.csr_rows(values, columns.astype(np.int64), starts, dataset.shape[1], self._bias), total
         return native.csr_rows(values, columns, starts.astype(np.int32), dataset.shape[1], self._bias), total
 
-    def _load_dense(
-        self, runs: list[tuple[int, int]], files: dict[str, int], buffers: "_Buffers"
-    ) -> tuple[native.Rows, int]:
+    def _load_dense(self, runs: Runs, files: dict[str, int], buffers: "_Buffers") -> tuple[native.Rows, int]:
         width = self._dataset.shape[1]
         total = sum(b - a for a, b in runs) * width
         values = buffers.get("values", total, self._dataset.dtype)

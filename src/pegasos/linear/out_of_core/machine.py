@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos.base import clock
+from pegasos.base.display import listening
 from pegasos.base.estimator import Machine, shortfall
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import loss_parameter
-from pegasos.base.progress import listening
 from pegasos.base.validation import class_weights
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.fit import Encoder, FitByBlocks, fits_in_memory, needs_no_pass
@@ -24,6 +24,24 @@ def take_all(dataset: Dataset, y: Any, sample_weight: Any) -> tuple[Any, Any, An
     """The data set as `fit` takes examples; a ValueError where something was passed beside it."""
     _refuse_beside(y, sample_weight)
     return dataset.X, dataset.y, dataset.sample_weight
+
+
+def check_names(machine: Any, dataset: Dataset) -> None:
+    """Raise a ValueError where the features of a data set are not those that the model was trained on."""
+    known, given = getattr(machine, "feature_names_in_", None), dataset.feature_names
+    if known is None or given is None or known.tolist() == given:
+        return
+    place = next((j for j, pair in enumerate(zip(known, given, strict=False)) if pair[0] != pair[1]), None)
+    what = f"{len(given)} features" if place is None else f"{given[place]!r} as feature {place + 1}"
+    wanted = f"{len(known)}" if place is None else f"{known[place]!r} there"
+    raise ValueError(f"{dataset.path} has {what}, but the model was trained on {wanted}; write it in that order")
+
+
+def name_features(machine: Any, dataset: Dataset) -> None:
+    """Give a model that was trained on a data set the names of its features."""
+    machine.__dict__.pop("feature_names_in_", None)
+    if dataset.feature_names is not None:
+        machine.feature_names_in_ = np.array(dataset.feature_names, dtype=object)
 
 
 def _refuse_beside(y: Any, sample_weight: Any) -> None:
@@ -57,8 +75,9 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
         dimension=dataset.shape[1] + 1,
         n_rows=len(dataset),
     )
-    with listening(machine.verbose) as progress:
-        listeners = [progress] if n_parts == 1 else [progress.part(repr(label)) for label in classes.tolist()]
+    with listening(machine) as progress:
+        labels = [] if n_parts == 1 else classes.tolist()
+        listeners = [progress.part(repr(label), n_parts) for label in labels] or [progress]
         encode = _encoder(dataset, classes, class_weight)
         budget = machine._budget(clock.now() - started)
         bias, seed = machine._bias, machine._seed()
@@ -128,8 +147,6 @@ def _store(machine: Any, dataset: Dataset, classes: Any, solutions: list[Solutio
     if classes is not None:
         machine.classes_ = classes
     machine.n_features_in_ = dataset.shape[1]
-    if hasattr(machine, "feature_names_in_"):
-        del machine.feature_names_in_
     weights = np.array([solution.point.w for solution in solutions])
     machine._store_weights(np.ascontiguousarray(weights[:, :-1]), weights[:, -1] * machine._bias)
     machine._store(solutions, max(solution.seconds for solution in solutions))

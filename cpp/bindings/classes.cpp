@@ -1,4 +1,4 @@
-// The problems of all classes jointly, as Python sees them.
+// Problems of several classes, jointly or each against the rest, as Python sees them.
 #include "classes/joint_certificate.hpp"
 #include "classes/solvers/solve.hpp"
 #include "run.hpp"
@@ -77,9 +77,29 @@ Bounds joint_certify(const BoundJointProblem& bound, const Run& run, const Vecto
     return with_context(run, certify_jointly, bound.problem, point.w, point.q);
 }
 
+std::vector<Solution> shared_sdca(const BoundProblem& bound, const Run& run, std::size_t first,
+                                  std::size_t last, bool shrink, bool blocks, double max_epochs,
+                                  double shared_epochs, bool keep_points, double tol, std::uint64_t seed,
+                                  const MaybeVector<RowNumber>& sequence,
+                                  const std::optional<nb::callable>& report) {
+    const Problem& problem = bound.problem;
+    if (first >= last || problem.n_rows() == 0) throw std::invalid_argument("no classes, or no rows");
+    for (std::size_t i = 0; i < problem.n_rows(); ++i) {
+        const double y = problem.labels[i];
+        if (!(y >= 0 && y < UINT32_MAX)) throw std::invalid_argument("label out of range");
+    }
+    const auto tell = [&](std::size_t k, const Record& record) {
+        nb::gil_scoped_acquire gil;
+        if (report) (*report)(k, record.seconds, record.epoch, record.primal, record.dual);
+    };
+    const SdcaOptions common{shrink, blocks, tol, max_epochs, seed, to_rows(sequence, problem.n_rows())};
+    const SharedSdcaOptions options{common, first, last, shared_epochs, keep_points};
+    return with_context(run, solve_shared_sdca, problem, options, tell);
+}
+
 }  // namespace
 
-void bind_joint(nb::module_& m) {
+void bind_classes(nb::module_& m) {
     nb::class_<BoundJointProblem>(m, "JointProblem", "Rows, labels, weights, C, loss and costs.")
         .def("__init__", &make_problem<std::int32_t>, "rows"_a, "y"_a.noconvert(), "s"_a, "C"_a, "loss"_a,
              "cost"_a, nb::keep_alive<1, 2>())
@@ -94,4 +114,7 @@ void bind_joint(nb::module_& m) {
     m.def("joint_sgd", &joint_sgd, "problem"_a, "run"_a, nb::kw_only(), "patience"_a, "tol"_a, "max_passes"_a,
           "max_steps"_a, "seed"_a, "sequence"_a.none(), "start_w"_a.none(), "start_t"_a, "last"_a = false);
     m.def("joint_certify", &joint_certify, "problem"_a, "run"_a, "w"_a, "q"_a);
+    m.def("shared_sdca", &shared_sdca, "problem"_a, "run"_a, nb::kw_only(), "first"_a, "last"_a, "shrink"_a,
+          "blocks"_a, "max_epochs"_a, "shared_epochs"_a, "keep_points"_a, "tol"_a, "seed"_a,
+          "sequence"_a.none(), "report"_a.none());
 }
