@@ -302,6 +302,7 @@ MISTAKES = {
     "train --boundaries train.svm": "--boundaries is for --task sequence; leave it out",
     "train --template chunking train.svm": "--template is for --task sequence; leave it out",
     "train --separator tab train.svm": "--separator is for --task sequence; leave it out",
+    "train --scheme iob1 train.svm": "--scheme is for --task sequence; leave it out",
     "predict --separator tab test.svm m": "--separator is for --task sequence; leave it out",
     "train --loss epsilon_insensitive train.svm": "must be one of hinge, squared_hinge, log_loss",
     "train --task regression --loss hinge train.svm": "must be one of epsilon_insensitive",

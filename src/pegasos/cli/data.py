@@ -16,7 +16,7 @@ from pegasos.io.dataset import Dataset, is_dataset
 from pegasos.io.table import table_columns
 from pegasos.linear.estimator import LinearMachine
 from pegasos.linear.text import TextHasher
-from pegasos.sequence.chunks import chunk_scores
+from pegasos.sequence.chunks import ChunkCounts, chunk_scores, to_iob2
 from pegasos.sequence.svc import ForbiddenLink, SequenceSVC
 from pegasos.sequence.templates import Template
 
@@ -28,6 +28,12 @@ def data_flags(command: Command) -> Command:
     """How to read a data file."""
     command = click.option(
         "--separator", metavar="TEXT", help='what stands between columns; "tab" is a tab [any spaces and tabs]'
+    )(command)
+    command = click.option(
+        "--scheme",
+        type=click.Choice(["iob1", "iob2"]),
+        help="sequence: labels of chunks in DATA; those of iob1, where B-X is only between two chunks of type X, are "
+        "read as iob2, where it begins each [as they are]",
     )(command)
     command = click.option(
         "--label", metavar="COLUMN", help="tables (.csv, .parquet, .arrow, .feather): the column of labels or targets"
@@ -52,6 +58,7 @@ class DataFlags(NamedTuple):
     template: str | None = None
     label: str | None = None
     memory_limit: str | None = None
+    scheme: str | None = None
 
     def refuse(self, reason: str, *names: str) -> None:
         for name in names:
@@ -134,7 +141,7 @@ class Svmlight:
     """Examples, one a line, with their label or target."""
 
     def __init__(self, machine: Any, flags: DataFlags) -> None:
-        flags.refuse("--task sequence", "template", "separator")
+        flags.refuse("--task sequence", "template", "separator", "scheme")
         flags.refuse("tables, such as .csv and .parquet files", "label")
         self.width: int | None = getattr(machine, "n_features_in_", None)
         #: What the model calls its features. It is the form that sees to them, and what it reads has none.
@@ -273,7 +280,7 @@ class HashedText(Svmlight):
     """Examples, one a line, as words after a label, in Vowpal Wabbit's format."""
 
     def __init__(self, hasher: TextHasher, flags: DataFlags) -> None:
-        flags.refuse("other files than text", "zero_based", "dtype", "template", "separator")
+        flags.refuse("other files than text", "zero_based", "dtype", "template", "separator", "scheme")
         self.hasher = hasher
 
     def read(self, source: str) -> Data:
@@ -308,6 +315,7 @@ class Columns:
         self.separator = "\t" if flags.separator in ("tab", "\\t") else flags.separator
         if self.separator is not None and (not self.separator or set(self.separator) & set("\r\n")):
             raise click.UsageError(f"--separator {self.separator!r}: give what stands between columns, such as tab")
+        self.iob1 = flags.scheme == "iob1"
         self.template = template
         if flags.template is None:
             return
@@ -345,6 +353,8 @@ class Columns:
             return Data(source, sentences, None, counts, text, lines)
         X = [[position[:-1] for position in sentence] for sentence in sentences]
         y = [[position[-1] for position in sentence] for sentence in sentences]
+        if self.iob1:
+            y = [_from_iob1(own, f"{source}: the sentence at line {line}") for own, line in zip(y, lines, strict=True)]
         different = len({label for own in y for label in own})
         return Data(source, X, y, counts, f"{text}, {_columns(width - 1)} and {different} labels", lines)
 
@@ -359,8 +369,8 @@ class Columns:
         except ForbiddenLink as error:
             line = data.lines[error.sequence] + error.position
             raise click.UsageError(
-                f"{data.source}: line {line}: {error.link}, which --constraints forbids; mend the label, or leave "
-                "--constraints out"
+                f"{data.source}: line {line}: {error.link}, which --constraints forbids; mend the label, leave "
+                "--constraints out, or give --scheme iob1 if chunks begin with I-"
             ) from None
 
     def lines(self, values: Any) -> str:
@@ -383,10 +393,23 @@ class Columns:
             scores = chunk_scores(data.y, predicted)
         except ValueError:  # they are not labels of chunks
             return result, summary
-        result |= {"precision": scores.precision, "recall": scores.recall, "f1": scores.f1}
-        shares = f"F1 {scores.f1:.2%}, precision {scores.precision:.2%}, recall {scores.recall:.2%}"
-        found = f"{scores.n_correct:,} of {scores.n_true:,} chunks found, {scores.n_predicted:,} predicted"
-        return result, f"{summary}\n{shares}  ({found})"
+        types = {kind: _facts(counts) for kind, counts in scores.by_type.items()}
+        return result | _facts(scores) | {"types": types}, f"{summary}\n{scores.table()}"
+
+
+def _from_iob1(labels: list[str], where: str) -> list[str]:
+    try:
+        return to_iob2(labels)
+    except ValueError as error:
+        raise click.UsageError(
+            f"{where}, {error}".replace("convert the labels to IOB2", "leave --scheme out")
+        ) from None
+
+
+def _facts(counts: ChunkCounts) -> dict[str, Any]:
+    """Shares of chunks, and their numbers."""
+    shares = {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
+    return {**shares, "chunks": counts.n_true, "predicted": counts.n_predicted, "correct": counts.n_correct}
 
 
 def _template(given: str) -> Template:
