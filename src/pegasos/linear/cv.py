@@ -21,6 +21,7 @@ from pegasos.base.options import Choice, Option, check_options, names
 from pegasos.base.outcome import Budget
 from pegasos.base.parameters import Explained, parameter, parameters
 from pegasos.base.progress import Progress
+from pegasos.base.scores import score_rows
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.machine import name_features, take_all
@@ -283,7 +284,8 @@ def _fit_fold(
     if not points:
         return Fold([], np.full(len(grid), np.nan))
     held_out = data.take(test)
-    decisions = as_path(points, data.classes).decision_function(held_out.X)
+    found = as_path(points, data.classes)
+    decisions = score_rows(held_out.X, found.coefs, found.intercepts, n_jobs=1)
     scores = []
     for point, column in zip(points, decisions.T, strict=True):
         fitted = _Scored(**svc.get_params(deep=False))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
 from pegasos.base.display import listening
@@ -17,6 +17,7 @@ from pegasos.base.estimator import Data
 from pegasos.base.outcome import Budget, check_finite
 from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameters, refuse_unknown
 from pegasos.base.progress import Progress
+from pegasos.base.scores import FLOATS, is_plain, score_rows
 from pegasos.certificate import Certificate
 from pegasos.linear.parameters import ClassificationLoss, KindOfIntercept
 from pegasos.linear.svc import LinearSVC
@@ -68,7 +69,9 @@ class Path:
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Decisions of shape (n_samples, n_Cs), for a NumPy array or SciPy sparse matrix X, in one product."""
-        return np.asarray(safe_sparse_dot(X, self.coefs.T, dense_output=True), dtype=np.float64) + self.intercepts
+        if not is_plain(X, self.coefs.shape[1]):
+            X = check_array(X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=0)
+        return np.asarray(score_rows(X, self.coefs, self.intercepts))
 
 
 def path(
