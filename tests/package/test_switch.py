@@ -24,7 +24,7 @@ T = X[:, 0] + X[:, 1] ** 2
 
 ACCEPTED = [
     (LinearSVC, {"penalty": "l2"}),
-    *((model, {"dual": value}) for model in (LinearSVC, LinearSVR) for value in (True, False, "auto")),
+    *((model, {"dual": value}) for model in (LinearSVC, LinearSVR) for value in (True, np.False_, "auto")),
     *((model, {"shrinking": value}) for model in (SVC, SVR) for value in (True, False)),
     *((SVC, {"probability": value}) for value in (False, "deprecated")),
     *((model, {"max_iter": -1, "verbose": False}) for model in (LinearSVC, LinearSVR, SVC, SVR)),
