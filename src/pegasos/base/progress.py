@@ -54,6 +54,7 @@ def make_run(budget: Budget, progress: Progress | None = None) -> native.Run:
         report=progress.checked,
         progress=progress.progressed,
         clock=clock.replaced(),
+        keep=budget.keep,
     )
 
 

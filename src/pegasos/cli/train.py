@@ -19,6 +19,7 @@ from pegasos.cli.options import (
     refuse_overwriting,
     solver_flags,
 )
+from pegasos.cli.signals import SIGNALS
 from pegasos.cli.stream import StreamFlags, Talk, train_stream
 from pegasos.io import load_model, save_model
 from pegasos.io.dataset import is_dataset
@@ -64,7 +65,7 @@ def train(
     form_name: str | None,
     classes: str | None,
     **given: Any,
-) -> None:
+) -> int:
     """Train on DATA, an svmlight file ("-": standard input), and write MODEL ([DATA].model if not given).
 
     DATA may be compressed, or a data set of any size, the folder that pegasos convert makes. A .csv, .parquet, .arrow
@@ -74,6 +75,8 @@ def train(
     empty line after each sentence.
 
     With --one-pass each example is learned from once, as it is read; so it is with --hash-bits, where DATA is text.
+
+    Ctrl-C and SIGTERM end a fit: the best point of its last check is saved, where there is one.
 
     Of the options with [default], those with the name of a solver or a task before them belong to that.
     """
@@ -97,8 +100,7 @@ def train(
                 f"{data} is a table, and --one-pass is for text; leave it out, or pegasos convert it"
             )
         stream = StreamFlags(form_name, classes, flags)
-        train_stream(data, model, task or "classification", stream, given, Talk(quiet, as_json))
-        return
+        return train_stream(data, model, task or "classification", stream, given, Talk(quiet, as_json))
     for name, value in (("--format", form_name), ("--classes", classes)):
         if value is not None:
             raise click.UsageError(f"{name} is for --one-pass; leave it out, or add that")
@@ -130,7 +132,12 @@ def train(
     estimator.verbose = int(verbose or (talk and sys.stderr.isatty()))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
-        fitted = form.fit(estimator, examples)
+        estimator.on_interrupt = "keep"
+        try:
+            fitted = form.fit(estimator, examples)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"interrupted before there was a point to keep; {model} is not written") from None
+    estimator.on_interrupt = "raise"
     save_model(fitted, model)
     if as_json:
         result = {"model": model, **examples.counts, "features": estimator.n_features_in_}
@@ -140,3 +147,7 @@ def train(
     if not quiet:
         for warning in caught:
             click.echo(f"pegasos: warning: {warning.message}", err=True)
+    if "interrupt" not in {found.reason for found in (estimator.certificate_, *estimator.certificate_.parts)}:
+        return 0
+    click.echo(f"pegasos: interrupted; the best point of the last check is saved in {model}", err=True)
+    return SIGNALS.code
