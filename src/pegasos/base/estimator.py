@@ -75,7 +75,7 @@ def of_one_model(
     """Decorate a method that predicts: it works with one whole model, also where another thread ends a fit."""
 
     @functools.wraps(predict)
-    def run(self: Estimator, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    def run(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         still = object.__new__(type(self))
         still.__dict__ = self.__dict__  # which `at_once` does not change, but replaces
         return predict(still, *args, **kwargs)
