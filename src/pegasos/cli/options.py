@@ -38,13 +38,13 @@ ALL_SOLVERS = {cls.name: cls for cls in ALL}
 CONSTRAINTS = {"no": None, "bio": "bio"}
 
 
-class NumberOrAuto(click.ParamType):
+class NumberOrAuto(click.types.FloatParamType):
     """A number, or "auto"."""
 
     name = "number|auto"
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
-        return value if value == "auto" else click.FLOAT.convert(value, param, context)
+        return value if value == "auto" else super().convert(value, param, context)
 
 
 def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
