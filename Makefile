@@ -32,7 +32,7 @@ docs: install
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html
 
 bench: install
-	for script in reader epoch steps import_time memory threads scaling linear exact path dask_fit multiclass kernel sequence stream reproduce_s3 reproduce_s4; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+	for script in reader epoch steps import_time memory threads scaling linear exact path dask_fit multiclass kernel predict sequence stream reproduce_s3 reproduce_s4; do $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 # Hostile input against the core, once with a look at memory and once at threads.
 fuzz:

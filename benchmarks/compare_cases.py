@@ -5,6 +5,7 @@ a case says otherwise; `random_state` is 0.
 """
 
 import functools
+import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ from sequence import load_chunking, make_chunks
 from sklearn.datasets import load_digits, make_classification
 
 from pegasos.datasets import make_text
+from pegasos.io import write_svmlight
 from pegasos.sequence import Template
 
 __all__ = ["CASES", "Case", "choose"]
@@ -55,6 +57,24 @@ class Case:
 
 def text(rows: int) -> Data:
     return make_text(rows, 20_000, random_state=0)
+
+
+def svmlight_lines(rows: int) -> Data:
+    """As bytes."""
+    file = io.BytesIO()
+    write_svmlight(*text(rows), file)
+    return file.getvalue(), None
+
+
+def word_lines(rows: int) -> Data:
+    """Lines ``label | words``, as bytes."""
+    random = np.random.default_rng(6)
+    words = np.array([f"w{k}" for k in range(50_000)])
+    lines = [
+        f"{label} | {' '.join(words[random.zipf(1.3, 40) % (50_000 - 1000 * (label > 0))])}\n"
+        for label in random.choice([-1, 1], rows).tolist()
+    ]
+    return "".join(lines).encode(), None
 
 
 def text_classes(rows: int) -> Data:
@@ -229,7 +249,14 @@ def with_large_C(case: Case, C: int) -> Case:
     return Case(name, case.estimator, case.make, case.rows, parameters, case.real, default=False)
 
 
-CASES = [*LINEAR, *KERNEL, *SEQUENCE, *(with_large_C(case, C) for C in (10, 100) for case in KERNEL)]
+EXACT = {"C": 10.0, "tol": 1e-6, "fit_intercept": False}
+OTHERS = [
+    Case("exact-dense", "LinearSVC", functools.partial(dense, features=50), 20_000, EXACT),
+    Case("exact-covtype", "LinearSVC", real_covertype, 50_000, EXACT, real=True),
+    Case("reader", "reader", svmlight_lines, 50_000),
+    Case("stream", "stream", word_lines, 100_000),
+]
+CASES = [*LINEAR, *KERNEL, *SEQUENCE, *OTHERS, *(with_large_C(case, C) for C in (10, 100) for case in KERNEL)]
 
 
 def choose(wanted: list[str] | None) -> list[Case]:

@@ -109,8 +109,8 @@ Bounds certify_point(const BoundProblem& bound, const Run& run, const Vector<dou
 
 // Each in the file of its name.
 using Bindings = void(nb::module_& m);
-Bindings bind_features, bind_classes, bind_sequence, bind_kernel, bind_part, bind_probes, bind_stream,
-    bind_text;
+Bindings bind_features, bind_classes, bind_sequence, bind_kernel, bind_part, bind_probes, bind_scores,
+    bind_stream, bind_text;
 
 NB_MODULE(PEGASOS_MODULE, m) {
     m.doc() = "The compiled core, for one instruction set.";
@@ -214,6 +214,6 @@ NB_MODULE(PEGASOS_MODULE, m) {
           "start_w"_a.none(), "start_t"_a, "start_q"_a.none(), "goal"_a = 0.0);
 
     for (Bindings* bind : {bind_sequence, bind_features, bind_classes, bind_kernel, bind_part, bind_probes,
-                           bind_stream, bind_text})
+                           bind_scores, bind_stream, bind_text})
         bind(m);
 }

@@ -207,7 +207,8 @@ def test_not_converged_warns_and_succeeds(folder, pegasos):
 
 def test_verbose_reports_lines_where_there_is_no_terminal(folder, pegasos):
     _, _, err = pegasos("train --verbose --max-iter 3 --tol 0 train.svm m")
-    assert [line.split()[0] for line in err.splitlines()] == ["epoch"] * 3
+    assert 1 <= len(err.splitlines()) <= 3
+    assert all(line.startswith("gap ") for line in err.splitlines())
     assert pegasos("train --max-iter 3 --tol 0 train.svm m")[2] == ""
 
 
@@ -301,6 +302,7 @@ MISTAKES = {
     "train --boundaries train.svm": "--boundaries is for --task sequence; leave it out",
     "train --template chunking train.svm": "--template is for --task sequence; leave it out",
     "train --separator tab train.svm": "--separator is for --task sequence; leave it out",
+    "train --scheme iob1 train.svm": "--scheme is for --task sequence; leave it out",
     "predict --separator tab test.svm m": "--separator is for --task sequence; leave it out",
     "train --loss epsilon_insensitive train.svm": "must be one of hinge, squared_hinge, log_loss",
     "train --task regression --loss hinge train.svm": "must be one of epsilon_insensitive",
@@ -375,7 +377,7 @@ def test_reader_that_goes_away(folder):
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
-def test_live_line_on_a_terminal(folder):
+def test_bar_on_a_terminal(folder):
     leader, follower = os.openpty()
     line = [sys.executable, "-c", "from pegasos.cli import main; main()"]
     line += ["train", "--tol", "0", "--max-iter", "20000", "train.svm", "m"]
@@ -392,7 +394,7 @@ def test_live_line_on_a_terminal(folder):
         shown += piece
     os.close(leader)
     assert process.wait(60) == 0
-    for word in (b"epoch", b"primal", b"dual", b"gap"):
+    for word in (b"LinearSVC", b"epoch", b"gap", "━".encode()):
         assert word in shown
 
 

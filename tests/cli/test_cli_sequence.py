@@ -22,6 +22,11 @@ def write(path, sentences, labelled=True):
     path.write_text("\n".join("".join(" ".join(row) + "\n" for row in own) for own in rows))
 
 
+def columns_of(path):
+    """Without the label."""
+    return [[position[:-1] for position in sentence] for sentence in read_conll(path)]
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -43,16 +48,16 @@ def test_train_predict_inspect(folder, pegasos):
     assert isinstance(model, SequenceSVC)
     assert (model.C, model.certificate_.converged) == (0.5, True)
     assert (template.n_columns, template.n_features_in_) == (2, 2)
-    columns = [[position[:-1] for position in sentence] for sentence in read_conll("test.txt")]
-    predicted = pipeline.predict(columns)
+    predicted = pipeline.predict(columns_of("test.txt"))
 
     code, out, err = pegasos("predict test.txt m labels.txt")
     assert (code, err) == (0, "")
     scores = chunk_scores([[label for _, label in own] for own in TEST], predicted)
-    first, second = out.splitlines()
+    first, *table = out.splitlines()
     wrong = scores.n_positions - scores.n_correct_positions
     assert first == f"error {100 * (1 - scores.accuracy):.2f}%  ({wrong} of {scores.n_positions} wrong)"
-    assert second.startswith(f"F1 {scores.f1:.2%}, precision {scores.precision:.2%}, recall {scores.recall:.2%}  (")
+    assert "\n".join(table) == scores.table()
+    assert [line.split()[0] for line in table] == ["precision", "all", "X", "Y"]
     assert (folder / "labels.txt").read_text() == "\n".join("".join(f"{label}\n" for label in own) for own in predicted)
     assert [[label for (label,) in own] for own in read_conll("labels.txt")] == predicted
 
@@ -70,8 +75,7 @@ def test_labels_are_not_needed_to_predict(folder, pegasos):
     pegasos("predict --quiet test.txt m a")
     code, out, _ = pegasos("predict new.txt m b")
     assert code == 0
-    assert out.startswith("30 sentences of ")
-    assert out.endswith("positions labelled; new.txt has no labels, so no error is computed\n")
+    assert out == (f"{sum(map(len, TEST))} positions labelled; new.txt has no labels, so no error is computed\n")
     assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
     assert json.loads(pegasos("predict --json new.txt m")[1])["error"] is None
 
@@ -81,7 +85,8 @@ def test_labels_that_are_new_are_wrong(folder, pegasos):
     (folder / "some.txt").write_text("b-x1 b B-Z\no1 o O\n")
     code, out, _ = pegasos("predict some.txt m")
     assert code == 0
-    assert out.startswith("error 50.00%  (1 of 2 wrong); 1 have labels that the model does not know\nF1 ")
+    assert out.startswith("error 50.00%  (1 of 2 wrong); 1 have labels that the model does not know\n")
+    assert "\nZ " in out
     (folder / "all.txt").write_text("b-x1 b ?\no1 o ?\n")
     assert "labels the model does not know, so no error is computed" in pegasos("predict all.txt m")[1]
 
@@ -150,6 +155,23 @@ def test_json(folder, pegasos):
     result = json.loads(pegasos("predict --json test.txt m")[1])
     assert result["error"] == result["wrong"] / result["positions"]
     assert 0 < result["f1"] <= 1
+    scores = chunk_scores(
+        [[label for _, label in own] for own in TEST], load_model("m").predict(columns_of("test.txt"))
+    )
+    assert (result["chunks"], result["predicted"], result["correct"]) == (
+        scores.n_true,
+        scores.n_predicted,
+        scores.n_correct,
+    )
+    assert list(result["types"]) == ["X", "Y"]
+    assert result["types"]["X"] == {
+        "precision": scores.by_type["X"].precision,
+        "recall": scores.by_type["X"].recall,
+        "f1": scores.by_type["X"].f1,
+        "chunks": scores.by_type["X"].n_true,
+        "predicted": scores.by_type["X"].n_predicted,
+        "correct": scores.by_type["X"].n_correct,
+    }
     facts = json.loads(pegasos("inspect --json --top 4 m")[1])
     assert [len(entry) for entry in facts["transitions"]] == [3] * 4
     assert [len(entry) for entry in facts["largest"]] == [3] * 4
@@ -184,7 +206,7 @@ def test_warm_start(folder, pegasos):
 def test_verbose_and_not_converged(folder, pegasos):
     code, _, err = pegasos("train --task sequence --verbose --C 100 --max-iter 1 train.txt m")
     assert code == 0
-    assert err.splitlines()[0].startswith("epoch ")
+    assert err.splitlines()[0].startswith("gap ")
     assert "pegasos: warning: SequenceSVC did not reach tol=0.001" in err
 
 
@@ -196,6 +218,42 @@ def test_standard_input(folder, pegasos, monkeypatch):
     assert pegasos("train --task sequence --quiet - m") == (0, "", "")
 
 
+def to_iob1(labels):
+    """By its definition: B-X only between two chunks of type X."""
+    before = ["O", *labels]
+    return [
+        f"I{label[1:]}" if label[0] == "B" and before[k][1:] != label[1:] else label for k, label in enumerate(labels)
+    ]
+
+
+def test_iob1(folder, pegasos):
+    for name, sentences in (("train", TRAIN), ("test", TEST)):
+        old = [
+            list(zip([word for word, _ in own], to_iob1([label for _, label in own]), strict=True)) for own in sentences
+        ]
+        assert old != sentences
+        write(folder / f"{name}1.txt", old)
+    for name, flags in (("a", "train.txt"), ("b", "--scheme iob1 train1.txt")):
+        assert pegasos(f"train --task sequence --constraints bio --random-state 0 --quiet {flags} {name}") == (
+            0,
+            "",
+            "",
+        )
+    assert pegasos("predict test.txt a a.txt")[1] == pegasos("predict --scheme iob1 test1.txt b b.txt")[1]
+    assert (folder / "a.txt").read_bytes() == (folder / "b.txt").read_bytes()
+    err = pegasos("train --task sequence --constraints bio train1.txt m")[2]
+    assert "which --constraints forbids; mend the label, leave --constraints out, or give --scheme iob1 if" in err
+
+
+def test_prefixes_suffixes_and_shapes(folder, pegasos):
+    (folder / "template").write_text("U0:%prefix[0,0,1]\nU1:%suffix[-1,0,2]/%shape[0,0]\nU2:%lower[1,0]\n")
+    assert pegasos("train --task sequence --template template --quiet train.txt m") == (0, "", "")
+    assert pegasos("predict --quiet new.txt m labels.txt") == (0, "", "")
+    text = load_model("m").predict(columns_of("test.txt"))
+    assert [[label for (label,) in own] for own in read_conll("labels.txt")] == text
+    assert "U1:" in pegasos("inspect --top 50 m")[1]
+
+
 MISTAKES = {
     "train --task sequence none.txt": "none.txt: No such file or directory",
     "train --task sequence words.txt": "words.txt has one column, and the last is the label; add columns",
@@ -203,7 +261,7 @@ MISTAKES = {
     "train --task sequence empty.txt": "empty.txt: no sentences",
     "train --task sequence one.txt": "y has one label only, 'N'",
     "train --task sequence --constraints bio broken.txt": "broken.txt: line 5: the label 'I-X' after 'O', which "
-    "--constraints forbids; mend the label, or leave --constraints out",
+    "--constraints forbids; mend the label, leave --constraints out, or give --scheme iob1",
     "train --task sequence --template no train.txt": "--template no: no such file, and no template is named 'no'",
     "train --task sequence --template bad train.txt": "bad: line 2, column 3: '%x[0]' is no %x[row,column]",
     "train --task sequence --template chunking one.txt": "one.txt has 1 column before the label, but the template uses",
@@ -214,6 +272,8 @@ MISTAKES = {
     "train --task sequence --constraints iob train.txt": "'iob' is not one of 'no', 'bio'",
     "train --task sequence --warm-start --solver pegasos train.txt": "pegasos does not support warm_start=True",
     "train --task sequence --hash-bits 99 train.txt": "hash_bits=99: must be an integer of at least 1 and at most 28",
+    "train --task sequence --scheme iob1 tags.txt": "tags.txt: the sentence at line 3, position 1: label 'V' is none "
+    "of O, B-type and I-type; leave --scheme out",
     "predict words.txt m": "words.txt has 1 column, but the model was trained on 2 columns and labels after them",
     "predict --proba test.txt m": "--proba is nothing that a SequenceSVC has; leave it out",
     "predict --dtype float32 test.txt m": "--dtype is for svmlight files",
@@ -229,6 +289,7 @@ def test_mistakes_get_one_line_and_exit_code_2(folder, pegasos, line):
     (folder / "words.txt").write_text("a\nb\n")
     (folder / "ragged.txt").write_text("a b N\n\na N\n")
     (folder / "empty.txt").write_text("\n\n")
+    (folder / "tags.txt").write_text("a I-X\n\na O\nb V\n")
     (folder / "one.txt").write_text("a N\nb N\n")
     (folder / "broken.txt").write_text("a B-X\na I-X\n\na O\na I-X\n")
     (folder / "bad").write_text("U0:%x[0,0]\nU:%x[0]\n")

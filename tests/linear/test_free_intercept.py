@@ -302,7 +302,7 @@ def test_the_search_keeps_to_one_budget_and_one_history():
 def test_the_search_keeps_to_its_time(ticks, capfd):
     problem = PROBLEMS["shifted"]
     X, y, _ = data(problem)
-    clf = svc(problem, tol=1e-12, max_iter=10**9, max_time=0.3, free_intercept="search", verbose=1)
+    clf = svc(problem, tol=1e-12, max_iter=10**9, max_time=0.3, free_intercept="search", verbose=2)
     with pytest.warns(ConvergenceWarning, match="max_time"):
         clf.fit(X, y)
     assert clf.certificate_.reason == "max_time"

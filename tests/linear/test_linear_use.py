@@ -159,7 +159,7 @@ def test_memory_maps_are_used_in_place(tmp_path, monkeypatch):
 
 
 def test_verbose_reports_on_standard_error(capfd):
-    svc(verbose=1).fit(X, Y)
+    svc(verbose=2).fit(X, Y)
     out, err = capfd.readouterr()
     assert out == ""
     lines = err.splitlines()

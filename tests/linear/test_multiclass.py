@@ -197,7 +197,7 @@ class TestOneAgainstRest:
 
     @pytest.mark.parametrize("n_jobs", [1, 2])
     def test_verbose_tells_the_class(self, capfd, n_jobs):
-        clf = fit(y=LABELS, verbose=1, max_iter=4, n_jobs=n_jobs)
+        clf = fit(y=LABELS, verbose=2, max_iter=4, n_jobs=n_jobs)
         lines = capfd.readouterr().err.splitlines()
         for label, history in zip(clf.classes_, clf.history_, strict=True):
             assert sum(line.startswith(f"'{label}': epoch") for line in lines) == len(history["gap"])

@@ -243,7 +243,7 @@ def test_interrupt(shared, monkeypatch, n_jobs):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_verbose_tells_the_class(shared, capfd, n_jobs):
-    clf = fit(y=np.array(["ape", "bear", "cat", "dog"])[Y], verbose=1, tol=1e-5, n_jobs=n_jobs)
+    clf = fit(y=np.array(["ape", "bear", "cat", "dog"])[Y], verbose=2, tol=1e-5, n_jobs=n_jobs)
     lines = capfd.readouterr().err.splitlines()
     for label, history in zip(clf.classes_, clf.history_, strict=True):
         assert sum(line.startswith(f"'{label}': epoch") for line in lines) == len(history["gap"])

@@ -34,6 +34,7 @@ def test_there_are_benchmarks():
         "memory.py",
         "multiclass.py",
         "path.py",
+        "predict.py",
         "reader.py",
         "scaling.py",
         "sequence.py",

@@ -1,9 +1,10 @@
 """scikit-learn's own checks of an estimator, for each solver."""
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from pegasos import LinearSVC, LinearSVCCV, LinearSVR
+from pegasos import FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC, TextHasher
+from pegasos.sequence import Template
 from pegasos.solvers import SDCA, SGDM, SGDR, SGDS, ConstantStep, InteriorPoint, Norma, NormBall, Pegasos, Perceptron
 
 EQUIVALENCE = ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"]
@@ -92,3 +93,16 @@ def test_scikit_learn_check_of_other_losses(estimator, check):
 @parametrize_with_checks([LinearSVC(multi_class="joint", solver=SDCA(), tol=0)], expected_failed_checks=expected)
 def test_scikit_learn_check_of_joint_classes(estimator, check):
     check(estimator)
+
+
+def joint_features(x, label):
+    return x if label else -x
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.parametrize(
+    "estimator", [SequenceSVC(), FeatureMapSVC(joint_features), TextHasher(8), Template("U0:%x[0,0]")], ids=repr
+)
+def test_scikit_learn_check_of_other_input(estimator):
+    """What takes no matrix has few checks; tests of sequences have the others."""
+    check_estimator(estimator)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from pegasos.sequence.chunks import chunk_scores, find_chunks
+from pegasos.sequence.chunks import chunk_scores, find_chunks, to_iob2
 
 
 def starts(previous, label):
@@ -138,3 +138,15 @@ def test_wrong_arguments():
 def test_arguments_of_other_types(y_true, y_pred, message):
     with pytest.raises((TypeError, ValueError), match=message):
         chunk_scores(y_true, y_pred)
+
+
+def test_iob2_has_the_same_chunks_and_stays_as_it_is():
+    rng = random.Random(1)
+    for _ in range(500):
+        labels = rng.choices(["O", "B-A", "I-A", "B-B-C", "I-B-C", "B", "I"], k=rng.randint(0, 8))
+        converted = to_iob2(labels)
+        assert find_chunks(converted) == find_chunks(labels)
+        assert {label[0] for start in find_chunks(labels) for label in [converted[start[1]]]} <= {"B"}
+        assert to_iob2(converted) == converted
+    with pytest.raises(ValueError, match="position 1: label 'S-A' is none of O, B-type and I-type"):
+        to_iob2(["O", "S-A"])

@@ -235,7 +235,7 @@ class TestUse:
         assert not hasattr(clf, "coef_")
 
     def test_verbose(self, capfd):
-        clf = fit(verbose=1, tol=0, max_iter=3)
+        clf = fit(verbose=2, tol=0, max_iter=3)
         assert capfd.readouterr().err.count("epoch") == len(clf.history_["gap"])
 
     def test_what_is_given_stays_as_it_is(self):

@@ -212,7 +212,7 @@ class TestErrors:
         with pytest.raises(NotFittedError):
             SequenceSVC().predict(STRINGS)
         model = SequenceSVC(random_state=0).fit(ARRAYS, NUMBERS)
-        with pytest.raises(ValueError, match="X has 7 features, but the model was trained on 4"):
+        with pytest.raises(ValueError, match="X has 7 features, but SequenceSVC is expecting 4 features"):
             model.predict([np.zeros((2, 7))])
         with pytest.raises(ValueError, match=r"X\[0\] is no matrix of numbers"):
             model.predict(STRINGS)
@@ -343,7 +343,7 @@ class TestFit:
 
     def test_verbose(self, capsys):
         SequenceSVC(verbose=1).fit(STRINGS, LABELS)
-        assert "primal" in capsys.readouterr().err
+        assert "gap" in capsys.readouterr().err
 
     def test_context_decides(self):
         model = SequenceSVC(random_state=0).fit(STRINGS, LABELS)

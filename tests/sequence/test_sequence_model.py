@@ -82,7 +82,7 @@ def test_a_matrix_with_lengths(tmp_path):
     save_model(model, tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     np.testing.assert_array_equal(loaded.predict(X, lengths), model.predict(X, lengths))
-    with pytest.raises(ValueError, match="X has 2 features, but the model was trained on 3"):
+    with pytest.raises(ValueError, match="X has 2 features, but SequenceSVC is expecting 3 features"):
         loaded.predict(X[:, :2], lengths)
 
 

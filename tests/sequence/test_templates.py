@@ -81,6 +81,36 @@ def test_values_may_look_like_macros():
     assert Template("U:%x[0,0]/%x[1,0]").apply([("%x[0,0]",), ("100%s",)]) == [["U:%x[0,0]/100%s"], ["U:100%s/_B+1"]]
 
 
+@pytest.mark.parametrize(
+    ("macro", "made"),
+    [
+        ("%prefix[0,0,1]", ["M", "2", "", "É"]),
+        ("%prefix[0,0,3]", ["McD", "200", "", "Éa"]),
+        ("%suffix[0,0,2]", ["ld", "4.", "", "Éa"]),
+        ("%suffix[0,0,99]", ["McDonald", "20000.04.", "", "Éa"]),
+        ("%lower[0,0]", ["mcdonald", "20000.04.", "", "éa"]),
+        ("%shape[0,0]", ["XxXxxxx", "dddd.dd.", "", "Xx"]),
+        ("%prefix[-1,0,1]", ["_B-1", "M", "2", ""]),
+        ("%shape[2,0]", ["", "Xx", "_B+1", "_B+2"]),
+        ("%shape[0,0]/%x[0,0]/%suffix[0,1,1]", ["XxXxxxx/McDonald/b", "dddd.dd./20000.04./b", "//b", "Xx/Éa/b"]),
+    ],
+)
+def test_macros_beside_those_of_crfpp(macro, made):
+    template = Template(f"U:{macro}")
+    sentence = [("McDonald", "ab"), ("20000.04.", "ab"), ("", "ab"), ("Éa", "ab")]
+    assert template.apply(sentence) == [[f"U:{text}"] for text in made]
+    assert template.apply([]) == []
+
+
+def test_a_column_may_be_used_in_several_ways():
+    template = Template(["U0:%x[0,0]", "U1:%lower[0,0]", "U2:%lower[1,0]", "U3:%prefix[0,1,1]", "U4:%prefix[0,1,2]"])
+    assert template.n_columns == 2
+    assert template.apply([("He", "PRP"), ("LEFT", "VBD")]) == [
+        ["U0:He", "U1:he", "U2:left", "U3:P", "U4:PR"],
+        ["U0:LEFT", "U1:left", "U2:_B+1", "U3:V", "U4:VB"],
+    ]
+
+
 def test_lines_that_are_no_features():
     text = "# %x[0\n\nU1:%x[0,0]\r\n  U2:%x[0,1]  \n   \nB\nB01\n"
     assert Template(text).apply([("a", "b")]) == [["U1:a", "U2:b"]]
@@ -93,6 +123,10 @@ ERRORS = [
     ("U1:%x[0,-1]", "line 1, column 4: '%x[0,-1]' is no"),
     ("U1:%x[0, 1]", "line 1, column 4: '%x[0, 1]' is no"),
     ("U1:%x[0,0]/%y[0,0]", "line 1, column 12: '%y[0,0]' is no"),
+    ("U1:%prefix[0,0]", "line 1, column 4: '%prefix[0,0]' is no"),
+    ("U1:%suffix[0,0,0]", "line 1, column 4: '%suffix[0,0,' is no"),
+    ("U1:%shape[0,0,3]", "line 1, column 4: '%shape[0,0,3' is no"),
+    ("U1:%suffix[-101,0,3]", "line 1, column 4: %suffix[-101,0,3] looks more than 100 positions far"),
     ("  U1:100%", "line 1, column 9: '%' is no"),
     ("U1:%%x[0,0]", "line 1, column 4: '%%x[0,0]' is no"),
     ("U1:%x[0,0]\n\nB2:%x[0,0]", "line 3, column 4: a transition that depends on columns, 'B2:%x[0,0]'; here they"),

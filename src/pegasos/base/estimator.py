@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, Type
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
@@ -28,12 +29,14 @@ from pegasos.base.parameters import (
     parameters,
 )
 from pegasos.base.rows import check_rows
+from pegasos.base.scores import is_plain
 from pegasos.base.solver import Solver, resolve
 from pegasos.base.validation import check_weights, class_weights, number_labels, sum_weights
 from pegasos.certificate import REASONS, Certificate, History, join_parts
 from pegasos.io.dataset import Dataset
 
 Estimator = TypeVar("Estimator")
+Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
 #: What to do about input that scikit-learn's validation turns down, by a part of its message.
@@ -64,6 +67,20 @@ def at_once(
         fit(working, *args, **kwargs)
         self.__dict__ = working.__dict__
         return self
+
+    return run
+
+
+def of_one_model(
+    predict: Callable[Concatenate[Estimator, Arguments], Result],
+) -> Callable[Concatenate[Estimator, Arguments], Result]:
+    """Decorate a method that predicts: it works with one whole model, also where another thread ends a fit."""
+
+    @functools.wraps(predict)
+    def run(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        still = object.__new__(type(self))
+        still.__dict__ = self.__dict__  # which `at_once` does not change, but replaces
+        return predict(still, *args, **kwargs)
 
     return run
 
@@ -186,6 +203,13 @@ class Machine(Common, Explained):
             if reset or "feature" not in str(error):
                 raise
             raise ValueError(f"{error}; or, as warm_start=True continues the previous fit, a new estimator") from error
+
+    def _take(self, X: Any, **options: Any) -> Any:
+        """Examples to predict, validated; those that need no change are not looked at for long."""
+        plain = is_plain(X, getattr(self, "n_features_in_", 0)) and "feature_names_in_" not in vars(self)
+        if plain and (not options or issparse(X) or X.flags.c_contiguous):
+            return X
+        return self._validate(X, accept_large_sparse=True, reset=False, **options)
 
     def _validate(self, *arrays: Any, **options: Any) -> Any:
         """scikit-learn's `validate_data`, with a remedy in each message. NaN and infinity are left for later."""

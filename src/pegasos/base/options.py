@@ -103,6 +103,7 @@ class Choice(Option):
         super().check(name, value)
 
     def accepts(self, value: Any) -> bool:
+        value = value.item() if isinstance(value, np.bool_) else value
         kind = str if isinstance(value, str) else type(value)  # of a string of NumPy's, too
         return any(kind is type(allowed) and value == allowed for allowed in self.values.values())
 

@@ -1,5 +1,6 @@
 """Examples in the core's hands: X without a copy, every entry checked."""
 
+import functools
 from typing import Any, NoReturn
 
 import numpy as np
@@ -26,13 +27,17 @@ def bind_rows(X: Any, bias: float = 0.0, rescaled: bool = False) -> native.Rows:
     """X as the core sees it, unchecked but for the length of its row starts."""
     if not sp.issparse(X):
         return native.dense_rows(X, bias, rescaled)
-    starts = np.ascontiguousarray(X.indptr)
-    index = np.int32 if starts.dtype == X.indices.dtype == np.int32 else np.int64
-    columns: Any = np.ascontiguousarray(X.indices, dtype=index)
+    return native.csr_rows(*csr_arrays(X), X.shape[1], bias, rescaled)
+
+
+def csr_arrays(X: Any) -> tuple[Any, Any, Any]:
+    """Values, columns and row starts of a CSR matrix, the latter two of one type."""
+    starts, columns = X.indptr, X.indices
+    index = np.int32 if starts.dtype == columns.dtype == np.int32 else np.int64
     if len(starts) != X.shape[0] + 1:
         raise ValueError(f"X is a broken CSR matrix: {len(starts)} row starts for {X.shape[0]} rows; build it anew")
-    values = np.ascontiguousarray(X.data)
-    return native.csr_rows(values, columns, starts.astype(index, copy=False), X.shape[1], bias, rescaled)
+    as_index = functools.partial(np.ascontiguousarray, dtype=index)
+    return np.ascontiguousarray(X.data), as_index(columns), as_index(starts)
 
 
 def check_rows(

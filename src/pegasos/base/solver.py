@@ -112,8 +112,14 @@ class Solver(BaseEstimator):
         check_options(self, self.options)
 
     def describe(self) -> str:
-        """The solver with its options, on one line."""
-        return " ".join(repr(self).split())
+        """The solver with the options that are not at their defaults, on one line."""
+        own = getattr(self, "__dataclass_fields__", {})
+        if not own and type(self).__init__ is not object.__init__:
+            return " ".join(repr(self).split())  # of a solver that states its options by a constructor
+        # What repr would say, which looks at signatures and takes as long as a small fit.
+        values = [(name, getattr(self, name), one.default) for name, one in sorted(own.items())]
+        changed = [f"{name}={value!r}" for name, value, default in values if repr(value) != repr(default)]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     def chosen_for(self, kind: type[Any]) -> "Solver":
         """The solver that works on problems of a kind, where the kind alone decides."""
@@ -165,13 +171,13 @@ def resolve(solver: Any, known: Mapping[str, type[Solver]]) -> Solver:
         if solver not in known:
             elsewhere = "".join(_whose(cls) for cls in _all_below(Solver) if getattr(cls, "name", "") == solver)
             raise ValueError(f"solver={solver!r}: {elsewhere}must be {choices}, or an object from pegasos.solvers")
-        solver = known[solver]()
-    elif not isinstance(solver, Solver):
+        return known[solver]()
+    if not isinstance(solver, Solver):
         example = next(cls.__name__ for name, cls in known.items() if name != "auto")
         raise ValueError(
             f"solver={solver!r}: must be the name of a solver or an object from pegasos.solvers, such as {example}()"
         )
-    elif not isinstance(solver, tuple(known.values())):
+    if not isinstance(solver, tuple(known.values())):
         raise ValueError(
             f"solver={solver!r}: {_whose(type(solver))}must be {choices}, or an object of theirs from pegasos.solvers"
         )

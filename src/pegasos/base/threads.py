@@ -29,8 +29,11 @@ class Stopper(Progress):
             raise Stopped
         self.progress.progressed(epoch, seconds)
 
-    def part(self, name: str) -> "Stopper":
-        return Stopper(self.stop, self.progress.part(name))
+    def part(self, name: str, of: int) -> "Stopper":
+        return Stopper(self.stop, self.progress.part(name, of))
+
+    def close(self) -> None:
+        self.progress.close()
 
 
 def run_all(

@@ -14,8 +14,8 @@ from sklearn.utils.validation import _check_sample_weight
 FAR = 8.0
 
 
-def check_weights(sample_weight: ArrayLike, X: Any) -> NDArray[np.float64]:
-    """The weights of the examples X; a ValueError where one cannot be a weight."""
+def check_weights(sample_weight: ArrayLike, X: Any, part: bool = False) -> NDArray[np.float64]:
+    """The weights of the examples X; a ValueError where one cannot be a weight, or all are 0 and X is not a part."""
     given = np.asarray(sample_weight)
     if given.ndim == 1 and given.dtype.kind in "if":
         wrong = np.flatnonzero(~((given >= 0) & (given < np.inf)))
@@ -25,7 +25,7 @@ def check_weights(sample_weight: ArrayLike, X: Any) -> NDArray[np.float64]:
                 "example or give it weight 0"
             )
         if not given.any():
-            _refuse_sum(0.0)
+            return _check_sample_weight(given + 1.0, X, dtype=np.float64) - 1.0 if part else _refuse_sum(0.0)
     return _check_sample_weight(sample_weight, X, dtype=np.float64)
 
 

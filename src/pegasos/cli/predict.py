@@ -5,8 +5,10 @@ from typing import Any
 
 import click
 
-from pegasos.cli.data import DataFlags, data_flags, form_of, machine_of, predictor_of
+from pegasos.cli.data import DataFlags, data_flags
+from pegasos.cli.forms import form_of, machine_of, predictor_of
 from pegasos.cli.options import as_json_text, refuse_overwriting
+from pegasos.cli.waiting import waiting
 from pegasos.io import load_model
 from pegasos.io._atomic import open_atomic
 from pegasos.linear.svc import LinearSVC
@@ -37,8 +39,11 @@ def predict(
     fitted = load_model(model)
     machine, form = machine_of(fitted), form_of(model, fitted, DataFlags(**flags), data)
     _check_wanted(machine, decision, proba)
-    examples, fitted = form.read(data), predictor_of(fitted)
-    predicted = fitted.predict(examples.X)
+    talk = not quiet and not as_json
+    with waiting(f"reading {data}", data, talk):
+        examples, fitted = form.read(data), predictor_of(fitted)
+    with waiting("predicting", shown=talk):
+        predicted = fitted.predict(examples.X)
     if output is not None:
         values = predicted
         if decision or proba:

@@ -12,11 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base import clock
+from pegasos.base.display import listening
 from pegasos.base.estimator import at_once, copy_results
 from pegasos.base.options import Number, Option, check_options
 from pegasos.base.outcome import Budget
 from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameter, parameters
-from pegasos.base.progress import listening
 from pegasos.certificate import Certificate
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
@@ -80,9 +80,11 @@ class DaskMachine(DaskParameters, Explained):
                 plan = make_plan(machine, surveys, seed)
                 labels = [repr(plan.classes.tolist()[target]) for target in plan.targets] if len(plan.classes) else [""]
                 budget = Budget(self.tol, self._max_epochs, self.max_time, clock.now() - started, keep=self._keeps)
-                with listening(self.verbose) as progress:
-                    parts = [progress.part(label) for label in labels] if len(plan.targets) > 1 else [progress]
+                with listening(self) as progress:
+                    parts = [progress.part(label, len(labels)) for label in labels] if len(labels) > 1 else [progress]
                     found, tally = Drive(group, plan, surveys, budget, self.local_epochs, parts).run()
+                    for part in parts:
+                        part.close()
             finally:
                 group.close()
         text = store(machine, plan, found)

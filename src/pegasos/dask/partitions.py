@@ -37,15 +37,21 @@ def _pairs(X: Any, sample_weight: Any) -> list[tuple[Any, Any, Any]]:
         raise ValueError("sample_weight with partitions (X, y): put the weights third, (X, y, sample_weight)")
     found = []
     for part in X:
-        length = len(part) if isinstance(part, list | tuple) else getattr(part, "_length", None) or 2
+        length = len(part) if isinstance(part, list | tuple) else getattr(part, "_length", None)
         if length in (2, 3) and (isinstance(part, list | tuple) or dask.is_dask_collection(part)):
             found.append((part[0], part[1], part[2] if length == 3 else None))
+        elif length is None and dask.is_dask_collection(part):  # it knows when it is there
+            found.append((part[0], part[1], dask.delayed(_third)(part)))
         else:
             raise ValueError(
                 f"y is None, and a partition is of type {type(part).__name__}; pass y, or partitions (X, y) or "
                 "(X, y, sample_weight)"
             )
     return found
+
+
+def _third(part: Any) -> Any:
+    return part[2] if len(part) > 2 else None
 
 
 def _parts(X: Any, name: str) -> list[Any]:

@@ -1,13 +1,17 @@
 """Files as a sequence of chunks: of bytes, and of whole lines."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import BinaryIO
 
 from pegasos.io._compression import MAGIC_BYTES, Kind, decompress, kind_of
 
 _CHUNK_BYTES = 1 << 22
+
+#: Hears of bytes as they are read from a file; of those opened in the context that set it.
+READING: ContextVar[Callable[[int], None] | None] = ContextVar("READING", default=None)
 
 
 class TextFile:
@@ -16,6 +20,7 @@ class TextFile:
     def __init__(self, file: BinaryIO, name: str, is_path: bool) -> None:
         self.file, self.name = file, name
         self.is_path = is_path
+        self._told = READING.get()
         self._head = self._read(MAGIC_BYTES)
         self.kind: Kind | None = kind_of(self._head)
 
@@ -31,6 +36,8 @@ class TextFile:
                 break
             parts.append(part)
             size -= len(part)
+            if self._told is not None:
+                self._told(len(part))
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def named(self, error: ValueError) -> ValueError:

@@ -90,9 +90,13 @@ class KernelFit:
         whole = kernel.source(None, n_jobs or usable_threads()) if shared else None
 
         def solve(number: int, progress: Progress) -> tuple[Solution[KernelPoint], Kernel]:
-            return self._solve(parts[number], whole, None if last is None else last[number], progress)
+            found, used = self._solve(parts[number], whole, None if last is None else last[number], progress)
+            # The solver's own bounds allow for more rounding than those of the last look.
+            progress.checked(clock.now() - self.started, found.epochs, found.bounds.primal, found.bounds.dual)
+            progress.close()
+            return found, used
 
-        listeners = [progress.part(part.name) for part in parts] if len(parts) > 1 else [progress]
+        listeners = [progress.part(part.name, len(parts)) for part in parts] if len(parts) > 1 else [progress]
         works = [(functools.partial(solve, k), one) for k, one in enumerate(listeners)]
         return run_all(works, at_a_time, lambda found: is_cut_short(found[0]))
 

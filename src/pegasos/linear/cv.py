@@ -15,11 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from pegasos._config import count_threads
 from pegasos.base import clock
 from pegasos.base.available import available
+from pegasos.base.display import listening
 from pegasos.base.estimator import Data, at_once, copy_results
 from pegasos.base.options import Choice, Option, check_options, names
 from pegasos.base.outcome import Budget
 from pegasos.base.parameters import Explained, Interrupts, parameter, parameters
 from pegasos.base.progress import Progress
+from pegasos.base.scores import score_rows
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.machine import name_features, take_all
@@ -141,8 +143,10 @@ random_state, verbose
         splits, n_jobs = self._splits(data, groups), count_threads(self.n_jobs) or 1
         share = _share(self.max_time, len(splits), n_jobs)
         work = functools.partial(_fit_fold, one_thread, solver, self._scorer(), data, grid, seed, started, share)
-        works = [(functools.partial(work, number == 0, *split), Progress()) for number, split in enumerate(splits)]
-        folds = run_all(works, n_jobs)
+        with listening(self) as progress:
+            listeners = [progress.part(f"fold {number + 1}", len(splits)) for number in range(len(splits))]
+            works = [(functools.partial(work, k == 0, *split), listeners[k]) for k, split in enumerate(splits)]
+            folds = run_all(works, n_jobs)
         points = [point for fold in folds for point in fold.points]
         warn_of_shortfall(type(self).__name__, one_thread, points, data.X, stacklevel=4)
         left_out = len(folds) * len(grid) - len(points)
@@ -278,10 +282,12 @@ def _fit_fold(
     if always or limit is None or clock.now() - started < limit:
         examples = svc._hand_over(data.take(train))
         points = list(follow(svc, solver, examples, grid, seed, progress, next_budget))
+    progress.close()
     if not points:
         return Fold([], np.full(len(grid), np.nan))
     held_out = data.take(test)
-    decisions = as_path(points, data.classes).decision_function(held_out.X)
+    found = as_path(points, data.classes)
+    decisions = score_rows(held_out.X, found.coefs, found.intercepts, n_jobs=1)
     scores = []
     for point, column in zip(points, decisions.T, strict=True):
         fitted = _Scored(**svc.get_params(deep=False))

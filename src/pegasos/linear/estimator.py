@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos._config import make_csr
 from pegasos.base import clock
+from pegasos.base.display import listening
 from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
 from pegasos.base.parameters import PrimalOrDual, Scaled
-from pegasos.base.progress import Progress, listening
-from pegasos.base.rows import check_rows, check_scores, make_rows
+from pegasos.base.progress import Progress
+from pegasos.base.rows import make_rows
 from pegasos.base.scaling import describe_sizes, scale_columns
+from pegasos.base.scores import score_rows
 from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
 from pegasos.certificate import Certificate
 from pegasos.io._csr import canonical
@@ -129,7 +130,7 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         examples = self._hand_over(data)
         C = self.weight_of_loss(examples.total_weight)
         patience = int(getattr(self, "n_iter_no_change", 0))
-        with listening(self.verbose) as progress:
+        with listening(self) as progress:
             self._run(Task(data, held_out, patience, examples, C, solver, seed, last, started), progress)
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
         if text:
@@ -193,8 +194,8 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
 
         def score(held_out: Data, w: Floats) -> float:
             coef, intercept = examples.weights(w)
-            scores = safe_sparse_dot(held_out.X, coef) + intercept
-            return accuracy(held_out, (scores > 0) == (held_out.encoded == number))
+            positive = score_rows(held_out.X, coef[None, :], intercept, n_jobs=1, numbers=True)
+            return accuracy(held_out, positive == (held_out.encoded == number))
 
         return self._as_stored(task.solve(problem, budget, start, progress, score), problem, examples)
 
@@ -220,7 +221,8 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
 
     def _weight_rows(self) -> Floats:
         """The weights as an array, a row for each problem."""
-        return self.coef_.toarray() if issparse(self.coef_) else np.atleast_2d(self.coef_)
+        rows = self.coef_.toarray() if issparse(self.coef_) else np.asarray(self.coef_, dtype=np.float64)
+        return rows[None, :] if rows.ndim == 1 else rows
 
     def _store(self, solutions: Sequence[Solution[Point]], seconds: float, examples: Examples | None = None) -> None:
         """All but the weights; `examples` are None where they are not in memory."""
@@ -231,23 +233,20 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         scaled = self.scale is not None
         self._store_outcome(solutions, [solution.certificate(self.tol, scaled) for solution in solutions], seconds)
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        """The scores of the examples X, a column for each row of `coef_`."""
-        check_is_fitted(self)
+    def _scores(self, X: Any, numbers: bool = False) -> Any:
+        """The scores of the examples X, a column for each row of `coef_`; or which is the largest, see `score_rows`."""
+        if "coef_" not in vars(self):
+            check_is_fitted(self)
+        rows = self._take_stored(X) if isinstance(X, Dataset) else self._take(X)
+        return score_rows(rows, self._weight_rows(), self.intercept_, self.n_jobs, numbers)
+
+    def _take_stored(self, dataset: Dataset) -> Any:
+        """The examples of a data set on disk."""
         with warnings.catch_warnings():
-            if isinstance(X, Dataset):
-                check_names(self, X)
-                if X.feature_names is not None:  # which the rows do not have
-                    warnings.filterwarnings("ignore", "X does not have valid feature names")
-                X = X.X
-            X = self._validate(X, accept_large_sparse=True, reset=False)
-        if issparse(X):
-            check_rows(X)  # looks for column numbers out of bounds, which SciPy would read
-        weights = self.coef_.T if issparse(self.coef_) else np.atleast_2d(self.coef_).T
-        with np.errstate(invalid="ignore", over="ignore"):
-            scores = np.asarray(safe_sparse_dot(X, weights, dense_output=True), dtype=np.float64)
-        check_scores(X, scores)
-        return scores + self.intercept_
+            check_names(self, dataset)
+            if dataset.feature_names is not None:  # which the rows do not have
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+            return self._take(dataset.X)
 
     def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:
         """Why a fit to X fell short of `tol`, and what to do about it; `longest` is the norm of an example."""

@@ -61,7 +61,8 @@ def solve_together(
     solutions within the tolerance have their dual points.
     """
     examples, solver, classes = task.examples, task.solver, task.data.encoded
-    listeners = [progress.part(f"{label!r}") for label in task.data.classes[numbers.start : numbers.stop].tolist()]
+    labels = task.data.classes.tolist()
+    listeners = [progress.part(f"{labels[number]!r}", len(labels)) for number in numbers]
 
     def checked(number: int, seconds: float, epoch: float, primal: float, dual: float) -> None:
         listeners[number - numbers.start].checked(seconds, epoch, primal, dual)
@@ -105,6 +106,8 @@ def solve_together(
         go_on = functools.partial(_go_on, solver, problem, first, rest, task.seed, listeners[k])
         solutions[k] = then(first, go_on, budget.keep)
         elapsed, cut = solutions[k].seconds, is_cut_short(solutions[k])
+    for listener in listeners:
+        listener.close()
     return [check_finite(solution, whole) for solution in solutions]
 
 

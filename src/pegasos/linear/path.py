@@ -1,7 +1,7 @@
 """Many values of C: a path of fits, each from the dual point of the last."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
+from pegasos.base.display import listening
 from pegasos.base.estimator import Data
 from pegasos.base.outcome import Budget, check_finite
 from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameters, refuse_unknown
-from pegasos.base.progress import Progress, listening
+from pegasos.base.progress import Progress
+from pegasos.base.scores import FLOATS, is_plain, score_rows
 from pegasos.certificate import Certificate
 from pegasos.linear.parameters import ClassificationLoss, KindOfIntercept
 from pegasos.linear.svc import LinearSVC
@@ -67,7 +69,9 @@ class Path:
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Decisions of shape (n_samples, n_Cs), for a NumPy array or SciPy sparse matrix X, in one product."""
-        return np.asarray(safe_sparse_dot(X, self.coefs.T, dense_output=True), dtype=np.float64) + self.intercepts
+        if not is_plain(X, self.coefs.shape[1]):
+            X = check_array(X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=0)
+        return np.asarray(score_rows(X, self.coefs, self.intercepts))
 
 
 def path(
@@ -105,7 +109,7 @@ def path(
     svc = LinearSVC(**parameters)
     grid, solver = make_grid(Cs), svc.check_parameters()
     data = two_classes(svc._accept(X, y, sample_weight))
-    with listening(svc.verbose) as progress:
+    with listening(svc) as progress:
         points = list(follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress, svc._budget))
     warn_of_shortfall("path", svc, points, data.X, stacklevel=3)
     return as_path(points, data.classes)
@@ -151,7 +155,7 @@ def follow(
     svc: LinearSVC,
     solver: Solver,
     examples: Examples,
-    grid: Iterable[float],
+    grid: NDArray[np.float64],
     seed: int,
     progress: Progress,
     next_budget: Callable[[], Budget | None],
@@ -164,7 +168,9 @@ def follow(
         if budget is None:
             return
         problem = examples.problem(float(C))
-        solution = check_finite(solver.solve(problem, budget, seed, start, progress), problem)
+        part = progress.part(f"C={C:.3g}", len(grid))
+        solution = check_finite(solver.solve(problem, budget, seed, start, part), problem)
+        part.close()
         start, certificate = solution.start, solution.certificate(svc.tol, svc.scale is not None)
         yield Fitted(problem.C, problem.largest_norm, *examples.weights(solution.point.w), certificate)
 

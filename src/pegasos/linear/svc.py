@@ -8,16 +8,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
-from sklearn.utils.extmath import safe_sparse_dot
 
 from pegasos._config import usable_threads
 from pegasos.base.available import available
-from pegasos.base.estimator import Classifier, Data, at_once
+from pegasos.base.estimator import Classifier, Data, at_once, of_one_model
 from pegasos.base.memory import refuse_beyond
 from pegasos.base.options import Choice, names
 from pegasos.base.outcome import Budget, Point, Solution, is_cut_short
 from pegasos.base.parameters import SquaredNorm, parameter, parameters
 from pegasos.base.progress import Progress
+from pegasos.base.scores import score_rows
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.base.validation import check_cost
 from pegasos.linear.estimator import Task, accuracy
@@ -106,7 +106,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     random_state : int, RandomState or None, default=None
         Seed of the order of visits. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0
-        Whether to report progress on standard error.
+        1 shows a bar on a terminal and a few lines elsewhere, 2 a line for each check, on standard error.
     penalty : {"l2"}, default="l2"
         As in scikit-learn. "l1" is an error that says what to do instead.
     dual : {"auto", True, False}, default="auto"
@@ -181,6 +181,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
                 f"{self.loss!r}; leave it out, or use class_weight"
             )
 
+    @of_one_model
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of shape (n_samples,) for two classes, positive for ``classes_[1]``; for more (n_samples, n_classes).
 
@@ -192,11 +193,14 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
             return scores.ravel()
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @of_one_model
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each example."""
+        if type(self).decision_function is LinearSVC.decision_function:
+            numbers = self._scores(X, numbers=True)
+            return self.classes_.take(numbers)
         scores = self.decision_function(X)
-        numbers = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.take(self.classes_, numbers)
+        return self.classes_.take((scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1))
 
     @available(StreamMachine._check_partial_fit)
     @at_once
@@ -279,7 +283,10 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         def solve_alone(number: int, budget: Budget, progress: Progress) -> Solution[Point]:
             examples = replace(task.examples, y=_against_the_rest(task.data, number))
             start = self._start(task, number, count)
-            return self._solve_one(task, examples, start, progress.part(f"{labels[number]!r}"), budget, number)
+            part = progress.part(f"{labels[number]!r}", count)
+            solution = self._solve_one(task, examples, start, part, budget, number)
+            part.close()
+            return solution
 
         def solve(numbers: range, progress: Progress) -> list[Solution[Point]]:
             elapsed = task.elapsed
@@ -317,8 +324,8 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
 
         def score(held_out: Data, w: NDArray[np.float64]) -> float:
             coef, intercepts = examples.joint_weights(w)
-            scores = safe_sparse_dot(held_out.X, coef.T, dense_output=True) + intercepts
-            return accuracy(held_out, scores.argmax(axis=1) == held_out.encoded)
+            numbers = score_rows(held_out.X, coef, intercepts, n_jobs=1, numbers=True)
+            return accuracy(held_out, numbers == held_out.encoded)
 
         solution = task.solve(problem, self._budget(task.elapsed), start, progress, score)
         self._store_weights(*examples.joint_weights(solution.point.w))

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.available import available
-from pegasos.base.estimator import Data, Regressor, at_once
+from pegasos.base.estimator import Data, Regressor, at_once, of_one_model
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import loss_parameter, parameters
 from pegasos.base.progress import make_run
@@ -73,6 +73,7 @@ feature_names_in_
     (True, 1.0)
     """
 
+    @of_one_model
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The value of each example."""
         return self._scores(X).ravel()

@@ -1,7 +1,7 @@
 """Machines that label sequences, and structures of any kind."""
 
 from pegasos.io.model import register
-from pegasos.sequence.chunks import ChunkCounts, ChunkScores, chunk_scores, find_chunks
+from pegasos.sequence.chunks import ChunkCounts, ChunkScores, chunk_scores, find_chunks, to_iob2
 from pegasos.sequence.feature_map import FeatureMapSVC
 from pegasos.sequence.model_file import MODEL_KINDS
 from pegasos.sequence.svc import ForbiddenLink, SequenceSVC
@@ -16,6 +16,7 @@ __all__ = [
     "Template",
     "chunk_scores",
     "find_chunks",
+    "to_iob2",
 ]
 
 register(*MODEL_KINDS)

@@ -44,13 +44,17 @@ class ChunkScores(ChunkCounts):
         """Share of the positions whose labels are equal, those outside of chunks included."""
         return _share(self.n_correct_positions, self.n_positions)
 
-    def __str__(self) -> str:
+    def table(self) -> str:
+        """Shares and counts, a line for all chunks and one for each type."""
         width = max(map(len, (*self.by_type, "all")))
-        lines = [f"{'':{width}}  precision   recall       F1  chunks"]
+        lines = [f"{'':{width}}  precision   recall       F1  chunks  predicted  correct"]
         for name, counts in (("all", self), *self.by_type.items()):
             shares = f"{counts.precision:9.2%}  {counts.recall:7.2%}  {counts.f1:7.2%}"
-            lines.append(f"{name:{width}}  {shares}  {counts.n_true:6}")
-        return "\n".join([*lines, f"accuracy of {self.n_positions} positions: {self.accuracy:.2%}"])
+            lines.append(f"{name:{width}}  {shares}  {counts.n_true:6}  {counts.n_predicted:9}  {counts.n_correct:7}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return f"{self.table()}\naccuracy of {self.n_positions} positions: {self.accuracy:.2%}"
 
 
 def chunk_scores(y_true: Sequence[Sequence[str]], y_pred: Sequence[Sequence[str]]) -> ChunkScores:
@@ -78,10 +82,10 @@ def chunk_scores(y_true: Sequence[Sequence[str]], y_pred: Sequence[Sequence[str]
     >>> scores.by_type["NP"].f1
     1.0
     >>> print(scores)
-         precision   recall       F1  chunks
-    all     50.00%   50.00%   50.00%       2
-    NP     100.00%  100.00%  100.00%       1
-    VP       0.00%    0.00%    0.00%       1
+         precision   recall       F1  chunks  predicted  correct
+    all     50.00%   50.00%   50.00%       2          2        1
+    NP     100.00%  100.00%  100.00%       1          1        1
+    VP       0.00%    0.00%    0.00%       1          1        0
     accuracy of 4 positions: 50.00%
     """
     for name, sequences in (("y_true", y_true), ("y_pred", y_pred)):
@@ -153,6 +157,24 @@ def find_chunks(labels: Sequence[str]) -> list[Chunk]:
     if inside is not None:
         chunks.append((inside, start, len(labels)))
     return chunks
+
+
+def to_iob2(labels: Sequence[str]) -> list[str]:
+    """The same chunks with IOB2's labels: a chunk begins with ``B-type``, always, and goes on with ``I-type``.
+
+    In IOB1, as in the files of CoNLL-2003, a chunk begins with ``I-type``, unless one of the same type ends before it.
+    Labels that keep to IOB2 stay as they are.
+
+    Examples
+    --------
+    >>> from pegasos.sequence.chunks import to_iob2
+    >>> to_iob2(["I-NP", "I-NP", "B-NP", "O", "I-NP", "I-VP"])
+    ['B-NP', 'I-NP', 'B-NP', 'O', 'B-NP', 'B-VP']
+    """
+    converted = list(labels)
+    for _, start, _ in find_chunks(labels):
+        converted[start] = f"B{labels[start][1:]}"
+    return converted
 
 
 def _share(part: int, whole: int) -> float:

@@ -30,11 +30,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base import clock
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
+from pegasos.base.display import listening
 from pegasos.base.estimator import at_once
 from pegasos.base.options import Option, check_options
 from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers, check_finite, keeping
 from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameters
-from pegasos.base.progress import Progress, listening
+from pegasos.base.progress import Progress
 from pegasos.base.validation import check_cost, check_weights, sum_weights
 from pegasos.certificate import REASONS, Certificate, History
 
@@ -132,7 +133,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
         random = check_random_state(self.random_state)
         problem = _Problem(_all_features(self.feature_map, items, classes), own, s, C, cost)
         budget = Budget(self.tol, self._max_epochs, self.max_time, keep=self._keeps)
-        with listening(self.verbose) as progress, np.errstate(over="ignore", invalid="ignore"):
+        with listening(self) as progress, np.errstate(over="ignore", invalid="ignore"):
             solution = _solve(problem, budget, random, started, progress)
         self._store(check_finite(solution, problem), classes)
         if not self.certificate_.converged:

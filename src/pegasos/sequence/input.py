@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 
 from pegasos._core import native
 
@@ -90,8 +91,8 @@ class Encoder:
                 )
             if matrix.shape[1] != self.n_features and matrix.shape[0]:
                 raise ValueError(
-                    f"X has {matrix.shape[1]} features, but the model was trained on {self.n_features}; pass the "
-                    "columns the model was trained on"
+                    f"X has {matrix.shape[1]} features, but SequenceSVC is expecting {self.n_features} features as "
+                    "input; pass the columns the model was trained on"
                 )
             if not matrix.shape[0]:
                 matrix = sp.csr_array((0, self.n_features))
@@ -126,18 +127,21 @@ def _check_list(X: Any) -> Sequence[Any]:
 
 def _check_matrix(X: Any) -> Any:
     """A CSR matrix or a C-ordered array, of single or double precision."""
-    if sp.issparse(X):
-        matrix = X.tocsr()
-    else:
-        try:
-            matrix = np.asarray(X)
-        except ValueError:
-            raise ValueError("X is no matrix; lengths are for one matrix of all positions, so leave them out") from None
-        if matrix.dtype.kind not in "biuf" or matrix.ndim != 2:
-            what = f"has shape {matrix.shape}" if matrix.dtype.kind in "biuf" else "holds something other than numbers"
-            raise ValueError(f"X {what}; with lengths it must be a matrix with a row for each position")
-        matrix = np.ascontiguousarray(matrix)
-    return matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
+    try:
+        return check_array(
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,  # the core looks
+            ensure_min_samples=0,
+            ensure_min_features=int(np.shape(X)[:1] > (0,)),
+        )
+    except ValueError as error:
+        text = str(error).partition("\n")[0] if "Complex" in str(error) else error  # the rest is all the data
+        raise ValueError(
+            f"{text}; lengths are for one matrix of all positions, with a row for each: pass that, or leave them out"
+        ) from error
 
 
 def _check_lengths(lengths: Any, n_rows: int) -> NDArray[np.uint64]:
@@ -228,7 +232,7 @@ def encode_labels(labels: list[Any]) -> Labels:
     if not different:
         raise ValueError("y has no labels: all sequences are empty; give some with positions")
     if len(different) < 2:
-        raise ValueError(f"y has one label only, {different[0]!r}; a classifier needs two")
+        raise ValueError(f"y has one label only, {different[0]!r}; one class is too few for a classifier")
     if len(different) > 65_535:
         raise ValueError(f"y has {len(different)} different labels; at most 65535 are supported")
     classes = np.array(different)

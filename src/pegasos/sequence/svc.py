@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base import clock
+from pegasos.base.display import listening
 from pegasos.base.estimator import Common, Machine, at_once, shortfall
 from pegasos.base.memory import refuse_beyond
 from pegasos.base.options import Flag, Integer
 from pegasos.base.outcome import Solution, Start, refuse_overflow
 from pegasos.base.parameters import parameter, parameters
-from pegasos.base.progress import listening
 from pegasos.base.rows import check_rows
 from pegasos.base.solver import WARM_START, refuse_unsupported
 from pegasos.base.validation import check_cost, sum_weights
@@ -96,7 +96,7 @@ class SequenceSVC(SequenceParameters, Machine):
     random_state : int, RandomState or None, default=None
         Decides the order of visits.
     verbose : int, default=0
-        Report progress on standard error.
+        1 shows a bar on a terminal and a few lines elsewhere, 2 a line for each check, on standard error.
 
     Attributes
     ----------
@@ -197,7 +197,7 @@ class SequenceSVC(SequenceParameters, Machine):
         )
 
         try:
-            with listening(self.verbose) as progress:
+            with listening(self) as progress:
                 budget = self._budget(clock.now() - started)
                 found = solver.solve(problem, budget, self._seed(), None if last is None else Start(last), progress)
         except MemoryError:
@@ -243,6 +243,11 @@ class SequenceSVC(SequenceParameters, Machine):
             raise ValueError("X has no positions, so that there is nothing to score; pass sequences that have some")
         weights = np.repeat(_check_weights(sample_weight, len(sequences)), sequences.lengths)
         return float(np.average(right, weights=weights))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # a matrix does not tell where sequences end
+        return tags
 
     @property
     def feature_names_(self) -> list[str]:

@@ -1,5 +1,6 @@
 """Feature templates: which columns of which neighbours make the features of a position, in CRF++'s notation."""
 
+import functools
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -8,12 +9,24 @@ from typing import Any, NamedTuple, Self
 from sklearn.base import BaseEstimator, TransformerMixin
 
 Sentence = Sequence[Sequence[str]]
-Place = tuple[int, int]  # positions to the right, and the column
+
+
+class Source(NamedTuple):
+    """A column, or what a macro makes of its strings: the name of the macro, and of prefixes and suffixes a length."""
+
+    column: int
+    macro: str = "x"
+    length: int = 0
+
+
+Place = tuple[int, Source]  # positions to the right, and what stands there
 
 #: How far a template may look: what is beyond the ends of a sentence is made for all of it.
 LARGEST_ROW = 100
 
-_MACRO = re.compile(r"%x\[(-?[0-9]+),([0-9]+)\]")
+_MACRO = re.compile(r"%(?:(x|lower|shape)\[(-?[0-9]+),([0-9]+)|(prefix|suffix)\[(-?[0-9]+),([0-9]+),([1-9][0-9]?))\]")
+#: Longer runs of a shape are cut.
+_LONG_RUN = re.compile(r"(.)\1{4,}", re.DOTALL)
 
 #: Words in column 0 and parts of speech in column 1, in a window of two.
 _CHUNKING = """\
@@ -54,6 +67,13 @@ class Template(TransformerMixin, BaseEstimator):
     empty or begin with ``#`` count for nothing, and so does a ``B``: transitions between labels are always part of a
     `SequenceSVC`. Transitions that depend on columns, a ``B`` with ``%x``, are not, and are refused.
 
+    Beside ``%x`` there are macros that CRF++ does not have. They make something of the string that ``%x`` stands for:
+
+    - ``%prefix[row,column,length]`` and ``%suffix[row,column,length]``: its first or last characters, at most 99;
+    - ``%lower[row,column]``: the string in lower case;
+    - ``%shape[row,column]``: its shape, ``X`` for each capital letter, ``x`` for each other letter, ``d`` for each
+      digit, and other characters as they are; a run of one of them is cut after four.
+
     There is nothing to learn: `fit` checks the template, and counts the columns.
 
     Parameters
@@ -72,6 +92,9 @@ class Template(TransformerMixin, BaseEstimator):
     >>> template = Template(["U0:%x[0,0]", "U1:%x[-1,1]/%x[0,1]"])
     >>> template.apply([("He", "PRP"), ("left", "VBD")])
     [['U0:He', 'U1:_B-1/PRP'], ['U0:left', 'U1:PRP/VBD']]
+
+    >>> Template(["U0:%prefix[0,0,2]", "U1:%suffix[0,0,3]", "U2:%shape[0,0]"]).apply([("Catch-22",), ("McDonald",)])
+    [['U0:Ca', 'U1:-22', 'U2:Xxxxx-dd'], ['U0:Mc', 'U1:ald', 'U2:XxXxxxx']]
 
     One of those that have a name:
 
@@ -159,6 +182,7 @@ class Template(TransformerMixin, BaseEstimator):
         before = [f"_B-{distance}" for distance in range(-min(rows), 0, -1)]
         after = [f"_B+{distance}" for distance in range(1, max(rows) + 1)]
         groups = _group(patterns)
+        sources = {source: _maker(source) for pattern in patterns for _, source in pattern.places}
         result: list[list[list[str]]] = []
         if not isinstance(sentences, Iterable):
             raise TypeError(f"sentences is {sentences!r}; pass a list of sentences, each a list of tuples of columns")
@@ -166,12 +190,16 @@ class Template(TransformerMixin, BaseEstimator):
             if not isinstance(sentence, Collection):
                 raise TypeError(f"sentence {number} is {sentence!r}; pass a list of tuples of columns")
             length = len(sentence)
-            columns = [[*before, *column, *after] for column in _transpose(sentence, number, n_columns)]
+            given = _transpose(sentence, number, n_columns)
+            columns = {
+                source: [*before, *(map(make, given[source.column]) if make else given[source.column]), *after]
+                for source, make in (sources.items() if length else ())
+            }
             features: list[Sequence[str]] = [()] * len(patterns)
             for group in groups if length else ():
                 first = len(before) + group.first
                 last = len(before) + group.last + length
-                strings = [columns[column][first + row : last + row] for row, column in group.places]
+                strings = [columns[source][first + row : last + row] for row, source in group.places]
                 if len(strings) == 1:
                     made = map(group.make, strings[0])
                 else:
@@ -194,7 +222,7 @@ class Template(TransformerMixin, BaseEstimator):
 
 
 class _Pattern(NamedTuple):
-    """A line: the row of its first %x, all places counted from that row, and its text as a format of the strings."""
+    """A line: the row of its first macro, all places counted from that row, and its text as a format of the strings."""
 
     row: int
     places: tuple[Place, ...]
@@ -273,20 +301,44 @@ def _compile_line(line: str, number: int, offset: int) -> _Pattern:
         if macro is None:
             raise ValueError(
                 f"line {number}, column {at + offset}: {line[at : at + 12]!r} is no %x[row,column]; write two "
-                f"integers, the second not negative, without spaces, such as %x[-1,0]"
+                f"integers, the second not negative, without spaces, such as %x[-1,0]; there are also %lower[-1,0], "
+                f"%shape[-1,0], %prefix[-1,0,3] and %suffix[-1,0,3], where 3 is a length from 1 to 99"
             )
-        if abs(int(macro[1])) > LARGEST_ROW:
+        if abs(_place(macro)[0]) > LARGEST_ROW:
             raise ValueError(
                 f"line {number}, column {at + offset}: {macro[0]} looks more than {LARGEST_ROW} positions far; make "
                 f"the row smaller"
             )
-    found = [(int(macro[1]), int(macro[2])) for macro in _MACRO.finditer(line)]
+    found = [_place(macro) for macro in _MACRO.finditer(line)]
     row = found[0][0] if found else 0
-    return _Pattern(row, tuple((r - row, column) for r, column in found), _MACRO.sub("%s", line))
+    return _Pattern(row, tuple((r - row, source) for r, source in found), _MACRO.sub("%s", line))
+
+
+def _place(macro: re.Match[str]) -> Place:
+    if macro[1]:
+        return int(macro[2]), Source(int(macro[3]), macro[1])
+    return int(macro[5]), Source(int(macro[6]), macro[4], int(macro[7]))
+
+
+def _maker(source: Source) -> Callable[[str], str] | None:
+    """What makes the string of a macro from that of a column; none where they are the same."""
+    _, macro, length = source
+    if macro == "x":
+        return None
+    if macro == "prefix":
+        return lambda word: word[:length]
+    if macro == "suffix":
+        return lambda word: word[-length:]
+    return functools.cache(_shape) if macro == "shape" else str.lower
+
+
+def _shape(word: str) -> str:
+    kinds = ("X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in word)
+    return _LONG_RUN.sub(r"\1\1\1\1", "".join(kinds))
 
 
 def _count_columns(patterns: Iterable[_Pattern]) -> int:
-    return max((column + 1 for pattern in patterns for _, column in pattern.places), default=0)
+    return max((source.column + 1 for pattern in patterns for _, source in pattern.places), default=0)
 
 
 def _transpose(sentence: Sentence, number: int, n_columns: int) -> list[tuple[str, ...]]:

@@ -79,7 +79,8 @@ class Block:
                 try:
                     self._survey = self._look(machine)
                 except (ValueError, TypeError) as error:
-                    raise ValueError(f"partition {self.number}: {error}") from error
+                    kind = TypeError if isinstance(error, TypeError) else ValueError
+                    raise kind(f"partition {self.number}: {error}") from error
             return self._survey
 
     def _look(self, machine: Any) -> Survey:
@@ -89,7 +90,7 @@ class Block:
             return Survey(self.number, 0, X.shape[1], names, np.empty(0), np.empty(0), np.empty(0), 0.0, 0.0, 0.0, 0)
         machine = copy.copy(machine)  # which it leaves its names of features on
         X, y = machine._validate_pair(X, y, True)
-        s = np.ones(len(y)) if given is None else check_weights(given, X)
+        s = np.ones(len(y)) if given is None else check_weights(given, X, part=True)
         self._rows, self._facts = check_rows(X)
         if (whole := canonical(X)) is not X:
             X, (self._rows, self._facts) = whole, check_rows(whole)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pegasos._core import native
 from pegasos.base.bounds import Measured
 from pegasos.base.outcome import Point, Problem
-from pegasos.base.validation import class_weights
+from pegasos.base.validation import class_weights, sum_weights
 
 #: How often a worker's blocks take turns in an epoch.
 TURNS = 32
@@ -83,8 +83,7 @@ def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
     classes, counts, weights = _join_classes(held)
     by_class = class_weights(machine.class_weight, classes, counts) if len(classes) else np.ones(0)
     total = float((weights * by_class).sum()) if len(classes) else math.fsum(s.weights.sum() for s in held)
-    if not 0 < total < np.inf:
-        raise ValueError(f"the weights of the examples sum to {total}; the sum must be positive and finite")
+    sum_weights(np.array([total]))  # which must be positive and finite
     n_rows = sum(survey.n_rows for survey in held)
     C = machine.weight_of_loss(total)
     bias = float(machine.intercept_scaling) if machine.fit_intercept else 0.0

@@ -169,6 +169,9 @@ class FitByBlocks:
                     fit.reason = "max_time" if out_of_time else solver.budget_reason
                 elif budget.tol > 0 and fit.bounds.mostly_rounding:
                     fit.reason = "precision"
+            for fit in due:
+                if fit.reason:
+                    fit.progress.close()
             working = [fit for fit in working if not fit.reason]
 
     def _check(self, due: list[Fit]) -> None:

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos.base import clock
+from pegasos.base.display import listening
 from pegasos.base.estimator import Machine, shortfall
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import loss_parameter
-from pegasos.base.progress import listening
 from pegasos.base.validation import class_weights
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.fit import Encoder, FitByBlocks, fits_in_memory, needs_no_pass
@@ -75,8 +75,9 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
         dimension=dataset.shape[1] + 1,
         n_rows=len(dataset),
     )
-    with listening(machine.verbose) as progress:
-        listeners = [progress] if n_parts == 1 else [progress.part(repr(label)) for label in classes.tolist()]
+    with listening(machine) as progress:
+        labels = [] if n_parts == 1 else classes.tolist()
+        listeners = [progress.part(repr(label), n_parts) for label in labels] or [progress]
         encode = _encoder(dataset, classes, class_weight)
         budget = machine._budget(clock.now() - started)
         bias, seed = machine._bias, machine._seed()

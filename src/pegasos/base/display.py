@@ -1,0 +1,224 @@
+"""What is shown of a fit while it runs: a bar on a terminal, a few lines elsewhere, and the same lines in the log."""
+
+import bisect
+import logging
+import math
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pegasos.base.progress import Progress
+from pegasos.certificate import relative_gap
+
+__all__ = ["Display", "listening", "seconds_left"]
+
+LOGGER = logging.getLogger("pegasos")
+
+#: How far the gap falls, and how long it takes, from one line to the next. Of at most so many parts each has its line.
+FALL, SECONDS, FEW = 3.0, 10.0, 10
+#: Seconds from one look of the bar to the next.
+REFRESH = 0.1
+
+
+@contextmanager
+def listening(estimator: Any) -> Iterator[Progress]:
+    """The listener that an estimator's `verbose` asks for, or who reads the log, until the fit is over."""
+    verbose = int(estimator.verbose)
+    if not verbose and not LOGGER.isEnabledFor(logging.INFO):
+        yield Progress()
+        return
+    display = Display(type(estimator).__name__, float(estimator.tol), verbose)
+    try:
+        yield display.whole
+    finally:
+        display.close()
+
+
+def seconds_left(seconds: list[float], logs: list[float], goal: float) -> float:
+    """How long the logarithm of the gap takes to its goal if it goes on to fall as it did in the second half of the
+    time; infinity where nobody knows."""
+    if len(seconds) < 2:
+        return math.inf
+    then = min(bisect.bisect_left(seconds, seconds[-1] / 2), len(seconds) - 2)
+    fallen, took = logs[then] - logs[-1], seconds[-1] - seconds[then]
+    return max(logs[-1] - goal, 0.0) * took / fallen if fallen > 0 else math.inf
+
+
+class Watched(Progress):
+    """What is known of one problem of a fit; the display is told when that changes."""
+
+    def __init__(self, display: "Display", name: str = "", whole: bool = False) -> None:
+        self.display, self.name, self.is_whole = display, name, whole
+        self.epoch = self.seconds = 0.0
+        self.primal, self.dual, self.gap = math.inf, -math.inf, math.inf
+        self.times: list[float] = []
+        self.logs: list[float] = []
+
+    def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
+        self.epoch, self.seconds, self.primal, self.dual = epoch, seconds, primal, dual
+        self.gap = relative_gap(primal, dual)
+        if 0 < self.gap < math.inf:
+            self.times.append(seconds)
+            self.logs.append(math.log(self.gap))
+        self.display.heard(self, True)
+
+    def progressed(self, epoch: float, seconds: float) -> None:
+        self.epoch, self.seconds = epoch, seconds
+        self.display.heard(self, False)
+
+    def part(self, name: str, of: int) -> Progress:
+        if not self.is_whole:
+            return Unclosed(self)
+        self.display.parts = of
+        return Watched(self.display, name)
+
+    def close(self) -> None:
+        if not self.is_whole:
+            self.display.ended(self)
+
+    def describe(self, tol: float) -> str:
+        words = [f"{self.name}: "] if self.name else []
+        if self.gap < math.inf:
+            words.append(f"gap {self.gap:.2g}" + (f" of tol {tol:g}  " if tol > 0 else "  "))
+        words.append(f"epoch {self.epoch:.1f}  {self.seconds:.1f} s")
+        return "".join(words)
+
+    def describe_bounds(self) -> str:
+        name = f"{self.name}: " if self.name else ""
+        bounds = f"primal {self.primal:.6g}  dual {self.dual:.6g}  gap {self.gap:.3g}"
+        return f"{name}epoch {self.epoch:6.1f}  {bounds}  {self.seconds:.1f} s"
+
+
+class Unclosed(Progress):
+    """Of a part of a part: one of several fits of a fold, say."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.checked = progress.checked  # type: ignore[method-assign]
+        self.progressed = progress.progressed  # type: ignore[method-assign]
+
+
+class Display:
+    """Keeps a bar up to date, or writes a line now and then; threads may tell it of different parts.
+
+    `verbose` of 1 is a bar on a terminal and a few lines elsewhere, of 2 a line for each check; with 0 lines go to the
+    log alone.
+    """
+
+    def __init__(self, title: str, tol: float, verbose: int) -> None:
+        self.title, self.tol, self.verbose = title, tol, verbose
+        self.parts = self.done = 0
+        self.whole = Watched(self, whole=True)
+        self.last = self.whole
+        self.worst = 0.0
+        self._told_at, self._told_gap = 0.0, math.inf
+        self._untold = False
+        self._lock = threading.Lock()
+        self._bar = Bar() if verbose == 1 and sys.stderr.isatty() else None
+
+    def heard(self, watched: Watched, checked: bool) -> None:
+        """A problem has news."""
+        with self._lock:
+            self.last = watched
+            if checked and self.verbose > 1:
+                self._say(watched.describe_bounds())
+            elif self._is_due(watched, checked):
+                self._tell()
+            else:
+                self._untold |= checked
+            if self._bar is not None:
+                self._bar.show(self)
+
+    def _is_due(self, watched: Watched, checked: bool) -> bool:
+        fallen = checked and not self.parts and watched.gap < self._told_gap / FALL
+        return self.verbose < 2 and (fallen or watched.seconds - self._told_at >= SECONDS)
+
+    def ended(self, watched: Watched) -> None:
+        """A part is solved."""
+        with self._lock:
+            self.last, self.done = watched, self.done + 1
+            self.worst = max(self.worst, watched.gap)
+            if self.parts <= FEW and self.verbose < 2:
+                self._tell()
+
+    def close(self) -> None:
+        """The fit is over: the last line, if it was not told, and the bar as it is."""
+        with self._lock:
+            if self._untold or (self.parts > FEW and self.verbose < 2):
+                self._tell()
+            if self._bar is not None:
+                self._bar.show(self, last=True)
+
+    @property
+    def share(self) -> float | None:
+        """How much of the work is done, as far as anybody knows: of parts their number, of a gap its logarithm."""
+        if self.parts:
+            return self.done / self.parts
+        logs = self.last.logs
+        if not logs or self.tol <= 0:
+            return None
+        goal = math.log(self.tol)
+        return 1.0 if logs[-1] <= goal else max(logs[0] - logs[-1], 0.0) / (logs[0] - goal)
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        if self.parts:
+            return self.last.seconds * (self.parts / self.done - 1) if self.done else math.inf
+        return seconds_left(self.last.times, self.last.logs, math.log(self.tol)) if self.tol > 0 else math.inf
+
+    def describe(self) -> str:
+        """One line."""
+        count = f"{self.done} of {self.parts}, " if self.parts else ""
+        return count + self.last.describe(self.tol)
+
+    def _tell(self) -> None:
+        self._told_at, self._told_gap, self._untold = self.last.seconds, self.last.gap, False
+        self._say(self.describe())
+
+    def _say(self, line: str) -> None:
+        LOGGER.info("%s: %s", self.title, line)
+        if self.verbose and self._bar is None:
+            # In one piece: several parts may have something to say at a time.
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+
+
+class Bar:
+    """A bar on a terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[text]}"),
+            console=Console(stderr=True),
+            auto_refresh=False,
+        )
+        self._task = self._bar.add_task("", total=None, text="")
+        self._bar.start()
+        self._shown_at = -math.inf
+
+    def show(self, display: Display, last: bool = False) -> None:
+        """What the display has to say, if it did not a moment ago."""
+        now = self._bar.get_time()
+        if now - self._shown_at < REFRESH and not last:
+            return
+        self._shown_at = now
+        share, left, text = display.share, display.left, display.describe()
+        if left < math.inf and not last:
+            text += f"  about {_in_words(left)} left"
+        done: dict[str, Any] = {} if share is None else {"total": 1.0, "completed": min(share, 1.0)}
+        self._bar.update(self._task, description=display.title, text=text, refresh=True, **done)
+        if last:
+            self._bar.stop()
+
+
+def _in_words(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.0f} h"

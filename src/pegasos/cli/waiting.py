@@ -1,0 +1,33 @@
+"""A bar on the terminal while the command reads or predicts."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pegasos.io._chunks import READING
+
+
+@contextmanager
+def waiting(what: str, path: str | None = None, shown: bool = True) -> Iterator[None]:
+    """Show that something takes its time, and how much of a file is read; nothing where there is no terminal."""
+    if not shown or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    size = float(os.path.getsize(path)) if path is not None and os.path.isfile(path) else None
+    columns = [TextColumn("{task.description}"), BarColumn(bar_width=24), TimeElapsedColumn()]
+    columns += [] if size is None else [TextColumn("left"), TimeRemainingColumn()]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def told(count: int) -> None:
+            bar.update(task, advance=count, total=size)
+
+        token = READING.set(told)
+        try:
+            yield
+        finally:
+            READING.reset(token)

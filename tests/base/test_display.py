@@ -1,0 +1,127 @@
+"""What is told of a fit while it runs."""
+
+import io
+import logging
+import math
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from pegasos import SVC, LinearSVC, LinearSVCCV
+from pegasos.base import display
+from pegasos.base.display import Display, listening, seconds_left
+
+X, Y = make_classification(300, 10, random_state=0)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def on_terminal(monkeypatch):
+    """Call it to have standard error a terminal, whose text it returns."""
+
+    def begin():
+        out = Terminal()
+        monkeypatch.setattr("sys.stderr", out)
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("COLUMNS", "150")
+        monkeypatch.setattr(display, "REFRESH", 0.0)
+        return out
+
+    return begin
+
+
+def test_time_left_goes_by_the_trend_of_the_second_half():
+    seconds = [0.0, 1.0, 2.0, 3.0, 4.0]
+    logs = [9.0, 8.0, 6.0, 5.0, 4.0]  # one in a second, at the end
+    assert seconds_left(seconds, logs, 1.0) == pytest.approx(3.0)
+    assert seconds_left(seconds, logs, 4.5) == 0
+    assert seconds_left(seconds, [4.0] * 5, 1.0) == math.inf
+    assert seconds_left([1.0], [4.0], 1.0) == math.inf
+
+
+def test_few_lines_however_many_checks(capsys):
+    shown = Display("SVC", 1e-3, 1)
+    for k in range(1000):
+        shown.whole.checked(k / 1000, k / 10, 1.0, 0.0 if k < 100 else 1 - 0.99 ** (k - 100))
+    shown.close()
+    lines = capsys.readouterr().err.splitlines()
+    assert 5 <= len(lines) <= 15
+    assert not any("inf" in line for line in lines)
+    assert lines[-1].startswith("gap 0.00012 of tol 0.001  epoch 99.9")
+
+
+def test_a_line_every_ten_seconds(capsys):
+    shown = Display("SVC", 1e-3, 1)
+    for k in range(41):
+        shown.whole.progressed(k, float(k))
+    shown.close()
+    assert [line.split()[1] for line in capsys.readouterr().err.splitlines()] == ["10.0", "20.0", "30.0", "40.0"]
+
+
+def test_two_is_a_line_for_each_check(capsys):
+    clf = LinearSVC(verbose=2, tol=0, max_iter=7, random_state=0)
+    clf.fit(X, Y)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(clf.history_["gap"])
+    assert all("primal" in line and "dual" in line for line in lines)
+
+
+def test_parts_are_counted(capsys):
+    SVC(verbose=1).fit(X, np.arange(300) % 4)
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("6 of 6, ")
+    assert float(last.split("gap ")[1].split()[0]) <= 1e-3
+
+
+def test_folds(capsys):
+    LinearSVCCV(Cs=3, cv=4, verbose=1, random_state=0).fit(X, Y)
+    text = capsys.readouterr().err
+    assert "4 of 4, fold 4: gap" in text
+
+
+def test_the_log_gets_the_same_lines(capsys, caplog):
+    caplog.set_level(logging.INFO, "pegasos")
+    LinearSVC(verbose=1, random_state=0).fit(X, Y)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines
+    assert [record.getMessage() for record in caplog.records] == [f"LinearSVC: {line}" for line in lines]
+    caplog.clear()
+    LinearSVC(random_state=0).fit(X, Y)
+    assert len(caplog.records) == len(lines)
+    assert capsys.readouterr().err == ""
+
+
+def test_silence_without_either(capsys):
+    LinearSVC(random_state=0).fit(X, Y)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("y", [Y, np.arange(300) % 3])
+def test_bar_on_a_terminal(on_terminal, y):
+    terminal = on_terminal()
+    LinearSVC(verbose=1, C=10, tol=1e-6, random_state=0).fit(X, y)
+    text = terminal.getvalue()
+    assert "LinearSVC" in text
+    assert "gap" in text
+    assert "━" in text
+    assert ("3 of 3" in text) == (y is not Y)
+
+
+def test_bar_ends_with_an_error(on_terminal):
+    """The cursor, which the bar hides, is shown again."""
+    terminal = on_terminal()
+    clf = LinearSVC(verbose=1, tol=0, max_iter=10**6, random_state=0)
+
+    def fail():
+        with listening(clf) as progress:
+            progress.progressed(1.0, 1.0)
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        fail()
+    assert "\x1b[?25h" in terminal.getvalue()

@@ -1,0 +1,57 @@
+"""scikit-learn's checks of an estimator, with rows that are sequences of one position each."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import pegasos
+
+NOT_EXACT = "asks for decisions equal to 1e-7, more than a duality gap of tol says"
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": NOT_EXACT,
+    "check_sample_weight_equivalence_on_sparse_data": NOT_EXACT,
+}
+
+
+def rows(X):
+    """The examples, and a length of 1 for each."""
+    X = X if sp.issparse(X) else np.asarray(X)
+    return X, np.ones(X.shape[0] if X.ndim else 1, dtype=int)
+
+
+def labels(y):
+    """Labels that are whole numbers or strings."""
+    y = np.asarray(y)
+    return y.astype(int) if y.dtype.kind == "f" else y
+
+
+class SequenceSVC(pegasos.SequenceSVC):
+    """Each row of X is a sequence."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(rows(X)[0], None if y is None else labels(y), rows(X)[1], sample_weight)
+
+    def score(self, X, y, sample_weight=None):
+        return super().score(rows(X)[0], labels(y), rows(X)[1], sample_weight)
+
+    def predict(self, X):
+        return super().predict(*rows(X))
+
+    def decision_function(self, X):
+        return super().decision_function(*rows(X))
+
+    def margins(self, X):
+        return super().margins(*rows(X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = True
+        return tags
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks([SequenceSVC()], expected_failed_checks=lambda _: EXPECTED)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
