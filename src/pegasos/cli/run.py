@@ -41,7 +41,8 @@ def _run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as exit:
         return exit.exit_code
     except (click.Abort, KeyboardInterrupt) as error:
-        click.echo(f"pegasos: {str(error) or 'interrupted'}", err=True)
+        text = str(error.__cause__ or error)  # click makes an Abort of what came
+        click.echo(f"pegasos: {text or 'interrupted'}", err=True)
         return SIGNALS.code
     except BrokenPipeError:  # the reader of our output went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
