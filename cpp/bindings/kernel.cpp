@@ -278,21 +278,44 @@ Numpy<double> newton_steps(const Matrix<double>& K, const Vector<double>& t, con
     }));
 }
 
-Numpy<double> kernel_decisions(const Kernel& kernel, const BoundPoints& few, const Vector<double>& coef,
-                               std::size_t n_out, const BoundPoints& many, const Run& run) {
+/// The examples that decisions are made of; holds the Python arrays.
+struct BoundSupport {
+    std::variant<std::unique_ptr<SupportVectors<float>>, std::unique_ptr<SupportVectors<double>>> vectors;
+    std::vector<nb::object> owners;
+};
+
+BoundSupport support_vectors(const Kernel& kernel, const BoundPoints& points, const Run& run) {
     return std::visit(
-        [&]<class Real>(const Points<Real>& f) {
-            const auto& m = std::get<Points<Real>>(many.points);
-            if (f.n * n_out != coef.shape(0) || f.n_features != m.n_features)
+        [&]<class Real>(const Points<Real>& p) {
+            auto made = with_context(run, [&](Context& context) {
+                if (kernel.differences && p.sparse())
+                    throw std::invalid_argument("differences are those of dense examples");
+                return std::make_unique<SupportVectors<Real>>(p, kernel, context.team);
+            });
+            return BoundSupport{std::move(made), points.owners};
+        },
+        points.points);
+}
+
+/// Flat, of shape (rows, groups, rows of coef); `ends` are those of the groups.
+Numpy<double> support_decisions(const BoundSupport& support,
+                                const nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>& coef,
+                                const std::vector<std::size_t>& ends, const BoundPoints& rows,
+                                const Run& run) {
+    return std::visit(
+        [&]<class Real>(const std::unique_ptr<SupportVectors<Real>>& vectors) {
+            const auto& points = std::get<Points<Real>>(rows.points);
+            if (coef.shape(1) != vectors->size() || points.n_features != vectors->n_features() ||
+                ends.empty() || ends.back() != vectors->size() || !std::is_sorted(ends.begin(), ends.end()))
                 throw std::invalid_argument("lengths differ");
-            std::vector<double> out(m.n * n_out);
+            const SupportWeights weights{coef.data(), coef.stride(0), coef.stride(1), coef.shape(0), ends};
+            std::vector<double> out(points.n * ends.size() * weights.n_out);
             with_context(run, [&](Context& context) {
-                add_decisions(kernel, f, {coef.data(), coef.shape(0)}, n_out, m, out.data(), context.team,
-                              context.monitor);
+                vectors->add_decisions(weights, points, out.data(), context.team, context.monitor);
             });
             return to_numpy(std::move(out));
         },
-        few.points);
+        support.vectors);
 }
 
 }  // namespace
@@ -375,5 +398,7 @@ void bind_kernel(nb::module_& m) {
     m.def("newton_steps", &newton_steps, "K"_a, "t"_a, "lo"_a, "hi"_a, "beta"_a, "intercept"_a, "steps"_a,
           "run"_a);
     m.def("water_levels", &water_levels, "g"_a, "labels"_a, "weights"_a, "two"_a, "volumes"_a);
-    m.def("kernel_decisions", &kernel_decisions, "kernel"_a, "few"_a, "coef"_a, "n_out"_a, "many"_a, "run"_a);
+    nb::class_<BoundSupport>(m, "SupportVectors", "The examples that decisions are made of.")
+        .def("decisions", &support_decisions, "coef"_a.noconvert(), "ends"_a, "rows"_a, "run"_a);
+    m.def("support_vectors", &support_vectors, "kernel"_a, "points"_a, "run"_a);
 }

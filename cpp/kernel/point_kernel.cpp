@@ -187,52 +187,125 @@ void PointKernel<Real>::fill(T& table, std::span<const RowNumber> rows, const Po
     }
 }
 
+namespace {
+
 template <class Real>
-void add_decisions(const Kernel& kernel, Points<Real> few, std::span<const double> coef, std::size_t n_out,
-                   Points<Real> many, double* out, Team& team, Monitor& monitor) {
-    std::vector<Real> squares(many.n);
-    team.run_ranges(many.n, [&](std::size_t, std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; ++i) squares[i] = static_cast<Real>(many.squared_norm(i));
+std::vector<Real> squares_of(const Points<Real>& points, Team& team) {
+    std::vector<Real> squares(points.n);
+    team.run_ranges(points.n, [&](std::size_t, std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) squares[i] = static_cast<Real>(points.squared_norm(i));
     });
-    std::vector<RowNumber> rows(few.n);
+    return squares;
+}
+
+std::vector<RowNumber> numbers_to(std::size_t n) {
+    std::vector<RowNumber> rows(n);
     std::iota(rows.begin(), rows.end(), RowNumber{0});
-    const ByteRows few_bytes = ByteRows::of(few, team), many_bytes = ByteRows::of(many, team);
-    if (!few_bytes.empty() && !many_bytes.empty()) {
-        few.bytes = &few_bytes;
-        many.bytes = &many_bytes;
-    }
-    with_table(few, many, few.n, [&]<class T>(T& table) {
-        AlignedVector<Real> weights(n_out * T::width);  // of the table's examples, output by output
-        for (std::size_t j = 0; j < few.n; j += T::width) {
-            const std::size_t count = std::min(T::width, few.n - j);
-            table.fill(few, std::span<const RowNumber>(rows).subspan(j, count));
-            std::fill(weights.begin(), weights.end(), Real{0});
-            for (std::size_t r = 0; r < count; ++r)
+    return rows;
+}
+
+}  // namespace
+
+template <class Real>
+SupportVectors<Real>::SupportVectors(const Points<Real>& points, const Kernel& kernel, Team& team)
+    : bytes_(kernel.differences ? ByteRows{} : ByteRows::of(points, team)),
+      points_(points),
+      kernel_(kernel),
+      squares_(squares_of(points, team)) {}
+
+template <class Real>
+void SupportVectors<Real>::add_decisions(const SupportWeights& weights, Points<Real> rows, double* out,
+                                         Team& team, Monitor& monitor) const {
+    const ByteRows bytes = bytes_.empty() ? ByteRows{} : ByteRows::of(rows, team);
+    if (!bytes.empty()) rows.bytes = &bytes;
+    // Whichever are fewer go into tables: to fill these takes time.
+    if (rows.n < points_.n)
+        add_of_few(weights, rows, out, team, monitor);
+    else
+        add_of_many(weights, rows, out, team, monitor);
+}
+
+/// The examples that decisions are made of are in the table.
+template <class Real>
+void SupportVectors<Real>::add_of_many(const SupportWeights& weights, const Points<Real>& rows, double* out,
+                                       Team& team, Monitor& monitor) const {
+    const std::vector<Real> squares = squares_of(rows, team);
+    const std::vector<RowNumber> numbers = numbers_to(points_.n);
+    Points<Real> own = points_;
+    if (rows.bytes) own.bytes = &bytes_;
+    const std::size_t n_out = weights.n_out, n_all = n_out * weights.ends.size();
+    with_table(own, rows, own.n, [&]<class T>(T& table) {
+        AlignedVector<Real> w(n_out * T::width);  // of the table's examples, sum by sum
+        for (std::size_t g = 0, j = 0; g < weights.ends.size(); ++g) {
+            for (std::size_t count; j < weights.ends[g]; j += count) {
+                count = std::min(T::width, weights.ends[g] - j);
+                table.fill(own, std::span<const RowNumber>(numbers).subspan(j, count));
+                std::fill(w.begin(), w.end(), Real{0});
                 for (std::size_t k = 0; k < n_out; ++k)
-                    weights[k * T::width + r] = static_cast<Real>(coef[(j + r) * n_out + k]);
-            in_stretches(many.n, stretch, T::width * n_out, team, monitor,
-                         [&](std::size_t first, std::size_t last) {
-                             table.against(kernel, many, squares.data(), first, last,
-                                           [&](std::size_t i, const Real* values) {
-                                               for (std::size_t k = 0; k < n_out; ++k) {
-                                                   const Real* w = &weights[k * T::width];
-                                                   Real sum = 0;
+                    for (std::size_t r = 0; r < count; ++r)
+                        w[k * T::width + r] = static_cast<Real>(weights.of(k, j + r));
+                in_stretches(rows.n, stretch, T::width * n_out, team, monitor,
+                             [&](std::size_t first, std::size_t last) {
+                                 table.against(kernel_, rows, squares.data(), first, last,
+                                               [&](std::size_t i, const Real* values) {
+                                                   double* sums = out + i * n_all + g * n_out;
+                                                   for (std::size_t k = 0; k < n_out; ++k) {
+                                                       const Real* of = &w[k * T::width];
+                                                       Real sum = 0;
 #pragma omp simd reduction(+ : sum)
-                                                   for (std::size_t r = 0; r < T::width; ++r)
-                                                       sum += values[r] * w[r];
-                                                   out[i * n_out + k] += static_cast<double>(sum);
-                                               }
-                                           });
-                         });
+                                                       for (std::size_t r = 0; r < T::width; ++r)
+                                                           sum += values[r] * of[r];
+                                                       sums[k] += static_cast<double>(sum);
+                                                   }
+                                               });
+                             });
+            }
+        }
+    });
+}
+
+/// The rows are in the table; the others pass by, in parts that have sums of their own.
+template <class Real>
+void SupportVectors<Real>::add_of_few(const SupportWeights& weights, const Points<Real>& rows, double* out,
+                                      Team& team, Monitor& monitor) const {
+    constexpr std::size_t part = 8 * stretch;
+    const std::size_t n = points_.n, n_parts = (n + part - 1) / part;
+    const std::vector<RowNumber> numbers = numbers_to(rows.n);
+    Points<Real> own = points_;
+    if (rows.bytes) own.bytes = &bytes_;
+    const std::size_t n_out = weights.n_out, n_all = n_out * weights.ends.size();
+    with_table(rows, own, rows.n, [&]<class T>(T& table) {
+        AlignedVector<double> sums(n_parts * n_all * T::width);
+        for (std::size_t i = 0; i < rows.n; i += T::width) {
+            const std::size_t count = std::min(T::width, rows.n - i);
+            table.fill(rows, std::span<const RowNumber>(numbers).subspan(i, count));
+            std::fill(sums.begin(), sums.end(), 0.0);
+            in_stretches(n_parts, 1, part * T::width, team, monitor, [&](std::size_t p, std::size_t) {
+                double* to = &sums[p * n_all * T::width];
+                std::size_t g = 0;
+                table.against(kernel_, own, squares_.data(), p * part, std::min((p + 1) * part, n),
+                              [&](std::size_t j, const Real* values) {
+                                  while (j >= weights.ends[g]) ++g;
+                                  for (std::size_t k = 0; k < n_out; ++k) {
+                                      const double c = weights.of(k, j);
+                                      double* sum = to + (g * n_out + k) * T::width;
+#pragma omp simd
+                                      for (std::size_t r = 0; r < T::width; ++r)
+                                          sum[r] += c * static_cast<double>(values[r]);
+                                  }
+                              });
+            });
+            for (std::size_t p = 0; p < n_parts; ++p)
+                for (std::size_t k = 0; k < n_all; ++k)
+                    for (std::size_t r = 0; r < count; ++r)
+                        out[(i + r) * n_all + k] += sums[(p * n_all + k) * T::width + r];
         }
     });
 }
 
 template class PointKernel<float>;
 template class PointKernel<double>;
-template void add_decisions(const Kernel&, Points<float>, std::span<const double>, std::size_t, Points<float>,
-                            double*, Team&, Monitor&);
-template void add_decisions(const Kernel&, Points<double>, std::span<const double>, std::size_t,
-                            Points<double>, double*, Team&, Monitor&);
+template class SupportVectors<float>;
+template class SupportVectors<double>;
 
 }  // namespace pegasos

@@ -55,14 +55,49 @@ private:
 extern template class PointKernel<float>;
 extern template class PointKernel<double>;
 
-/// out[i * n_out + k] += sum_j coef[j * n_out + k] K(many_i, few_j)
-template <class Real>
-void add_decisions(const Kernel& kernel, Points<Real> few, std::span<const double> coef, std::size_t n_out,
-                   Points<Real> many, double* out, Team& team, Monitor& monitor);
+/// What the examples that decisions are made of weigh: that of example j in sum k is values[k * row + j *
+/// column]. They are in groups, `ends` of each, which have sums of their own.
+struct SupportWeights {
+    const double* values;
+    std::ptrdiff_t row, column;
+    std::size_t n_out;
+    std::vector<std::size_t> ends;
 
-extern template void add_decisions(const Kernel&, Points<float>, std::span<const double>, std::size_t,
-                                   Points<float>, double*, Team&, Monitor&);
-extern template void add_decisions(const Kernel&, Points<double>, std::span<const double>, std::size_t,
-                                   Points<double>, double*, Team&, Monitor&);
+    double of(std::size_t k, std::size_t j) const {
+        return values[static_cast<std::ptrdiff_t>(k) * row + static_cast<std::ptrdiff_t>(j) * column];
+    }
+};
+
+/// The examples that decisions are made of, ready for many calls. Compiled for float and double in
+/// point_kernel.cpp.
+template <class Real>
+class SupportVectors {
+public:
+    SupportVectors(const Points<Real>& points, const Kernel& kernel, Team& team);
+    SupportVectors(const SupportVectors&) = delete;
+    SupportVectors& operator=(const SupportVectors&) = delete;
+
+    std::size_t size() const { return points_.n; }
+    std::size_t n_features() const { return points_.n_features; }
+
+    /// out[(i * groups + g) * n_out + k] += sum_j w_kj K(x_i, x_j) over the examples j of group g. What comes
+    /// of it does not depend on the number of threads.
+    void add_decisions(const SupportWeights& weights, Points<Real> rows, double* out, Team& team,
+                       Monitor& monitor) const;
+
+private:
+    void add_of_many(const SupportWeights& weights, const Points<Real>& rows, double* out, Team& team,
+                     Monitor& monitor) const;
+    void add_of_few(const SupportWeights& weights, const Points<Real>& rows, double* out, Team& team,
+                    Monitor& monitor) const;
+
+    const ByteRows bytes_;
+    Points<Real> points_;
+    const Kernel kernel_;
+    std::vector<Real> squares_;
+};
+
+extern template class SupportVectors<float>;
+extern template class SupportVectors<double>;
 
 }  // namespace pegasos

@@ -16,8 +16,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/aligned.hpp"
 #include "base/growing_array.hpp"
-#include "classes/class_matrix.hpp"
 
 namespace pegasos {
 

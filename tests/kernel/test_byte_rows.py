@@ -28,10 +28,9 @@ def make_images(n, d, step, seed=0, share=0.4):
 def products(few, many):
     """All inner products, as the core computes them for a prediction."""
     run, kernel = make_run(), native.Kernel("linear", 1.0, 0.0, 3)
-    unit = np.eye(few.shape[0]).ravel()
-    return native.kernel_decisions(kernel, make_points(few), unit, few.shape[0], make_points(many), run).reshape(
-        many.shape[0], few.shape[0]
-    )
+    vectors = native.support_vectors(kernel, make_points(few), run)
+    flat = vectors.decisions(np.eye(few.shape[0]), [few.shape[0]], make_points(many), run)
+    return flat.reshape(many.shape[0], few.shape[0])
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -211,7 +211,7 @@ def test_another_thread_may_fit_meanwhile(make):
     thread = threading.Thread(target=change)
     thread.start()
     try:
-        for _ in range(3000):
+        for _ in range(1000):
             found = shared.predict(X)
             assert any(np.array_equal(found, one) for one in expected)
     finally:

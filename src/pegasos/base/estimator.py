@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, Type
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
@@ -75,7 +76,7 @@ def of_one_model(
     """Decorate a method that predicts: it works with one whole model, also where another thread ends a fit."""
 
     @functools.wraps(predict)
-    def run(self: Estimator, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    def run(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         still = object.__new__(type(self))
         still.__dict__ = self.__dict__  # which `at_once` does not change, but replaces
         return predict(still, *args, **kwargs)
@@ -204,7 +205,8 @@ class Machine(Common, Explained):
 
     def _take(self, X: Any, **options: Any) -> Any:
         """Examples to predict, validated; those that need no change are not looked at for long."""
-        if is_plain(X, getattr(self, "n_features_in_", 0)) and "feature_names_in_" not in vars(self):
+        plain = is_plain(X, getattr(self, "n_features_in_", 0)) and "feature_names_in_" not in vars(self)
+        if plain and (not options or issparse(X) or X.flags.c_contiguous):
             return X
         return self._validate(X, accept_large_sparse=True, reset=False, **options)
 

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos._config import make_csr, usable_threads
+from pegasos._config import make_csr
 from pegasos.base import clock
 from pegasos.base.display import listening
 from pegasos.base.estimator import Data, Machine, shortfall
@@ -21,12 +21,14 @@ from pegasos.base.outcome import Solution
 from pegasos.base.parameters import Budgets, Penalty, Scaled, WithoutShrinking, parameter, parameters
 from pegasos.base.rows import check_rows, check_scores
 from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns
+from pegasos.base.scores import worth_threads
 from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
 from pegasos.certificate import REASONS, Certificate
 from pegasos.kernel.fit import KernelFit, Part
 from pegasos.kernel.kernels import (
     KERNELS,
     CalledKernel,
+    Decide,
     Definiteness,
     GivenKernel,
     Kernel,
@@ -41,8 +43,8 @@ from pegasos.kernel.layout import blocks
 from pegasos.problems.kernel import KernelPoint, KernelProblem
 from pegasos.solvers import KERNEL_SOLVERS, Solver
 
-#: Values of the kernel from which on decisions are worth threads that nobody asked for.
-VALUES_FOR_THREADS = 1_000_000
+#: Products of entries that a thread should have to be worth its start.
+PRODUCTS_FOR_THREADS = 10_000_000
 
 Floats = NDArray[np.float64]
 
@@ -249,19 +251,30 @@ class KernelMachine(KernelParameters, Machine):
 
     def _scores(self, X: Any) -> Floats:
         """The decision of each problem, a column for each."""
-        check_is_fitted(self)
-        kernel = self._fitted_kernel
+        if "support_" not in vars(self):
+            check_is_fitted(self)
+        kernel, vectors, coef = self._fitted_kernel, self.support_vectors_, self._dual_coef_
         objects = as_objects(X) if isinstance(kernel, CalledKernel) else None
-        X = self._validate(X, order="C", accept_large_sparse=True, reset=False) if objects is None else objects
-        support = Support(self.support_, self._scaled(self.support_vectors_), self._dual_coef_)
+        X = self._take(X, order="C") if objects is None else objects
         if issparse(X) and isinstance(kernel, GivenKernel):
             raise TypeError("Sparse precomputed kernels are not supported: pass the kernel matrix as K.toarray()")
         if objects is None:
             check_rows(X)
-        n_jobs = self._threads() or (usable_threads() if X.shape[0] * len(self.support_) > VALUES_FOR_THREADS else 1)
-        groups, scores = self._groups(), np.empty((X.shape[0], len(self.intercept_)))
-        for part in blocks(X):
-            scores[part] = self._combine(kernel.decisions(support, groups, self._scaled(X[part]), n_jobs))
+
+        def prepare() -> Decide:
+            groups = self._groups()
+            return kernel.prepare(Support(self.support_, self.shape_fit_[0], self._scaled(vectors), coef, groups))
+
+        decide = kernel.kept.get(prepare, vectors, coef, self.support_, self.n_support_, self.scale_)
+        n, entries = X.shape[0], len(X.data) if issparse(X) else X.size
+        n_jobs = worth_threads(self.n_jobs, entries * len(self.support_), PRODUCTS_FOR_THREADS)
+        parts = blocks(X)
+        if len(parts) == 1:
+            scores = self._combine(decide(self._scaled(X), n_jobs))
+        else:
+            scores = np.empty((n, len(self.intercept_)))
+            for part in parts:
+                scores[part] = self._combine(decide(self._scaled(X[part]), n_jobs))
         check_scores(X, scores)
         return scores + self.intercept_
 

@@ -5,7 +5,7 @@ function. Each makes a source for some of the examples, and the sums ``sum_i coe
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base.rows import check_rows
+from pegasos.base.scores import score_rows
 from pegasos.base.solver import Solver
 from pegasos.io._csr import canonical
 from pegasos.kernel.layout import Layout, blocks, centre, squared_norms
@@ -49,6 +50,8 @@ ROUNDING = 1e-5
 DENSE_BYTES = 2e9
 #: Rows that a Python function is given at a time.
 BLOCK = 256
+#: Rows to predict that are taken as they are: fewer than a block of the core has.
+FEW = 16
 
 #: Values of the kernel beyond this, of which single and double precision round off what counts beside margins of 1.
 LARGE: dict[Precision, float] = {np.float32: 1e3, np.float64: 1e11}
@@ -58,8 +61,39 @@ class Support(NamedTuple):
     """The examples that a decision is made of."""
 
     rows: NDArray[np.int32]  # in the data of the fit
+    n_fit: int  # rows of these
     vectors: Any
     coef: Floats  # a column for each
+    groups: Sequence[slice]  # which take part in different problems
+
+    @property
+    def sums(self) -> tuple[int, int]:
+        """Groups, and rows of coefficients."""
+        return len(self.groups), len(self.coef)
+
+
+#: ``sum_i coef[k, i] K(x, x_i)`` for each example x, group of support vectors i, and row k of the coefficients; it is
+#: called with the examples and a number of threads.
+Decide = Callable[[Any, int], Floats]
+
+
+class Kept:
+    """What a first prediction made ready for the next ones; not pickled."""
+
+    def __init__(self) -> None:
+        self._entry: tuple[tuple[Any, ...], Any] = (), None
+
+    def get(self, make: Callable[[], Decide], *model: Any) -> Decide:
+        """What was made of the same objects, or what is made of these now."""
+        known, made = self._entry
+        if len(known) != len(model) or any(one is not other for one, other in zip(known, model, strict=True)):
+            made = make()
+            self._entry = model, made  # at once: other threads may predict too
+        decide: Decide = made
+        return decide
+
+    def __reduce__(self) -> tuple[type["Kept"], tuple[()]]:
+        return Kept, ()
 
 
 class Kernel(Protocol):
@@ -87,8 +121,12 @@ class Kernel(Protocol):
     def stripped(self) -> "Kernel":
         """The kernel without the examples, which is enough for decisions."""
 
-    def decisions(self, support: Support, groups: Sequence[slice], X: Any, n_jobs: int) -> Floats:
-        """``sum_i coef[k, i] K(x, x_i)`` for each example x, group of support vectors i, and row k of the weights."""
+    @property
+    def kept(self) -> Kept:
+        """What predictions have made ready."""
+
+    def prepare(self, support: Support) -> Decide:
+        """What decisions of many calls share."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +142,7 @@ class PointKernel:
     given: Any  # the examples in this layout, in the precision they were given in
     X: Any  # the same in the kernel's precision, without the shift
     differences: bool = False  # distances are sums of squared differences: slower, and accurate for any data
+    kept: Kept = field(default_factory=Kept, compare=False, repr=False)
 
     @property
     def is_definite(self) -> bool:
@@ -152,20 +191,22 @@ class PointKernel:
         return self._of_products(squared_norms(self.X))
 
     def stripped(self) -> "PointKernel":
-        return replace(self, X=None, given=None)
+        return replace(self, X=None, given=None, kept=Kept())
 
-    def decisions(self, support: Support, groups: Sequence[slice], X: Any, n_jobs: int) -> Floats:
-        many, run = _points(self._laid_out(X, n_jobs)), native.Run(n_jobs=n_jobs)
-        out = np.zeros((X.shape[0], len(groups), len(support.coef)))
-        for k, group in enumerate(groups):
-            coef = support.coef[:, group]
-            if coef.size:
-                vectors = self._laid_out(support.vectors[group], n_jobs)
-                flat = native.kernel_decisions(
-                    self.core(self.differences), _points(vectors), coef.T.ravel(), len(coef), many, run
-                )
-                out[:, k] = flat.reshape(-1, len(coef)) + self.offsets(coef, support.vectors[group])
-        return out
+    def prepare(self, support: Support) -> Decide:
+        if len(support.rows) == 0:
+            return lambda X, _: np.zeros((X.shape[0], *support.sums))
+        laid_out = _points(self._laid_out(support.vectors, 1))
+        vectors = native.support_vectors(self.core(self.differences), laid_out, native.Run())
+        ends = [group.indices(len(support.rows))[1] for group in support.groups]
+        offsets = np.array([self.offsets(support.coef[:, one], support.vectors[one]) for one in support.groups])
+
+        def decide(X: Any, n_jobs: int) -> Floats:
+            rows = _points(self._laid_out(X, n_jobs))
+            sums = vectors.decisions(support.coef, ends, rows, native.Run(n_jobs=n_jobs))
+            return sums.reshape(X.shape[0], *support.sums) + offsets
+
+        return decide
 
     def offsets(self, coef: Floats, vectors: Any) -> Floats:
         """By how much decisions of the linear kernel are larger without the shift; the coefficients sum to zero."""
@@ -201,7 +242,7 @@ class PointKernel:
         """Examples to predict, as those of the fit are."""
         if self.differences:
             return (X.toarray() if sp.issparse(X) else X).astype(np.float64, copy=False)
-        if self.layout.shift is None:
+        if self.layout.shift is None and X.shape[0] >= FEW:
             X = _without_zeros(X, n_jobs)
         return self.layout.convert(self.layout.arrange(X), self.precision)
 
@@ -220,6 +261,7 @@ class GivenKernel:
 
     K: Any
     precision: Precision
+    kept: Kept = field(default_factory=Kept, compare=False, repr=False)
 
     def source(self, rows: Rows | None, n_jobs: int = 1) -> native.KernelSource:
         return native.given_source(self.K if rows is None else np.ascontiguousarray(self.K[np.ix_(rows, rows)]))
@@ -239,10 +281,14 @@ class GivenKernel:
         return self.K.diagonal().astype(np.float64)
 
     def stripped(self) -> "GivenKernel":
-        return replace(self, K=None)
+        return replace(self, K=None, kept=Kept())
 
-    def decisions(self, support: Support, groups: Sequence[slice], X: Any, n_jobs: int) -> Floats:
-        return np.stack([X[:, support.rows[group]] @ support.coef[:, group].T for group in groups], axis=1)
+    def prepare(self, support: Support) -> Decide:
+        weights = np.zeros((*support.sums, support.n_fit))
+        for own, group in zip(weights, support.groups, strict=True):
+            own[:, support.rows[group]] = support.coef[:, group]
+        flat = weights.reshape(-1, support.n_fit)
+        return lambda X, n_jobs: score_rows(X, flat, 0.0, n_jobs).reshape(-1, *support.sums)
 
 
 @dataclass(frozen=True)
@@ -252,6 +298,7 @@ class CalledKernel:
     function: Callable[[Any, Any], Any]
     X: Any
     precision: Precision = np.float64
+    kept: Kept = field(default_factory=Kept, compare=False, repr=False)
 
     def source(self, rows: Rows | None, n_jobs: int = 1) -> native.KernelSource:
         X = self.X if rows is None else self.X[rows]
@@ -275,17 +322,20 @@ class CalledKernel:
         return self._diagonal_of(self.X)
 
     def stripped(self) -> "CalledKernel":
-        return replace(self, X=None)
+        return replace(self, X=None, kept=Kept())
 
-    def decisions(self, support: Support, groups: Sequence[slice], X: Any, n_jobs: int) -> Floats:
-        out = np.zeros((X.shape[0], len(groups), len(support.coef)))
-        if len(support.rows):
-            vectors = _in_double(support.vectors)
-            for k in range(0, X.shape[0], BLOCK):
+    def prepare(self, support: Support) -> Decide:
+        vectors = _in_double(support.vectors)
+
+        def decide(X: Any, _: int) -> Floats:
+            out = np.zeros((X.shape[0], *support.sums))
+            for k in range(0, X.shape[0] if len(support.rows) else 0, BLOCK):
                 K = self._call(_in_double(X[k : k + BLOCK]), vectors)
-                for g, group in enumerate(groups):
+                for g, group in enumerate(support.groups):
                     out[k : k + BLOCK, g] = K[:, group] @ support.coef[:, group].T
-        return out
+            return out
+
+        return decide
 
     def _diagonal_of(self, X: Any) -> Floats:
         # Of small blocks: all but the diagonal of each is computed for nothing.

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base.available import available
-from pegasos.base.estimator import Classifier, Data
+from pegasos.base.estimator import Classifier, Data, of_one_model
 from pegasos.base.options import Choice, Flag, names
 from pegasos.base.parameters import WithoutProbability, parameter, parameters
 from pegasos.base.validation import class_weights
@@ -183,6 +183,7 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
         parts = self.certificate_.parts or (self.certificate_,)
         self.n_iter_ = np.array([part.n_iter for part in parts], dtype=np.int32)
 
+    @of_one_model
     def decision_function(self, X: Any) -> Floats:
         """Decisions of shape (n_samples,) for two classes, positive for ``classes_[1]``.
 
@@ -196,9 +197,11 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
             return scores
         return np.asarray(_ovr_decision_function(scores < 0, -scores, len(self.classes_)), dtype=np.float64)
 
+    @of_one_model
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each example."""
-        check_is_fitted(self)
+        if "classes_" not in vars(self):
+            check_is_fitted(self)
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError(
                 "break_ties must be False when decision_function_shape is 'ovo': it goes by a decision for each class; "
@@ -210,7 +213,7 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
             numbers = self._votes(self._scores(X)).argmax(axis=1)
         else:
             numbers = self.decision_function(X).argmax(axis=1)
-        return np.take(self.classes_, numbers)
+        return self.classes_.take(numbers)
 
     def _refuse_probabilities(self) -> NoReturn:
         raise AttributeError(
@@ -231,12 +234,9 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
 
     def _votes(self, scores: Floats) -> NDArray[np.intp]:
         """How many pairs each class wins; one that decides nothing is won by its second."""
-        count = len(self.classes_)
-        votes = np.zeros((len(scores), count), dtype=np.intp)
-        for column, (first, second) in zip(scores.T, combinations(range(count), 2), strict=True):
-            votes[:, first] += column > 0
-            votes[:, second] += column <= 0
-        return votes
+        n, count = len(scores), len(self.classes_)
+        winners = np.where(scores > 0, *np.triu_indices(count, 1)) + count * np.arange(n)[:, None]
+        return np.bincount(winners.ravel(), minlength=n * count).reshape(n, count)
 
     def _parts(self, data: Data) -> list[Part]:
         """The second class against the first; of more than two the first of each pair, or each against the rest."""
@@ -281,8 +281,8 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
     def _combine(self, sums: Floats) -> Floats:
         if not self._in_pairs():
             return sums[:, 0]
-        pairs = combinations(range(len(self.classes_)), 2)
-        return np.stack([sums[:, first, second - 1] + sums[:, second, first] for first, second in pairs], axis=1)
+        first, second = np.triu_indices(len(self.classes_), 1)
+        return sums[:, first, second - 1] + sums[:, second, first]
 
     def _problem_weights(self) -> Floats:
         if not self._in_pairs():

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos.base.estimator import Data, Regressor
+from pegasos.base.estimator import Data, Regressor, of_one_model
 from pegasos.base.options import Choice, Number, names
 from pegasos.base.parameters import QuantileOfLoss, parameter, parameters
 from pegasos.base.validation import near_middle
@@ -68,6 +68,7 @@ scale_, n_features_in_, feature_names_in_
         "epsilon_insensitive", Choice(values=names("epsilon_insensitive", "quantile"), help="the loss")
     )
 
+    @of_one_model
     def predict(self, X: Any) -> Floats:
         """The value of each example."""
         return self._scores(X).ravel()
