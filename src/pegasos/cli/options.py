@@ -41,8 +41,6 @@ CONSTRAINTS = {"no": None, "bio": "bio"}
 class NumberOrAuto(click.types.FloatParamType):
     """A number, or "auto"."""
 
-    name = "number|auto"
-
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
         return value if value == "auto" else super().convert(value, param, context)
 
