@@ -11,6 +11,7 @@ from pegasos.cli.demo import demo
 from pegasos.cli.inspect import inspect
 from pegasos.cli.predict import predict
 from pegasos.cli.train import train
+from pegasos.cli.wording import in_flags
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -51,5 +52,5 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _mistake(message: str) -> int:
-    click.echo(f"pegasos: {' '.join(message.split())}", err=True)
+    click.echo(f"pegasos: {in_flags(' '.join(message.split()))}", err=True)
     return 2
