@@ -96,9 +96,9 @@ inline std::vector<RowNumber> to_rows(const MaybeVector<RowNumber>& array, std::
 
 /// The sampler of that name, or the given visits of n examples.
 inline std::unique_ptr<Sampler> sampler_of(std::size_t n, const std::string& sampling,
-                                           const MaybeVector<RowNumber>& sequence, std::uint64_t batch,
+                                           const MaybeVector<RowNumber>& visits, std::uint64_t batch,
                                            std::uint64_t seed) {
-    return make_sampler(sampling, to_rows(sequence, n), n, batch, seed);
+    return make_sampler(sampling, to_rows(visits, n), n, batch, seed);
 }
 
 /// Calls f(arguments..., context) without the GIL; what the core calls back takes it, and lets Ctrl-C

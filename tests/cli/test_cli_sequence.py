@@ -75,8 +75,7 @@ def test_labels_are_not_needed_to_predict(folder, pegasos):
     pegasos("predict --quiet test.txt m a")
     code, out, _ = pegasos("predict new.txt m b")
     assert code == 0
-    assert out.startswith("30 sentences of ")
-    assert out.endswith("positions labelled; new.txt has no labels, so no error is computed\n")
+    assert out == (f"{sum(map(len, TEST))} positions labelled; new.txt has no labels, so no error is computed\n")
     assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
     assert json.loads(pegasos("predict --json new.txt m")[1])["error"] is None
 

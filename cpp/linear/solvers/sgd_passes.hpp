@@ -94,7 +94,7 @@ private:
         if (!options_.complete_epochs || options_.tol <= 0) return false;
         const double half_square = square_ / (2 * theta() * theta()), mean = C_ / T_;
         const double bound = C_ * errors_ / T_ - (late_ > 0 ? mean * mean * square_ / 2 : half_square);
-        return half_square + C_ * losses - bound <= options_.patience * options_.tol * bound;
+        return half_square + C_ * losses - bound <= options_.check_factor * options_.tol * bound;
     }
 
     const double C_;

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
-from pegasos.cli.data import TABLES
+from pegasos.cli.data import is_table
 from pegasos.cli.options import as_json_text
 from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, write_svmlight
 from pegasos.io.dataset import is_dataset
@@ -75,7 +75,7 @@ def convert(
 
 def _names(source: str, label: str | None) -> list[str] | None:
     """What the features of a table are called; those of svmlight text have numbers."""
-    if not source.lower().endswith(TABLES):
+    if not is_table(source):
         return None
     return [name for name in table_columns(source) if name != label]
 
@@ -84,7 +84,7 @@ def _pieces(
     source: str, zero_based: bool, dtype: str, features: int | None, label: str | None
 ) -> Iterator[tuple[Any, Any]]:
     """The examples of a file and their labels, some at a time."""
-    if not source.lower().endswith(TABLES):
+    if not is_table(source):
         if label is not None:
             raise click.UsageError("--label is for tables, such as .csv and .parquet files; leave it out")
         file = sys.stdin.buffer if source == "-" else source

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from pegasos._config import usable_threads
 from pegasos.cli.data import DataFlags
 from pegasos.cli.options import TASKS, as_json_text, given_parameters, refuse_folder
+from pegasos.cli.text import DEFAULT_BITS
 from pegasos.io import save_model
 from pegasos.io.stream import Part, read_svmlight_parts, read_text_parts
 from pegasos.linear import LinearSVC, LinearSVR, TextHasher
 from pegasos.linear.stream import OnePass
 from pegasos.solvers import STREAM_SOLVERS
 
-DEFAULT_BITS = 18
 #: Features of svmlight lines; each has weights in memory.
 MOST_FEATURES = 1 << 28
 
@@ -29,7 +29,6 @@ Machine = LinearSVC | LinearSVR
 class StreamFlags(NamedTuple):
     """What the flags say about a stream; None where they are not given."""
 
-    form: str | None
     classes: str | None
     data: DataFlags
 
@@ -49,16 +48,15 @@ def train_stream(data: str, model: str, task: str, flags: StreamFlags, given: di
     """Learn from each example once, and write the model."""
     if task not in ("classification", "regression"):
         raise click.UsageError(f"--one-pass is for linear machines, and --task {task} is none; leave one of them out")
-    for name in ("dtype", "separator", "template", "warm_start", "max_iter", "max_time", "tol", "C", "n_jobs"):
-        if getattr(flags.data, name, given.get(name)) is not None:
+    if flags.data.form == "text":
+        raise click.UsageError("--one-pass is for svmlight and vw lines, and not for raw text; leave it out")
+    refused = ("dtype", "separator", "template", "scheme", "warm_start", "max_iter", "max_time", "tol", "C", "n_jobs")
+    for name in (*refused, "ngrams", "min_count"):
+        if getattr(flags.data, name, None) is not None or given.get(name) is not None:
             raise click.UsageError(f"--{name.replace('_', '-')} is nothing that one pass has; leave it out")
-    given, hash_bits = dict(given), given.get("hash_bits")
-    given.pop("hash_bits", None)
-    if flags.form == "svmlight" and hash_bits is not None:
-        raise click.UsageError("--hash-bits is for text, and svmlight features have numbers; leave one of them out")
-    if flags.form == "vw" and hash_bits is None:
-        hash_bits = DEFAULT_BITS
-    if hash_bits is not None:
+    hash_bits = flags.data.hash_bits
+    if flags.data.form == "vw":
+        hash_bits = DEFAULT_BITS if hash_bits is None else hash_bits
         if flags.data.zero_based is not None:
             raise click.UsageError("--zero-based is for svmlight files, and text has no numbers of features")
         TextHasher(hash_bits).fit([])  # refuses what is no number of bits

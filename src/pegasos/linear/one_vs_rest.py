@@ -81,7 +81,7 @@ def solve_together(
         keep_points=keep_points,
         tol=budget.tol,
         seed=task.seed,
-        sequence=None,
+        visits=None,
         report=checked,
     )
     text = f"{ascent.describe()} on {len(numbers)} classes at once"

@@ -191,7 +191,7 @@ class Pegasos(Batches, SubgradientSolver):
 
     def _sequences(self, problem: SequenceProblem, terms: Terms[Labellings]) -> Solution[SequencePoint]:
         tol, steps = terms.budget.tol, self._steps(terms.budget, problem.n_rows, "sequences")
-        found = native.sequence_pegasos(problem.core, terms.run, seed=terms.seed, tol=tol, sequence=None, **steps)
+        found = native.sequence_pegasos(problem.core, terms.run, seed=terms.seed, tol=tol, visits=None, **steps)
         return Solution.from_core(found.run, SequencePoint.from_core(found), self.describe(), self.budget_reason)
 
     def _steps(self, budget: Budget, n: int, what: str) -> dict[str, Any]:
