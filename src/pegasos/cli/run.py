@@ -12,6 +12,7 @@ from pegasos.cli.inspect import inspect
 from pegasos.cli.predict import predict
 from pegasos.cli.signals import SIGNALS
 from pegasos.cli.train import train
+from pegasos.cli.wording import in_flags
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -58,5 +59,5 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _mistake(message: str) -> int:
-    click.echo(f"pegasos: {' '.join(message.split())}", err=True)
+    click.echo(f"pegasos: {in_flags(' '.join(message.split()))}", err=True)
     return 2

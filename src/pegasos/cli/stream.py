@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._config import usable_threads
+from pegasos.base.wording import counted
 from pegasos.cli.data import DataFlags
 from pegasos.cli.options import TASKS, as_json_text, given_parameters, refuse_folder
 from pegasos.cli.signals import SIGNALS
@@ -202,6 +203,8 @@ def print_summary(machine: Machine, model: str, started: float, talk: Talk) -> N
         click.echo(as_json_text(facts | {"seconds": seconds, "solver": solver}))
     elif talk.at_all:
         error = f"mean squared error {told.error:.6g}" if regression else f"error {told.error:.2%}"
-        click.echo(f"progressive loss {told.loss:.6f}, {error}  ({told.n_rows:,} examples of weight {told.weight:,g})")
+        click.echo(
+            f"progressive loss {told.loss:.6f}, {error}  ({counted(told.n_rows, 'example')} of weight {told.weight:,g})"
+        )
         click.echo(f"seconds  {seconds:.2f}  ({told.n_rows / seconds:,.0f} examples a second)")
         click.echo(f"solver   {solver}\nmodel    {model}")

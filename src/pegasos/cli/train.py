@@ -10,7 +10,7 @@ import click
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos.cli.choose import choose_C
-from pegasos.cli.data import DataFlags, data_flags, is_table
+from pegasos.cli.data import DataFlags, called, data_flags, is_table
 from pegasos.cli.forms import form_of, machine_of
 from pegasos.cli.options import (
     TASKS,
@@ -24,6 +24,7 @@ from pegasos.cli.options import (
 from pegasos.cli.signals import SIGNALS
 from pegasos.cli.stream import StreamFlags, Talk, train_stream
 from pegasos.cli.waiting import waiting
+from pegasos.cli.wording import in_flags, kept
 from pegasos.io import load_model, save_model
 from pegasos.io.dataset import is_dataset
 
@@ -135,10 +136,12 @@ def train(
     with waiting(f"reading {data}", data, talk):
         examples = form.read(data)
     reading = time.perf_counter() - started
-    if talk and given.get("warm_start") and not continued:
-        click.echo(f"{model} does not exist yet: starting anew")
+    if talk and given.get("warm_start"):
+        own = kept(estimator, parameters)
+        going_on = f": continued{', with what it has set: ' if own else ''}{own}"
+        click.echo(f"{model}{going_on if continued else ' does not exist yet: starting anew'}")
     if talk:
-        click.echo(f"{data}: {examples.text}, read in {reading:.1f} s")
+        click.echo(f"{called(data)}: {examples.text}, read in {reading:.1f} s")
     estimator.verbose = int(verbose or (talk and sys.stderr.isatty()))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
@@ -161,7 +164,7 @@ def train(
         click.echo(f"{estimator.certificate_}\n" + (f"{chosen}\n" if choose else "") + f"model    {model}")
     if not quiet:
         for warning in caught:
-            click.echo(f"pegasos: warning: {warning.message}", err=True)
+            click.echo(f"pegasos: warning: {in_flags(str(warning.message))}", err=True)
     if "interrupt" not in {found.reason for found in (estimator.certificate_, *estimator.certificate_.parts)}:
         return 0
     click.echo(f"pegasos: interrupted; the best point of the last check is saved in {model}", err=True)

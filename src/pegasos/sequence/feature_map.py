@@ -31,7 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos.base import clock
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
 from pegasos.base.display import listening
-from pegasos.base.estimator import at_once
+from pegasos.base.estimator import at_once, of_one_model
 from pegasos.base.options import Option, check_options
 from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers, check_finite, keeping
 from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameters
@@ -140,6 +140,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
             warnings.warn(self._advice(), ConvergenceWarning, stacklevel=3)
         return self
 
+    @of_one_model
     def decision_function(self, X: Any) -> Floats:
         """Scores ``<w, phi(x, k)>`` of shape (n_samples, n_labels), of two labels also."""
         check_is_fitted(self)
@@ -150,6 +151,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
                 scores[i, k] = _features(self.feature_map, x, i, label, len(self.coef_)) @ self.coef_
         return scores
 
+    @of_one_model
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each example."""
         numbers = self.decision_function(X).argmax(axis=1)
