@@ -43,7 +43,7 @@ class Stream(Reader):
         with tempfile.TemporaryDirectory() as folder:
             data = Path(folder, "lines.txt")
             data.write_bytes(text)
-            arguments = ["pegasos", "train", "--hash-bits", "18", "--quiet", str(data), f"{data}.model"]
+            arguments = ["pegasos", "train", "--one-pass", "--hash-bits", "18", "--quiet", str(data), f"{data}.model"]
             with mock.patch.object(sys, "argv", arguments), contextlib.suppress(SystemExit):
                 cli.main()
             if not Path(f"{data}.model").exists():

@@ -133,7 +133,7 @@ class Figure:
                 tol=0.0,
                 max_epochs=math.inf,
                 seed=seed,
-                sequence=order[:visits],
+                visits=order[:visits],
                 start=None,
             )
             yield self.point("SDCA", seed, visits, found.updates, found.beta)

@@ -3,9 +3,10 @@
 ``python benchmarks/stream.py [--data newsgroups-comp synthetic ...] [--megabytes 2000] [--repeats 5]``
 
 Lines ``label | words`` are written once and fed to both through a pipe, in turn: ``vw`` where it is installed, else the
-same program from its Python package, with ``-b 18 --loss_function hinge``; and ``pegasos train --hash-bits 18 -``. Both
-make one pass with their defaults, starting up included. Real sets (``PEGASOS_DATA`` names their folder) are small, so
-for the time their lines are repeated to the size wanted; losses are those of the lines as they are, met once.
+same program from its Python package, with ``-b 18 --loss_function hinge``; and ``pegasos train --one-pass --hash-bits
+18 -``. Both make one pass with their defaults, starting up included. Real sets (``PEGASOS_DATA`` names their folder)
+are small, so for the time their lines are repeated to the size wanted; losses are those of the lines as they are, met
+once.
 
 Vowpal Wabbit prints the loss of predictions that it clips to the range of the labels, so that no example costs more
 than 2. The loss of its predictions as they are comes from a second run with ``-r``; ours is never clipped.
@@ -31,7 +32,7 @@ from timing import alternate, print_machine, seconds
 
 DATA = Path(os.environ.get("PEGASOS_DATA") or Path(__file__).parents[2] / "shared" / "data")
 BITS = "18"
-OURS = [sys.executable, "-m", "pegasos", "train", "--hash-bits", BITS, "--json", "-"]
+OURS = [sys.executable, "-m", "pegasos", "train", "--one-pass", "--hash-bits", BITS, "--json", "-"]
 VW_OPTIONS = ["-b", BITS, "--loss_function", "hinge"]
 
 

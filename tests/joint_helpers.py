@@ -70,7 +70,7 @@ def solve(solver, problem, loss, core=native, storage=STORAGES[1], **options):
 
 def run_sdca(problem, loss, **options):
     """``native.joint_sdca`` with defaults: one epoch in a random order."""
-    defaults = {"shrink": True, "blocks": False, "max_epochs": 1.0, "tol": 0.0, "seed": 0, "sequence": None}
+    defaults = {"shrink": True, "blocks": False, "max_epochs": 1.0, "tol": 0.0, "seed": 0, "visits": None}
     return solve("joint_sdca", problem, loss, **(defaults | {"start_w": None, "start_t": 0, "start_q": None} | options))
 
 
@@ -84,18 +84,18 @@ def run_pegasos(problem, loss, batches=None, **options):
         "max_steps": problem.m,
         "tol": 0.0,
         "seed": 0,
-        "sequence": None,
+        "visits": None,
         "start_w": None,
         "start_t": 0,
     }
     if batches is not None:
-        options = {"sequence": batches.ravel(), "batch": batches.shape[1], "max_steps": len(batches)} | options
+        options = {"visits": batches.ravel(), "batch": batches.shape[1], "max_steps": len(batches)} | options
     return solve("joint_subgradient", problem, loss, **(defaults | options))
 
 
 def run_sgd(problem, loss, **options):
     """``native.joint_sgd`` with defaults: one pass of SGD-s; the last weights, as its twin has."""
-    defaults = {"patience": 1.2, "tol": 0.0, "max_passes": 1, "max_steps": 0, "seed": 0, "sequence": None}
+    defaults = {"check_factor": 1.2, "tol": 0.0, "max_passes": 1, "max_steps": 0, "seed": 0, "visits": None}
     if "max_steps" in options:
         defaults["max_passes"] = 2**63
     return solve("joint_sgd", problem, loss, **(defaults | {"start_w": None, "start_t": 0, "last": True} | options))

@@ -105,18 +105,18 @@ def run_walk(case, batches=None, *, perceptron=False, **options):
         "tol": 0.0,
         "max_steps": case.n,
         "seed": 0,
-        "sequence": None,
+        "visits": None,
         "held_out": None,
         "patience": 0,
     }
     if batches is not None:
-        defaults |= {"sequence": batches.ravel(), "batch": batches.shape[1], "max_steps": len(batches)}
+        defaults |= {"visits": batches.ravel(), "batch": batches.shape[1], "max_steps": len(batches)}
     return call("kernel_walk", case, **(defaults | options))
 
 
 def run_kernel_sdca(case, **options):
     """``native.kernel_sdca`` with defaults: one epoch."""
-    defaults = {"tol": 0.0, "max_epochs": 1.0, "seed": 0, "sequence": None, "start": None}
+    defaults = {"tol": 0.0, "max_epochs": 1.0, "seed": 0, "visits": None, "start": None}
     return call("kernel_sdca", case, **(defaults | options))
 
 

@@ -162,14 +162,14 @@ def run(problem, *, batches=None, **options):
         "tol": 0.0,
         "seed": 0,
         "intercept": "subgradient" if problem.free else "in_w",
-        "sequence": None,
+        "visits": None,
         "start_w": None,
         "start_t": 0,
         "start_q": None,
         "counterweights": [],
     }
     if batches is not None:
-        options = {"sequence": batches.ravel(), "batch": batches.shape[1], "max_steps": len(batches)} | options
+        options = {"visits": batches.ravel(), "batch": batches.shape[1], "max_steps": len(batches)} | options
     return solve("subgradient", problem, **(defaults | options))
 
 
@@ -180,13 +180,13 @@ def run_sgd(problem, kind="s", **options):
         "multiplicity": 5 if kind == "m" else 1,
         "period": 9,
         "burst": 5,
-        "patience": 1.2,
+        "check_factor": 1.2,
         "tol": 0.0,
         "max_passes": 1,
         "max_steps": 0,
         "sampling": "replace" if kind == "r" else "permute",
         "seed": 0,
-        "sequence": None,
+        "visits": None,
         "start_w": None,
         "start_t": 0,
         "last": True,
@@ -197,7 +197,7 @@ def run_sgd(problem, kind="s", **options):
 
 
 def run_sdca(problem, **options):
-    """``native.sdca`` with defaults: one epoch in a random order. `sequence` sets the rows it visits, once."""
+    """``native.sdca`` with defaults: one epoch in a random order. `visits` sets the rows it visits, once."""
     defaults = {
         "shrink": True,
         "blocks": False,
@@ -206,7 +206,7 @@ def run_sdca(problem, **options):
         "rho": math.inf,
         "joins": 1,
         "seed": 0,
-        "sequence": None,
+        "visits": None,
         "start_w": None,
         "start_t": 0,
         "start_q": None,

@@ -38,11 +38,11 @@ Start make_start(const JointProblem& problem, const MaybeVector<double>& w, std:
 }
 
 Solution joint_sdca(const BoundJointProblem& bound, const Run& run, bool shrink, bool blocks,
-                    double max_epochs, double tol, std::uint64_t seed, const MaybeVector<RowNumber>& sequence,
+                    double max_epochs, double tol, std::uint64_t seed, const MaybeVector<RowNumber>& visits,
                     const MaybeVector<double>& start_w, std::uint64_t start_t,
                     const MaybeVector<double>& start_q) {
     const JointProblem& problem = bound.problem;
-    const SdcaOptions options{shrink, blocks, tol, max_epochs, seed, to_rows(sequence, problem.n_rows())};
+    const SdcaOptions options{shrink, blocks, tol, max_epochs, seed, to_rows(visits, problem.n_rows())};
     const Start start = make_start(problem, start_w, start_t, start_q);
     return with_context(run, solve_joint_sdca, problem, options, start);
 }
@@ -50,24 +50,24 @@ Solution joint_sdca(const BoundJointProblem& bound, const Run& run, bool shrink,
 Solution joint_subgradient(const BoundJointProblem& bound, const Run& run, std::uint64_t batch,
                            const std::string& sampling, bool project, const std::string& output,
                            std::uint64_t max_steps, double tol, std::uint64_t seed,
-                           const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
+                           const MaybeVector<RowNumber>& visits, const MaybeVector<double>& start_w,
                            std::uint64_t start_t) {
     if (output == "random_stop") throw std::invalid_argument("unknown output '" + output + "'");
     const JointProblem& problem = bound.problem;
     const IterateOptions options{batch, project, output_named(output), max_steps, tol};
     const Start start = make_start(problem, start_w, start_t, std::nullopt);
-    const auto sampler = sampler_of(problem.n_rows(), sampling, sequence, batch, seed);
+    const auto sampler = sampler_of(problem.n_rows(), sampling, visits, batch, seed);
     return with_context(run, solve_joint_subgradient, problem, options, *sampler, start);
 }
 
-Solution joint_sgd(const BoundJointProblem& bound, const Run& run, double patience, double tol,
+Solution joint_sgd(const BoundJointProblem& bound, const Run& run, double check_factor, double tol,
                    std::uint64_t max_passes, std::uint64_t max_steps, std::uint64_t seed,
-                   const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
+                   const MaybeVector<RowNumber>& visits, const MaybeVector<double>& start_w,
                    std::uint64_t start_t, bool last) {
     const JointProblem& problem = bound.problem;
-    const SgdOptions options{patience, tol, max_passes, max_steps, last};
+    const SgdOptions options{check_factor, tol, max_passes, max_steps, last};
     const Start start = make_start(problem, start_w, start_t, std::nullopt);
-    const auto sampler = sampler_of(problem.n_rows(), "permute", sequence, 1, seed);
+    const auto sampler = sampler_of(problem.n_rows(), "permute", visits, 1, seed);
     return with_context(run, solve_joint_sgd, problem, options, *sampler, start);
 }
 
@@ -80,7 +80,7 @@ Bounds joint_certify(const BoundJointProblem& bound, const Run& run, const Vecto
 std::vector<Solution> shared_sdca(const BoundProblem& bound, const Run& run, std::size_t first,
                                   std::size_t last, bool shrink, bool blocks, double max_epochs,
                                   double shared_epochs, bool keep_points, double tol, std::uint64_t seed,
-                                  const MaybeVector<RowNumber>& sequence,
+                                  const MaybeVector<RowNumber>& visits,
                                   const std::optional<nb::callable>& report) {
     const Problem& problem = bound.problem;
     if (first >= last || problem.n_rows() == 0) throw std::invalid_argument("no classes, or no rows");
@@ -92,7 +92,7 @@ std::vector<Solution> shared_sdca(const BoundProblem& bound, const Run& run, std
         nb::gil_scoped_acquire gil;
         if (report) (*report)(k, record.seconds, record.epoch, record.primal, record.dual);
     };
-    const SdcaOptions common{shrink, blocks, tol, max_epochs, seed, to_rows(sequence, problem.n_rows())};
+    const SdcaOptions common{shrink, blocks, tol, max_epochs, seed, to_rows(visits, problem.n_rows())};
     const SharedSdcaOptions options{common, first, last, shared_epochs, keep_points};
     return with_context(run, solve_shared_sdca, problem, options, tell);
 }
@@ -106,15 +106,16 @@ void bind_classes(nb::module_& m) {
         .def("__init__", &make_problem<std::uint32_t>, "rows"_a, "y"_a.noconvert(), "s"_a, "C"_a, "loss"_a,
              "cost"_a, nb::keep_alive<1, 2>());
     m.def("joint_sdca", &joint_sdca, "problem"_a, "run"_a, nb::kw_only(), "shrink"_a, "blocks"_a,
-          "max_epochs"_a, "tol"_a, "seed"_a, "sequence"_a.none(), "start_w"_a.none(), "start_t"_a,
+          "max_epochs"_a, "tol"_a, "seed"_a, "visits"_a.none(), "start_w"_a.none(), "start_t"_a,
           "start_q"_a.none());
     m.def("joint_subgradient", &joint_subgradient, "problem"_a, "run"_a, nb::kw_only(), "batch"_a,
-          "sampling"_a, "project"_a, "output"_a, "max_steps"_a, "tol"_a, "seed"_a, "sequence"_a.none(),
+          "sampling"_a, "project"_a, "output"_a, "max_steps"_a, "tol"_a, "seed"_a, "visits"_a.none(),
           "start_w"_a.none(), "start_t"_a);
-    m.def("joint_sgd", &joint_sgd, "problem"_a, "run"_a, nb::kw_only(), "patience"_a, "tol"_a, "max_passes"_a,
-          "max_steps"_a, "seed"_a, "sequence"_a.none(), "start_w"_a.none(), "start_t"_a, "last"_a = false);
+    m.def("joint_sgd", &joint_sgd, "problem"_a, "run"_a, nb::kw_only(), "check_factor"_a, "tol"_a,
+          "max_passes"_a, "max_steps"_a, "seed"_a, "visits"_a.none(), "start_w"_a.none(), "start_t"_a,
+          "last"_a = false);
     m.def("joint_certify", &joint_certify, "problem"_a, "run"_a, "w"_a, "q"_a);
     m.def("shared_sdca", &shared_sdca, "problem"_a, "run"_a, nb::kw_only(), "first"_a, "last"_a, "shrink"_a,
           "blocks"_a, "max_epochs"_a, "shared_epochs"_a, "keep_points"_a, "tol"_a, "seed"_a,
-          "sequence"_a.none(), "report"_a.none());
+          "visits"_a.none(), "report"_a.none());
 }

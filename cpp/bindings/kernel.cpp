@@ -188,11 +188,11 @@ KernelSolution smo(const BoundSource& source, const KernelProblem& problem, cons
 
 KernelSolution kernel_sdca(const BoundSource& source, const KernelProblem& problem, const Run& run,
                            std::size_t cached_rows, double tol, double max_epochs, std::uint64_t seed,
-                           const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start) {
+                           const MaybeVector<RowNumber>& visits, const MaybeVector<double>& start) {
     const KernelSdcaOptions options{tol, max_epochs, seed};
     const std::vector<double> begin = to_vector(start, problem.size());
-    const std::vector<RowNumber> visits = to_rows(sequence, problem.size());
-    return solve(source, problem, run, cached_rows, solve_kernel_sdca, options, begin, visits);
+    const std::vector<RowNumber> rows = to_rows(visits, problem.size());
+    return solve(source, problem, run, cached_rows, solve_kernel_sdca, options, begin, rows);
 }
 
 WalkOutput walk_output_named(const std::string& name) {
@@ -222,13 +222,13 @@ KernelSolution kernel_walk(const BoundSource& source, const KernelProblem& probl
                            const Vector<double>& weights, bool perceptron, std::size_t batch,
                            const std::string& sampling, bool project, const std::string& output, bool best,
                            double lambda, double tol, std::uint64_t max_steps, std::uint64_t seed,
-                           const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& held_out,
+                           const MaybeVector<RowNumber>& visits, const MaybeVector<double>& held_out,
                            std::size_t patience) {
     const KernelWalkOptions options{perceptron, batch,     project, walk_output_named(output), best, lambda,
                                     tol,        max_steps, seed};
     const Labelled examples = make_labelled(problem, labels, weights);
     const HoldOut others = make_hold_out(problem, examples, held_out, patience);
-    const auto sampler = sampler_of(problem.size(), sampling, sequence, batch, seed);
+    const auto sampler = sampler_of(problem.size(), sampling, visits, batch, seed);
     return solve(source, problem, run, cached_rows, solve_kernel_walk, options, examples, *sampler, others);
 }
 
@@ -387,10 +387,10 @@ void bind_kernel(nb::module_& m) {
           "max_epochs"_a, "working_set"_a, "block"_a, "seed"_a, "part_from"_a, "gradual"_a = false,
           "start"_a.none());
     m.def("kernel_sdca", &kernel_sdca, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
-          "tol"_a, "max_epochs"_a, "seed"_a, "sequence"_a.none(), "start"_a.none());
+          "tol"_a, "max_epochs"_a, "seed"_a, "visits"_a.none(), "start"_a.none());
     m.def("kernel_walk", &kernel_walk, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
           "labels"_a, "weights"_a, "perceptron"_a, "batch"_a, "sampling"_a, "project"_a, "output"_a, "best"_a,
-          "lambda_"_a, "tol"_a, "max_steps"_a, "seed"_a, "sequence"_a.none(), "held_out"_a.none(),
+          "lambda_"_a, "tol"_a, "max_steps"_a, "seed"_a, "visits"_a.none(), "held_out"_a.none(),
           "patience"_a);
     m.def("sbp", &sbp, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "labels"_a,
           "weights"_a, "nu"_a, "C"_a, "tol"_a, "max_steps"_a, "seed"_a, "proposals"_a.none(),

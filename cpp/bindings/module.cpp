@@ -52,7 +52,7 @@ Solution subgradient(const BoundProblem& bound, const Run& run, const std::strin
                      double radius, bool count_idle_steps, const std::string& output,
                      std::uint64_t random_stops, std::uint64_t stop_sample, std::uint64_t max_steps,
                      double tol, std::uint64_t seed, const std::string& intercept,
-                     const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
+                     const MaybeVector<RowNumber>& visits, const MaybeVector<double>& start_w,
                      std::uint64_t start_t, const MaybeVector<double>& start_q,
                      const std::vector<Vector<double>>& counterweights) {
     const Problem& problem = bound.problem;
@@ -61,29 +61,29 @@ Solution subgradient(const BoundProblem& bound, const Run& run, const std::strin
         common,      radius, count_idle_steps,           random_stops,
         stop_sample, seed,   intercept_named(intercept), Schedule::named(schedule, step_parameter)};
     const Start start = make_start(problem, start_w, start_t, start_q, counterweights);
-    const auto sampler = sampler_of(problem.n_rows(), sampling, sequence, batch, seed);
+    const auto sampler = sampler_of(problem.n_rows(), sampling, visits, batch, seed);
     return with_context(run, solve_subgradient, problem, options, *sampler, start);
 }
 
 Solution sgd(const BoundProblem& bound, const Run& run, bool complete_epochs, std::uint64_t multiplicity,
-             std::uint64_t period, std::uint64_t burst, double patience, double tol, std::uint64_t max_passes,
-             std::uint64_t max_steps, const std::string& sampling, std::uint64_t seed,
-             const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
+             std::uint64_t period, std::uint64_t burst, double check_factor, double tol,
+             std::uint64_t max_passes, std::uint64_t max_steps, const std::string& sampling,
+             std::uint64_t seed, const MaybeVector<RowNumber>& visits, const MaybeVector<double>& start_w,
              std::uint64_t start_t, bool last) {
     const Problem& problem = bound.problem;
-    const SgdOptions options{patience,        tol,          max_passes, max_steps, last,
+    const SgdOptions options{check_factor,    tol,          max_passes, max_steps, last,
                              complete_epochs, multiplicity, period,     burst};
     const Start start = make_start(problem, start_w, start_t);
-    const auto sampler = sampler_of(problem.n_rows(), sampling, sequence, 1, seed);
+    const auto sampler = sampler_of(problem.n_rows(), sampling, visits, 1, seed);
     return with_context(run, solve_sgd, problem, options, *sampler, start);
 }
 
 Solution sdca(const BoundProblem& bound, const Run& run, bool shrink, bool blocks, double max_epochs,
               double tol, double rho, std::size_t joins, std::uint64_t seed,
-              const MaybeVector<RowNumber>& sequence, const MaybeVector<double>& start_w,
-              std::uint64_t start_t, const MaybeVector<double>& start_q) {
+              const MaybeVector<RowNumber>& visits, const MaybeVector<double>& start_w, std::uint64_t start_t,
+              const MaybeVector<double>& start_q) {
     const Problem& problem = bound.problem;
-    const SdcaOptions options{shrink, blocks, tol, max_epochs, seed, to_rows(sequence, problem.n_rows()),
+    const SdcaOptions options{shrink, blocks, tol, max_epochs, seed, to_rows(visits, problem.n_rows()),
                               rho,    joins};
     const Start start = make_start(problem, start_w, start_t, start_q);
     return with_context(run, solve_sdca, problem, options, start);
@@ -134,22 +134,22 @@ NB_MODULE(PEGASOS_MODULE, m) {
     nb::class_<Run>(m, "Run",
                     "Threads, time limit and callbacks of a run; `clock` tells the time, where given.")
         .def(nb::init<std::size_t, double, double, std::optional<nb::callable>, std::optional<nb::callable>,
-                      std::optional<nb::callable>>(),
+                      std::optional<nb::callable>, bool>(),
              "n_jobs"_a = 1, "elapsed"_a = 0.0, "max_seconds"_a = std::numeric_limits<double>::infinity(),
-             "report"_a.none() = nb::none(), "progress"_a.none() = nb::none(), "clock"_a.none() = nb::none());
+             "report"_a.none() = nb::none(), "progress"_a.none() = nb::none(), "clock"_a.none() = nb::none(),
+             "keep"_a = false);
 
-    nb::class_<RowsReport>(m, "RowsReport",
-                           "What `inspect` found; row numbers are -1 where nothing is wrong.")
-        .def_ro("bad_structure", &RowsReport::bad_structure)
-        .def_ro("not_finite", &RowsReport::not_finite)
-        .def_ro("largest_squared_norm", &RowsReport::largest_squared_norm)
-        .def_ro("entries", &RowsReport::entries)
-        .def_ro("canonical", &RowsReport::canonical);
+    nb::class_<RowsFacts>(m, "RowsFacts", "What `inspect` found; row numbers are -1 where nothing is wrong.")
+        .def_ro("bad_structure", &RowsFacts::bad_structure)
+        .def_ro("not_finite", &RowsFacts::not_finite)
+        .def_ro("largest_squared_norm", &RowsFacts::largest_squared_norm)
+        .def_ro("entries", &RowsFacts::entries)
+        .def_ro("canonical", &RowsFacts::canonical);
     m.def(
         "inspect",
         [](Rows& rows, const Run& run) {
             rows.rows.set_squares(nullptr);
-            RowsReport report = with_context(run, [&](Context& context) {
+            RowsFacts report = with_context(run, [&](Context& context) {
                 return inspect(rows.rows, rows.n_stored, context.team, context.monitor);
             });
             rows.squares = std::move(report.squares);
@@ -198,16 +198,16 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.def("subgradient", &subgradient, "problem"_a, "run"_a, nb::kw_only(), "schedule"_a, "step_parameter"_a,
           "batch"_a, "sampling"_a, "project"_a, "radius"_a, "count_idle_steps"_a, "output"_a,
           "random_stops"_a, "stop_sample"_a, "max_steps"_a, "tol"_a, "seed"_a, "intercept"_a,
-          "sequence"_a.none(), "start_w"_a.none(), "start_t"_a, "start_q"_a.none(), "counterweights"_a);
+          "visits"_a.none(), "start_w"_a.none(), "start_t"_a, "start_q"_a.none(), "counterweights"_a);
     m.def(
         "neighbours_alike",
         [](const BoundProblem& bound, std::uint64_t seed) { return neighbours_alike(bound.problem, seed); },
         "problem"_a, "seed"_a);
     m.def("sgd", &sgd, "problem"_a, "run"_a, nb::kw_only(), "complete_epochs"_a, "multiplicity"_a, "period"_a,
-          "burst"_a, "patience"_a, "tol"_a, "max_passes"_a, "max_steps"_a, "sampling"_a, "seed"_a,
-          "sequence"_a.none(), "start_w"_a.none(), "start_t"_a, "last"_a = false);
+          "burst"_a, "check_factor"_a, "tol"_a, "max_passes"_a, "max_steps"_a, "sampling"_a, "seed"_a,
+          "visits"_a.none(), "start_w"_a.none(), "start_t"_a, "last"_a = false);
     m.def("sdca", &sdca, "problem"_a, "run"_a, nb::kw_only(), "shrink"_a, "blocks"_a, "max_epochs"_a, "tol"_a,
-          "rho"_a, "joins"_a, "seed"_a, "sequence"_a.none(), "start_w"_a.none(), "start_t"_a,
+          "rho"_a, "joins"_a, "seed"_a, "visits"_a.none(), "start_w"_a.none(), "start_t"_a,
           "start_q"_a.none());
 
     m.def("interior_point", &interior_point, "problem"_a, "run"_a, nb::kw_only(), "max_iterations"_a, "tol"_a,

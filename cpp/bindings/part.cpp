@@ -11,10 +11,10 @@ void check_lengths(const Problem& problem, std::size_t q, std::size_t w) {
 
 PartVisits visit(const BoundProblem& bound, const Run& run, const Changed& q, const Changed& w,
                  double caution, std::uint64_t epochs, std::uint64_t seed,
-                 const MaybeVector<RowNumber>& sequence) {
+                 const MaybeVector<RowNumber>& visits) {
     const Problem& problem = bound.problem;
     check_lengths(problem, q.shape(0), w.shape(0));
-    const LocalOptions options{caution, epochs, seed, to_rows(sequence, problem.n_rows())};
+    const LocalOptions options{caution, epochs, seed, to_rows(visits, problem.n_rows())};
     const std::span<double> shares{q.data(), q.shape(0)};
     double* const weights = w.data();
     return with_context(run, visit_part, problem, shares, weights, options);
@@ -36,7 +36,7 @@ void bind_part(nb::module_& m) {
         .def_ro("gap", &PartVisits::gap)
         .def_ro("visits", &PartVisits::visits);
     m.def("visit", &visit, "problem"_a, "run"_a, nb::kw_only(), "q"_a.noconvert(), "w"_a.noconvert(),
-          "caution"_a = 1.0, "epochs"_a = 1, "seed"_a = 0, "sequence"_a.none() = nb::none());
+          "caution"_a = 1.0, "epochs"_a = 1, "seed"_a = 0, "visits"_a.none() = nb::none());
     nb::class_<Measure>(m, "Measure", "What a part of the rows has in the primal and the dual value.")
         .def_ro("losses", &Measure::losses)
         .def_ro("linear", &Measure::linear)

@@ -61,13 +61,13 @@ SequenceVertices to_vertices(const SequenceProblem& problem, const MaybeVector<s
 }
 
 SequenceSolution frank_wolfe(const BoundSequences& held, const Run& run, double tol, double max_epochs,
-                             std::size_t decodings, std::uint64_t seed,
-                             const MaybeVector<RowNumber>& sequence, const MaybeVector<std::uint32_t>& owners,
-                             const MaybeVector<double>& shares, const MaybeVector<Label>& labels) {
+                             std::size_t decodings, std::uint64_t seed, const MaybeVector<RowNumber>& visits,
+                             const MaybeVector<std::uint32_t>& owners, const MaybeVector<double>& shares,
+                             const MaybeVector<Label>& labels) {
     const SequenceProblem& problem = held.problem;
     if (decodings == 0) throw std::invalid_argument("decodings must be at least 1");
     const SequenceFrankWolfeOptions options{tol, max_epochs, decodings, seed,
-                                            to_rows(sequence, problem.n_sequences())};
+                                            to_rows(visits, problem.n_sequences())};
     const auto start = to_vertices(problem, owners, shares, labels);
     return with_context(run, solve_sequence_frank_wolfe, problem, options, start);
 }
@@ -75,10 +75,10 @@ SequenceSolution frank_wolfe(const BoundSequences& held, const Run& run, double 
 SequenceSolution pegasos_on_sequences(const BoundSequences& held, const Run& run, std::uint64_t batch,
                                       const std::string& sampling, bool project, const std::string& output,
                                       std::uint64_t max_steps, double tol, std::uint64_t seed,
-                                      const MaybeVector<RowNumber>& sequence) {
+                                      const MaybeVector<RowNumber>& visits) {
     if (output == "random_stop") throw std::invalid_argument("unknown output '" + output + "'");
     const SequenceProblem& problem = held.problem;
-    const auto sampler = sampler_of(problem.n_sequences(), sampling, sequence, batch, seed);
+    const auto sampler = sampler_of(problem.n_sequences(), sampling, visits, batch, seed);
     const IterateOptions options{batch, project, output_named(output), max_steps, tol};
     return with_context(run, solve_sequence_pegasos, problem, options, *sampler);
 }
@@ -116,9 +116,9 @@ void bind_sequence(nb::module_& m) {
             "The weights and links, and the vertices: owners, shares and labels. Once, as they are not "
             "copied.");
     m.def("sequence_frank_wolfe", &frank_wolfe, "problem"_a, "run"_a, nb::kw_only(), "tol"_a, "max_epochs"_a,
-          "decodings"_a, "seed"_a, "sequence"_a.none(), "owners"_a.none(), "shares"_a.none(),
+          "decodings"_a, "seed"_a, "visits"_a.none(), "owners"_a.none(), "shares"_a.none(),
           "labels"_a.none());
     m.def("sequence_pegasos", &pegasos_on_sequences, "problem"_a, "run"_a, nb::kw_only(), "batch"_a,
-          "sampling"_a, "project"_a, "output"_a, "max_steps"_a, "tol"_a, "seed"_a, "sequence"_a.none());
+          "sampling"_a, "project"_a, "output"_a, "max_steps"_a, "tol"_a, "seed"_a, "visits"_a.none());
     m.def("sequence_decode", &decode, "scores"_a, "starts"_a, "links"_a, "marginals"_a, "run"_a);
 }

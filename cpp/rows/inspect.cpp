@@ -12,8 +12,8 @@ namespace {
 
 /// What is to be said of the structure of the rows [first, last).
 struct Structure {
-    std::int64_t bad_row = RowsReport::none;  // the first whose extent or column numbers are out of bounds
-    bool canonical = true;                    // the columns of every row before that one rise
+    std::int64_t bad_row = RowsFacts::none;  // the first whose extent or column numbers are out of bounds
+    bool canonical = true;                   // the columns of every row before that one rise
 };
 
 template <class T>
@@ -55,26 +55,26 @@ Structure inspect_structure(const CsrRows<T, Index>& rows, std::size_t first, st
         while (row_fits(i)) ++i;
         sound = i;
     }
-    return {sound == last ? RowsReport::none : static_cast<std::int64_t>(sound), falls == 0};
+    return {sound == last ? RowsFacts::none : static_cast<std::int64_t>(sound), falls == 0};
 }
 
 template <class Rows>
-RowsReport inspect_rows(const Rows& rows, std::size_t n_stored, Team& team, Monitor& monitor) {
+RowsFacts inspect_rows(const Rows& rows, std::size_t n_stored, Team& team, Monitor& monitor) {
     constexpr std::size_t stretch = 256;  // rows whose columns are looked at in one sweep
-    std::vector<RowsReport> reports(team.size());
+    std::vector<RowsFacts> reports(team.size());
     auto squares = std::make_unique_for_overwrite<double[]>(rows.n_rows);
     team.run_ranges(rows.n_rows, [&](std::size_t k, std::size_t begin, std::size_t end) {
-        RowsReport report;
+        RowsFacts report;
         for (std::size_t first = begin; first < end && !team.failed(); first += stretch) {
             const std::size_t last = std::min(first + stretch, end);
             const Structure structure = inspect_structure(rows, first, last, n_stored);
             report.bad_structure = structure.bad_row;
             report.canonical = report.canonical && structure.canonical;
-            if (report.bad_structure != RowsReport::none) break;
+            if (report.bad_structure != RowsFacts::none) break;
             std::size_t entries = 0;
             for (std::size_t i = first; i < last; ++i) {
                 const double square = squares[i] = rows.squared_norm(i);
-                if (!std::isfinite(square) && report.not_finite == RowsReport::none)
+                if (!std::isfinite(square) && report.not_finite == RowsFacts::none)
                     report.not_finite = static_cast<std::int64_t>(i);
                 report.largest_squared_norm = std::max(report.largest_squared_norm, square);
                 entries += rows.entries(i);
@@ -84,11 +84,11 @@ RowsReport inspect_rows(const Rows& rows, std::size_t n_stored, Team& team, Moni
         }
         reports[k] = std::move(report);
     });
-    RowsReport all;
-    for (const RowsReport& report :
+    RowsFacts all;
+    for (const RowsFacts& report :
          reports) {  // in the order of the rows, so that the first finding is the first row
-        if (all.bad_structure == RowsReport::none) all.bad_structure = report.bad_structure;
-        if (all.not_finite == RowsReport::none) all.not_finite = report.not_finite;
+        if (all.bad_structure == RowsFacts::none) all.bad_structure = report.bad_structure;
+        if (all.not_finite == RowsFacts::none) all.not_finite = report.not_finite;
         all.largest_squared_norm = std::max(all.largest_squared_norm, report.largest_squared_norm);
         all.entries += report.entries;
         all.canonical = all.canonical && report.canonical;
@@ -99,7 +99,7 @@ RowsReport inspect_rows(const Rows& rows, std::size_t n_stored, Team& team, Moni
 
 }  // namespace
 
-RowsReport inspect(const AnyRows& rows, std::size_t n_stored, Team& team, Monitor& monitor) {
+RowsFacts inspect(const AnyRows& rows, std::size_t n_stored, Team& team, Monitor& monitor) {
     return rows.visit([&](const auto& typed) { return inspect_rows(typed, n_stored, team, monitor); });
 }
 

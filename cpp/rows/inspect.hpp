@@ -13,7 +13,7 @@
 namespace pegasos {
 
 /// What is wrong with the rows, if anything, and the size of the largest one.
-struct RowsReport {
+struct RowsFacts {
     static constexpr std::int64_t none = -1;
     std::int64_t bad_structure = none;  // first row whose extent or column numbers are out of bounds
     std::int64_t not_finite = none;     // first row with NaN or infinity
@@ -24,6 +24,6 @@ struct RowsReport {
 };
 
 /// Reads every entry; an interrupt ends it. `n_stored`: entries that the arrays have.
-RowsReport inspect(const AnyRows& rows, std::size_t n_stored, Team& team, Monitor& monitor);
+RowsFacts inspect(const AnyRows& rows, std::size_t n_stored, Team& team, Monitor& monitor);
 
 }  // namespace pegasos

@@ -45,7 +45,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_text_learns_and_predicts(folder, pegasos):
-    code, out, err = pegasos("train --hash-bits 10 train.vw m")
+    code, out, err = pegasos("train --one-pass --hash-bits 10 train.vw m")
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].split() == ["loss", "since", "last", "examples", "weight", "label", "score"]
@@ -81,7 +81,7 @@ def test_text_learns_and_predicts(folder, pegasos):
 
 def test_pipe_is_learned_from_as_it_comes(folder):
     """What is told of an example does not wait for the next one."""
-    command = [sys.executable, "-u", "-m", "pegasos", "train", "--hash-bits", "10", "-", "m"]
+    command = [sys.executable, "-u", "-m", "pegasos", "train", "--one-pass", "--hash-bits", "10", "-", "m"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -101,7 +101,7 @@ def test_pipe_is_learned_from_as_it_comes(folder):
 
 
 def test_interrupt_while_a_pipe_is_silent(folder):
-    command = [sys.executable, "-u", "-m", "pegasos", "train", "--hash-bits", "10", "-", "m"]
+    command = [sys.executable, "-u", "-m", "pegasos", "train", "--one-pass", "--hash-bits", "10", "-", "m"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, **pipes) as process:
         watchdog = threading.Timer(60, process.kill)
@@ -112,16 +112,17 @@ def test_interrupt_while_a_pipe_is_silent(folder):
             process.stdout.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
-        assert process.stderr.read().decode().strip() == "pegasos: interrupted"
+        told = "pegasos: interrupted; what was learned so far is saved in m"
+        assert process.stderr.read().decode().strip() == told
         watchdog.cancel()
-    assert not os.path.exists("m")
+    assert load_model("m")[-1].t_ == 1
 
 
 def test_standard_input_is_the_file(folder, pegasos, monkeypatch):
-    assert pegasos("train --hash-bits 10 --quiet train.vw one") == (0, "", "")
+    assert pegasos("train --one-pass --hash-bits 10 --quiet train.vw one") == (0, "", "")
     with open("train.vw", "rb") as file:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(file))
-        assert pegasos("train --format vw --hash-bits 10 --quiet - other") == (0, "", "")
+        assert pegasos("train --one-pass --format vw --hash-bits 10 --quiet - other") == (0, "", "")
     np.testing.assert_array_equal(load_model("one")[-1].coef_, load_model("other")[-1].coef_)
 
 
@@ -149,14 +150,14 @@ def test_svmlight_in_one_pass(folder, pegasos, monkeypatch, size):
 
 def test_more_classes_weights_and_regression(folder, pegasos):
     (folder / "three.vw").write_text("".join(f"{k % 3} | a{k % 3} b{k % 7}\n" for k in range(300)))
-    code, out, err = pegasos("train --hash-bits 12 --classes 0,1,2 --class-weight 1=2 three.vw m")
+    code, out, err = pegasos("train --one-pass --hash-bits 12 --classes 0,1,2 --class-weight 1=2 three.vw m")
     assert (code, err) == (0, "")
     assert "300 examples of weight 400" in out
     model = load_model("m")[-1]
     assert model.coef_.shape == (3, 4096)
     assert pegasos("predict three.vw m")[1].startswith("error 0.00%")
     (folder / "numbers.vw").write_text("".join(f"{k % 5} | a{k % 5}\n" for k in range(500)))
-    code, out, err = pegasos("train --hash-bits 12 --task regression numbers.vw m")
+    code, out, err = pegasos("train --one-pass --hash-bits 12 --task regression numbers.vw m")
     assert (code, err) == (0, "")
     assert "mean squared error" in out
     assert isinstance(load_model("m")[-1], LinearSVR)
@@ -166,33 +167,46 @@ def test_more_classes_weights_and_regression(folder, pegasos):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("train --hash-bits 40 train.vw m", "hash_bits=40: must be an integer of at least 1 and at most 28"),
-        ("train --hash-bits 10 train.svm m", "train.svm: line 1, column 1: no '|' after the label"),
-        ("train --hash-bits 10 bad.vw m", "bad.vw: line 2, column 7: 'x' is no finite number"),
-        ("train --hash-bits 10 unlabelled.vw m", "unlabelled.vw: an example between lines 1 and 2 has no label"),
-        ("train --hash-bits 10 zero.vw m", "zero.vw: the label 0 is none of -1, 1; name all labels"),
-        ("train --hash-bits 10 empty.vw m", "empty.vw: no examples"),
+        (
+            "train --one-pass --hash-bits 40 train.vw m",
+            "--hash-bits 40: must be an integer of at least 1 and at most",
+        ),
+        ("train --one-pass --hash-bits 10 train.svm m", "train.svm: line 1, column 1: no '|' after the label"),
+        ("train --one-pass --hash-bits 10 bad.vw m", "bad.vw: line 2, column 7: 'x' is not a finite number"),
+        (
+            "train --one-pass --hash-bits 10 unlabelled.vw m",
+            "unlabelled.vw: an example between lines 1 and 2 has no label",
+        ),
+        ("train --one-pass --hash-bits 10 zero.vw m", "zero.vw: the label 0 is none of -1, 1; name all labels"),
+        ("train --one-pass --hash-bits 10 empty.vw m", "empty.vw: no examples"),
         ("train --one-pass bad.svm m", "bad.svm: line 2, column 3: no colon in 'x'"),
-        ("train --hash-bits 10 --classes 1 train.vw m", "--classes must name two labels or more"),
-        ("train --hash-bits 10 --classes a,b train.vw m", "--classes a,b: must be numbers"),
-        ("train --hash-bits 10 --tol 0.1 train.vw m", "--tol is nothing that one pass has"),
-        ("train --hash-bits 10 --dtype float32 train.vw m", "--dtype is nothing that one pass has"),
-        ("train --hash-bits 10 --zero-based train.vw m", "--zero-based is for svmlight files"),
-        ("train --hash-bits 10 --format svmlight train.svm m", "--hash-bits is for text"),
-        ("train --hash-bits 10 --task svc train.vw m", "--one-pass is for linear machines"),
+        ("train --one-pass --hash-bits 10 --classes 1 train.vw m", "--classes must name two labels or more"),
+        ("train --one-pass --hash-bits 10 --classes a,b train.vw m", "--classes a,b: must be numbers"),
+        ("train --one-pass --hash-bits 10 --tol 0.1 train.vw m", "--tol is nothing that one pass has"),
+        ("train --one-pass --hash-bits 10 --dtype float32 train.vw m", "--dtype is nothing that one pass has"),
+        ("train --one-pass --hash-bits 10 --zero-based train.vw m", "--zero-based is for svmlight files"),
+        ("train --one-pass --hash-bits 10 --format svmlight train.svm m", "--hash-bits is for text"),
+        (
+            "train --one-pass --hash-bits 10 --task svc train.vw m",
+            "text, by --hash-bits, is for --task classification or",
+        ),
+        ("train --one-pass --task svc train.svm m", "--one-pass is for linear machines"),
+        ("train --hash-bits 10 --task svc train.vw m", "text, by --hash-bits, is for --task classification or"),
+        ("train --one-pass --format text train.vw m", "--one-pass is for svmlight and vw lines, and not for raw text"),
+        ("train --hash-bits 10 unlabelled.vw m", "unlabelled.vw has examples without a label to train on; write label"),
+        ("train --hash-bits 10 --zero-based train.vw m", "--zero-based is for other files than text; leave it out"),
         ("train --one-pass --solver pegasos train.svm m", "--solver pegasos needs --alpha"),
-        ("train --one-pass --solver sdca train.svm m", "solver='sdca': it is for fit of LinearSVC"),
+        ("train --one-pass --solver sdca train.svm m", "--solver sdca: it is for fit of LinearSVC"),
         ("train --one-pass --solver adagrad --alpha 1 train.svm m", "AdaGrad minimises the loss alone"),
         ("train --one-pass --eta 0.1 --alpha 1 train.svm m", "--eta is no option of the solver pegasos"),
         (
             "train --one-pass --batch-size 2 --alpha 1 train.svm m",
-            "Pegasos does not support batch_size=2 with a stream",
+            "Pegasos does not support --batch-size 2 with a stream",
         ),
-        ("train --format svmlight train.svm m", "--format is for --one-pass"),
         ("train --classes 0,1 train.svm m", "--classes is for --one-pass"),
         (
             "train --solver adagrad train.svm m",
-            "solver='adagrad': it is for partial_fit of LinearSVC and LinearSVR (on the command line --one-pass)",
+            "--solver adagrad: it is for partial_fit of LinearSVC and LinearSVR (on the command line --one-pass)",
         ),
         ("train --one-pass train.svm nowhere/m", "no folder that can be written to"),
         ("predict --zero-based test.vw text.model", "--zero-based is for other files than text"),
@@ -209,7 +223,7 @@ def test_mistakes(folder, pegasos, arguments, message):
     (folder / "zero.vw").write_text("1 | a\n0 | b\n")
     (folder / "empty.vw").write_text("\n\n")
     if "text.model" in arguments:
-        pegasos("train --hash-bits 10 --quiet train.vw text.model")
+        pegasos("train --one-pass --hash-bits 10 --quiet train.vw text.model")
     code, _, err = pegasos(arguments)
     assert code == 2
     assert message in err
@@ -235,6 +249,25 @@ def test_loaded_models_go_on_learning(tmp_path, solver, centers):
     np.testing.assert_allclose(loaded.coef_, clf.coef_, rtol=1e-7)
     assert loaded.progressive_ == pytest.approx(clf.progressive_)
     assert not hasattr(loaded, "certificate_")
+
+
+def test_a_fit_to_lines_of_words(folder, pegasos):
+    code, out, err = pegasos("train --hash-bits 10 --tol 1e-4 --random-state 0 train.vw m")
+    assert (code, err) == (0, "")
+    assert "300 examples of text" in out
+    model = load_model("m")
+    assert model[-1].certificate_.gap <= 1e-4
+    X, y, _ = read_text("train.vw", 10)
+    np.testing.assert_array_equal(model[-1].coef_, LinearSVC(tol=1e-4, random_state=0).fit(X, y).coef_)
+    assert pegasos("predict test.vw m")[1].startswith("error ")
+    assert pegasos("train --format vw --tol 0.1 --quiet train.vw n") == (0, "", "")
+    assert load_model("n")[0].hash_bits == 18
+    (folder / "weights.vw").write_text("3 5 | a\n1 | a\n1 1 | b\n")  # weights after the labels
+    assert pegasos("train --hash-bits 5 --C 10 --quiet weights.vw m") == (0, "", "")
+    (folder / "new.vw").write_text("| a\n")
+    assert pegasos("predict new.vw m -")[1] == "3\n"
+    assert "1 example labelled; new.vw has examples without a label" in pegasos("predict new.vw m")[1]
+    assert "--hash-bits is another than that" in pegasos("train --warm-start --hash-bits 6 weights.vw m")[2]
 
 
 def test_fitted_models_of_text(tmp_path, monkeypatch, pegasos):

@@ -124,7 +124,7 @@ class TestSdca:
         sequence = draw(len(t), 100)
         iterates = list(dca.kernel_sdca(case.K, t, lo, hi, row, sequence))
         for steps in (*range(1, 40), 100):
-            found = run_kernel_sdca(case, precision=precision, sequence=sequence[:steps])
+            found = run_kernel_sdca(case, precision=precision, visits=sequence[:steps])
             assert_same(last_point(found), iterates[steps])
             assert (found.steps, found.epochs) == (steps, pytest.approx(steps / len(t)))
 
@@ -132,10 +132,10 @@ class TestSdca:
         """Half of the visits, and then the others."""
         case = CASES["weights"]
         sequence = draw(case.n, 90)
-        half = run_kernel_sdca(case, sequence=sequence[:45])
+        half = run_kernel_sdca(case, visits=sequence[:45])
         assert_same(
-            last_point(run_kernel_sdca(case, sequence=sequence[45:], start=last_point(half))),
-            last_point(run_kernel_sdca(case, sequence=sequence)),
+            last_point(run_kernel_sdca(case, visits=sequence[45:], start=last_point(half))),
+            last_point(run_kernel_sdca(case, visits=sequence)),
         )
 
 

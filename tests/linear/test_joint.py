@@ -123,7 +123,7 @@ def test_every_step_is_the_twins(problem, storage, loss):
         )
     )
     for steps in (1, 2, 3, 7, 20, 40):
-        solution = run_sdca(problem, loss, storage=storage, sequence=sequence[:steps], shrink=False)
+        solution = run_sdca(problem, loss, storage=storage, visits=sequence[:steps], shrink=False)
         P, W = iterates[steps]
         assert_same(solution.w, W.ravel(), rtol=1e-9)
         assert_same(solution.q, P.ravel(), rtol=1e-9)
@@ -245,10 +245,10 @@ def test_a_dear_confusion_becomes_rare():
 def test_warm_start_continues_from_the_dual_point(loss):
     problem = PROBLEMS["weights and bias"]
     sequence = np.random.default_rng(0).integers(problem.m, size=60).astype(np.uint32)
-    whole = run_sdca(problem, loss, sequence=sequence)
+    whole = run_sdca(problem, loss, visits=sequence)
     for steps in (1, 10, 59):
-        first = run_sdca(problem, loss, sequence=sequence[:steps])
-        second = run_sdca(problem, loss, sequence=sequence[steps:], start_q=first.q, start_t=first.t)
+        first = run_sdca(problem, loss, visits=sequence[:steps])
+        second = run_sdca(problem, loss, visits=sequence[steps:], start_q=first.q, start_t=first.t)
         assert second.t == whole.t
         assert_same(second.w, whole.w, rtol=1e-9)
     solved = run_sdca(problem, loss, tol=1e-8, max_epochs=10**5)
@@ -426,7 +426,7 @@ def test_wrong_arguments_are_refused():
         with pytest.raises(ValueError, match="lengths differ"):
             run_sdca(problem, "hinge", **options)
     with pytest.raises(ValueError, match="out of range"):
-        run_sdca(problem, "hinge", sequence=np.array([99], dtype=np.uint32))
+        run_sdca(problem, "hinge", visits=np.array([99], dtype=np.uint32))
     with pytest.raises(ValueError, match="unknown output"):
         run_pegasos(problem, "hinge", output="random_stop")
 

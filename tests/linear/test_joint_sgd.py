@@ -80,7 +80,7 @@ def test_every_step_is_the_twins(problem, storage, loss):
     sequence = draw_sequence(problem, passes=2)
     states = twin(problem, loss, sequence)
     for steps in (1, 2, 3, 7, problem.m, problem.m + 1, 2 * problem.m):
-        solution = run_sgd(problem, loss, storage=storage, sequence=sequence, max_steps=steps)
+        solution = run_sgd(problem, loss, storage=storage, visits=sequence, max_steps=steps)
         assert_same(solution.w, states[steps].w.ravel(), rtol=1e-9)
         assert (solution.steps, solution.t) == (steps, steps)
         assert solution.epochs == pytest.approx(steps / problem.m)
@@ -90,7 +90,7 @@ def test_every_step_is_the_twins(problem, storage, loss):
 def test_of_equal_classes_it_takes_the_first(problem):
     sequence = np.array([2], dtype=np.uint32)
     *_, state = twin(problem, "hinge", sequence)
-    assert_same(run_sgd(problem, "hinge", sequence=sequence, max_steps=1).w, state.w.ravel())
+    assert_same(run_sgd(problem, "hinge", visits=sequence, max_steps=1).w, state.w.ravel())
 
 
 @any_loss
@@ -119,7 +119,7 @@ def test_the_bound_of_whole_epochs(problem, loss, seed):
         L = states[visits].L
         assert value * (1 + 1e-9) >= L
         P = mean_slopes(problem, loss, sequence[:visits], states)
-        solution = run_sgd(problem, loss, sequence=sequence, max_passes=passes)
+        solution = run_sgd(problem, loss, visits=sequence, max_passes=passes)
         own = problem.dual(P.ravel(), loss)
         if loss == "hinge":
             highest = max(states[n * problem.m].L for n in {1, 2, 4, 8, passes} if n <= passes)  # of the checks
@@ -149,7 +149,7 @@ def test_how_much_the_estimate_must_promise(loss):
     """The objective is computed only where the free estimate is within f times tol (S3 footnote 5)."""
     problem = make_problem(m=200, d=10, seed=3, C=math.sqrt(0.01))
     eager, usual, strict = (
-        run_sgd(problem, loss, tol=0.02, patience=f, max_passes=10**5) for f in (math.inf, 1.2, 0.5)
+        run_sgd(problem, loss, tol=0.02, check_factor=f, max_passes=10**5) for f in (math.inf, 1.2, 0.5)
     )
     for solution in (eager, usual, strict):
         assert solution.reason == "tol"
@@ -167,7 +167,7 @@ def test_when_it_checks(loss):
     problem = make_problem(m=50, d=10, seed=3, C=math.sqrt(0.01), weighted=True)
     tol, f, passes = (0.02, 3.0, 200) if loss == "hinge" else (0.01, 5.0, 60)
     sequence = draw_sequence(problem, passes)
-    found = run_sgd(problem, loss, sequence=sequence, tol=tol, patience=f, max_passes=passes)
+    found = run_sgd(problem, loss, visits=sequence, tol=tol, check_factor=f, max_passes=passes)
     assert found.reason == "tol"
     ends = [state for state in twin(problem, loss, sequence) if state.L is not None]
     expected = [state.T for state in ends if state.T & (state.T - 1) == 0 or f * tol * state.L >= state.J - state.L]
@@ -240,7 +240,7 @@ def test_oddities(loss):
     for bias in (0.0, 1.0):
         problem = unlike(replace(base, X=X, y=y, s=s, bias=bias))
         sequence = draw_sequence(problem, passes=5)
-        solution = run_sgd(problem, loss, sequence=sequence, max_passes=5)
+        solution = run_sgd(problem, loss, visits=sequence, max_passes=5)
         assert_same(solution.w, twin(problem, loss, sequence)[-1].w.ravel(), rtol=1e-9)
         assert_true(problem, loss, solution)
 
@@ -252,11 +252,11 @@ def test_oddities(loss):
 def test_a_run_continues_from_weights_and_steps(loss):
     problem = PROBLEMS["weights and bias"]
     sequence = draw_sequence(problem, passes=3)
-    whole = run_sgd(problem, loss, sequence=sequence, max_steps=len(sequence))
+    whole = run_sgd(problem, loss, visits=sequence, max_steps=len(sequence))
     for steps in (1, 7, problem.m):
-        first = run_sgd(problem, loss, sequence=sequence, max_steps=steps)
+        first = run_sgd(problem, loss, visits=sequence, max_steps=steps)
         rest = sequence[steps:]
-        second = run_sgd(problem, loss, sequence=rest, max_steps=len(rest), start_w=first.w, start_t=first.t)
+        second = run_sgd(problem, loss, visits=rest, max_steps=len(rest), start_w=first.w, start_t=first.t)
         assert second.t == whole.t
         assert_same(second.w, whole.w)
         assert_true(problem, loss, second)
@@ -298,7 +298,7 @@ def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match="lengths differ"):
         run_sgd(problem, "hinge", start_w=np.zeros(3))
     with pytest.raises(ValueError, match="out of range"):
-        run_sgd(problem, "hinge", sequence=np.array([99], dtype=np.uint32))
+        run_sgd(problem, "hinge", visits=np.array([99], dtype=np.uint32))
 
 
 # The class, and the estimator.

@@ -136,7 +136,7 @@ def test_every_step_of_sdca_is_the_twins(loss, storage, weighted):
         reference.dca(loss, problem.augmented, problem.y, problem.C, sequence, s=problem.s, epsilon=problem.epsilon)
     )
     for T in (1, 2, 10, 150):
-        found = run_sdca(problem, storage=storage, sequence=sequence[:T], shrink=False, **options(problem))
+        found = run_sdca(problem, storage=storage, visits=sequence[:T], shrink=False, **options(problem))
         q, _ = twin[T]
         tolerance = 1e-9 if storage[1] == np.float64 or loss != "log_loss" else 1e-6
         assert_same(found.q, q, tolerance)
@@ -168,7 +168,7 @@ def test_every_step_of_sgd_s_is_the_twins(loss, storage):
         reference.sgd_s(loss, problem.augmented, problem.y, problem.C, sequence, s=problem.s, epsilon=problem.epsilon)
     )
     for T in (1, 2, 3):
-        found = run_sgd(problem, storage=storage, sequence=sequence, max_passes=T, **options(problem))
+        found = run_sgd(problem, storage=storage, visits=sequence, max_passes=T, **options(problem))
         w, L = twin[T * problem.m - 1]
         assert_same(found.w, w, 1e-7)
         assert found.bounds.dual >= L - 1e-6 * abs(L)  # the mean slopes' own value, by Jensen

@@ -33,7 +33,7 @@ def test_every_step_is_the_twins(storage, sigma):
     iterates = list(twin)
     for steps in range(1, len(sequence) + 1):
         q, w = np.zeros(problem.m), w0.copy()
-        report = native.visit(core(problem, storage), native.Run(), q=q, w=w, caution=sigma, sequence=sequence[:steps])
+        report = native.visit(core(problem, storage), native.Run(), q=q, w=w, caution=sigma, visits=sequence[:steps])
         alpha, expected = iterates[steps]
         assert_same(w, expected)
         assert_same(q, alpha / (problem.C * problem.s))

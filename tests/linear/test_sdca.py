@@ -64,7 +64,7 @@ def test_every_step_is_the_twins(problem, storage):
     sequence = random.integers(problem.m, size=60).astype(np.uint32)
     iterates = list(dca.dca(problem.augmented, problem.y, problem.C, sequence, s=problem.s))
     for steps in range(1, len(sequence) + 1):
-        solution = run_sdca(problem, storage=storage, sequence=sequence[:steps], shrink=False)
+        solution = run_sdca(problem, storage=storage, visits=sequence[:steps], shrink=False)
         alpha, w = iterates[steps]
         assert_same(solution.w, w)
         if not problem.bias:  # with an intercept the dual point is balanced
@@ -88,7 +88,7 @@ def test_every_step_with_multipliers_is_the_twins(free, b, storage):
     start_w = np.zeros(problem.X.shape[1] + 1)
     start_w[-1] = b / problem.bias
     for steps in range(1, len(sequence) + 1):
-        solution = run_sdca(problem, storage=storage, sequence=sequence[:steps], shrink=False, rho=rho, start_w=start_w)
+        solution = run_sdca(problem, storage=storage, visits=sequence[:steps], shrink=False, rho=rho, start_w=start_w)
         alpha, w = iterates[steps]
         np.testing.assert_allclose(solution.w[:-1], w[:-1], rtol=1e-9, atol=1e-12)
         intercept = kappa * b + math.sqrt(step) * w[-1]
@@ -114,7 +114,7 @@ def test_steps_on_odd_rows_are_the_twins():
     problem = with_oddities(PROBLEMS["weights"])
     sequence = np.random.default_rng(0).integers(problem.m, size=100).astype(np.uint32)
     *_, (alpha, w) = dca.dca(problem.augmented, problem.y, problem.C, sequence, s=problem.s)
-    solution = run_sdca(problem, sequence=sequence)
+    solution = run_sdca(problem, visits=sequence)
     assert_same(solution.w, w)
     assert_same(solution.q * problem.C * problem.s, alpha)
     assert_certified(problem, solution)
@@ -197,10 +197,10 @@ def test_repeated_rows_are_whole_weights():
 def test_warm_start_continues_from_the_dual_point():
     problem = PROBLEMS["weights and bias"]
     sequence = np.random.default_rng(0).integers(problem.m, size=60).astype(np.uint32)
-    whole = run_sdca(problem, sequence=sequence)
+    whole = run_sdca(problem, visits=sequence)
     for steps in (1, 10, 59):
-        first = run_sdca(problem, sequence=sequence[:steps])
-        second = run_sdca(problem, sequence=sequence[steps:], start_q=first.q, start_t=first.t)
+        first = run_sdca(problem, visits=sequence[:steps])
+        second = run_sdca(problem, visits=sequence[steps:], start_q=first.q, start_t=first.t)
         assert second.t == whole.t
         assert_same(second.w, whole.w)
         assert second.bounds.dual >= first.bounds.dual * (1 - 1e-12)

@@ -53,7 +53,7 @@ def test_every_step_is_the_twins(problem, storage, kind):
     sequence = draw_sequence(problem, kind, passes=3)
     for steps, state in enumerate(reference(problem, kind, sequence)):
         if steps > 0:
-            solution = run_sgd(problem, kind, storage=storage, sequence=sequence, max_steps=steps)
+            solution = run_sgd(problem, kind, storage=storage, visits=sequence, max_steps=steps)
             assert_same(solution.w, state.w)
             assert (solution.steps, solution.t) == (steps, state.t)
             assert solution.epochs == pytest.approx(steps / problem.m)
@@ -77,7 +77,7 @@ def test_multiplicity_follows_its_pattern(options):
         assert run_sgd(problem, "m", max_passes=T + 1, **options).t == t
     sequence = draw_sequence(problem, "m", passes=20)
     states = reference(problem, "m", sequence, **options)
-    assert_same(run_sgd(problem, "m", max_passes=20, sequence=sequence, **options).w, states[-1].w)
+    assert_same(run_sgd(problem, "m", max_passes=20, visits=sequence, **options).w, states[-1].w)
 
 
 def test_multiplicity_one_is_sgd_s():
@@ -116,7 +116,7 @@ def test_s3_proposition_2(problem, kind, seed):
     bounds = [state.L for state in reference(problem, kind, sequence) if state.L is not None]
     assert len(bounds) == 12
     for passes, L in enumerate(bounds, start=1):
-        solution = run_sgd(problem, kind, sequence=sequence, max_passes=passes)
+        solution = run_sgd(problem, kind, visits=sequence, max_passes=passes)
         highest = max(bounds[count - 1] for count in {1, 2, 4, 8, passes} if count <= passes)
         assert solution.bounds.dual == pytest.approx(highest, rel=1e-9, abs=1e-9 * value)
         assert value * (1 + 1e-9) >= L
@@ -131,7 +131,7 @@ def test_s3_proposition_1(C, kind):
     problem = make_problem(m=20, bias=0.5, C=math.sqrt(C**2 * 1.01))
     lam, R, sequence = 1 / (problem.C * problem.m), problem.R, draw_sequence(problem, kind, passes=6)
     for steps in range(1, len(sequence) + 1):
-        found = run_sgd(problem, kind, sequence=sequence, max_steps=steps)
+        found = run_sgd(problem, kind, visits=sequence, max_steps=steps)
         bound = np.sqrt((1 + (R**2 / lam - 1) / found.t) / lam)
         assert np.linalg.norm(found.w) <= bound * (1 + 1e-12)
 
@@ -151,7 +151,7 @@ def test_s3_footnote_4():
         excess.append(alpha.max() / problem.C - 1)
         visits = np.bincount(sequence, minlength=problem.m)
         assert visits.min() < visits.max()
-        solution = run_sgd(problem, "r", sequence=sequence, max_passes=passes)
+        solution = run_sgd(problem, "r", visits=sequence, max_passes=passes)
         assert_same(solution.w, state.w)
         assert_certified(problem, solution)
     assert excess[0] > 0.5  # far outside the box,
@@ -164,7 +164,9 @@ def test_s3_footnote_5(kind):
     """The objective is evaluated only where its free estimate promises `tol`; how much it must promise is f's say."""
     problem = make_problem(m=200, d=10, seed=3, C=math.sqrt(0.01))
     tol = 0.01
-    eager, usual, strict = (run_sgd(problem, kind, tol=tol, patience=f, max_passes=10**5) for f in (math.inf, 1.2, 0.5))
+    eager, usual, strict = (
+        run_sgd(problem, kind, tol=tol, check_factor=f, max_passes=10**5) for f in (math.inf, 1.2, 0.5)
+    )
     for solution in (eager, usual, strict):
         assert solution.reason == "tol"
         assert native.relative_gap(solution.bounds.primal, solution.bounds.dual) <= tol
@@ -208,7 +210,7 @@ def test_rows_of_no_weight_and_empty_rows():
     bare = Problem(X, problem.y, (np.arange(problem.m) % 3 > 0).astype(float), problem.C)
     for kind in TWINS:
         sequence = draw_sequence(bare, kind, passes=12)
-        solution = run_sgd(bare, kind, sequence=sequence, max_passes=12)
+        solution = run_sgd(bare, kind, visits=sequence, max_passes=12)
         assert_same(solution.w, reference(bare, kind, sequence)[-1].w)
         assert_certified(bare, solution)
 
@@ -217,11 +219,11 @@ def test_rows_of_no_weight_and_empty_rows():
 def test_warm_start_continues(kind):
     problem = PROBLEMS["weights and bias"]
     sequence = draw_sequence(problem, kind, passes=2)
-    whole = run_sgd(problem, "s", sequence=sequence, max_steps=len(sequence))
+    whole = run_sgd(problem, "s", visits=sequence, max_steps=len(sequence))
     for steps in (1, 7, problem.m):
-        first = run_sgd(problem, "s", sequence=sequence, max_steps=steps)
+        first = run_sgd(problem, "s", visits=sequence, max_steps=steps)
         rest = sequence[steps:]
-        second = run_sgd(problem, "s", sequence=rest, max_steps=len(rest), start_w=first.w, start_t=first.t)
+        second = run_sgd(problem, "s", visits=rest, max_steps=len(rest), start_w=first.w, start_t=first.t)
         assert second.t == whole.t
         assert_same(second.w, whole.w)
         assert_certified(problem, second)

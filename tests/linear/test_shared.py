@@ -45,7 +45,7 @@ def run(problem, labels, storage=STORAGES[1], loss="hinge", first=0, last=None, 
         "keep_points": True,
         "tol": 0.0,
         "seed": 0,
-        "sequence": None,
+        "visits": None,
         "report": None,
     }
     last = labels.max() + 1 if last is None else last
@@ -62,7 +62,7 @@ def test_every_step_is_the_twins(storage, classes):
         list(dca.dca(problem.augmented, signs(labels, k), problem.C, sequence, s=problem.s)) for k in range(*classes)
     ]
     for steps in range(1, len(sequence) + 1):
-        found = run(problem, labels, storage, "hinge", *classes, sequence=sequence[:steps])
+        found = run(problem, labels, storage, "hinge", *classes, visits=sequence[:steps])
         for solution, twin in zip(found, twins, strict=True):
             alpha, w = twin[steps]
             assert_same(solution.w, w)
@@ -86,7 +86,7 @@ def test_other_losses_step_as_alone(loss):
     problem = make_problem(weighted=True)
     labels = labels_of(problem, 5)
     sequence = np.random.default_rng(0).integers(problem.m, size=60).astype(np.uint32)
-    for k, solution in enumerate(run(problem, labels, loss=loss, sequence=sequence)):
+    for k, solution in enumerate(run(problem, labels, loss=loss, visits=sequence)):
         alone = native.sdca(
             native.Problem(problem.rows(), signs(labels, k), problem.s, problem.C, loss),
             native.Run(),
@@ -97,7 +97,7 @@ def test_other_losses_step_as_alone(loss):
             rho=np.inf,
             joins=1,
             seed=0,
-            sequence=sequence,
+            visits=sequence,
             start_w=None,
             start_t=0,
             start_q=None,

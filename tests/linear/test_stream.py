@@ -107,7 +107,7 @@ def test_the_bound_is_below_the_optimum_of_the_rows_met(problem, loss, project):
         rho=np.inf,
         joins=1,
         seed=0,
-        sequence=None,
+        visits=None,
         start_w=None,
         start_t=0,
         start_q=None,

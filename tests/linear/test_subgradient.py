@@ -263,7 +263,7 @@ def test_a_row_of_no_weight_counts_for_nothing():
         ({"loss": "x"}, "loss 'x'"),
         ({"start_w": np.zeros(3)}, "lengths differ"),
         ({"start_q": np.zeros(3)}, "lengths differ"),
-        ({"sequence": np.array([30], dtype=np.uint32)}, "out of range"),
+        ({"visits": np.array([30], dtype=np.uint32)}, "out of range"),
     ],
 )
 def test_senseless_requests_are_refused(options, message):

@@ -9,7 +9,7 @@ import sklearn.svm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_classification
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.pipeline import make_pipeline
 
@@ -196,7 +196,7 @@ def test_sparse_interface(tmp_path, interface, kind):
 def test_models_inside_others(tmp_path):
     texts, labels = ["good film", "bad film", "a good book", "a bad book"] * 5, [1, 0, 1, 0] * 5
     for model in (
-        make_pipeline(TfidfVectorizer(), LinearSVC()),
+        make_pipeline(HashingVectorizer(), LinearSVC()),
         CalibratedClassifierCV(make_pipeline(TfidfVectorizer(), LinearSVC()), cv=2),
     ):
         model.fit(texts, labels)

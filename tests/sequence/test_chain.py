@@ -75,7 +75,7 @@ class Found:
 
 
 def frank_wolfe(problem, storage=STORAGES[1], core=native, n_jobs=1, **options):
-    defaults = {"tol": 0.0, "max_epochs": 1.0, "decodings": 1, "seed": 0, "sequence": None}
+    defaults = {"tol": 0.0, "max_epochs": 1.0, "decodings": 1, "seed": 0, "visits": None}
     defaults |= {"owners": None, "shares": None, "labels": None}
     found = core.sequence_frank_wolfe(
         core_of(problem, storage, core), core.Run(n_jobs=n_jobs), **{**defaults, **options}
@@ -85,10 +85,10 @@ def frank_wolfe(problem, storage=STORAGES[1], core=native, n_jobs=1, **options):
 
 def pegasos(problem, storage=STORAGES[1], core=native, batches=None, n_jobs=1, **options):
     defaults = {"batch": 1, "sampling": "permute", "project": False, "output": "last", "max_steps": problem.n}
-    defaults |= {"tol": 0.0, "seed": 0, "sequence": None}
+    defaults |= {"tol": 0.0, "seed": 0, "visits": None}
     if batches is not None:
         flat = np.array([i for batch in batches for i in batch], dtype=np.uint32)
-        defaults |= {"sequence": flat, "batch": len(batches[0]), "max_steps": len(batches)}
+        defaults |= {"visits": flat, "batch": len(batches[0]), "max_steps": len(batches)}
     found = core.sequence_pegasos(core_of(problem, storage, core), core.Run(n_jobs=n_jobs), **{**defaults, **options})
     return Found(found.run, *found.take())
 
@@ -181,7 +181,7 @@ class TestSteps:
         visits = np.random.default_rng(1).integers(problem.n, size=3 * problem.n).astype(np.uint32)
         visits = np.array([i for i in visits if len(problem.X[i])], dtype=np.uint32)
         *_, (w, point) = chain.chain_frank_wolfe(problem, visits.tolist())
-        found = frank_wolfe(problem, storage, sequence=visits)
+        found = frank_wolfe(problem, storage, visits=visits)
         np.testing.assert_allclose(weights(problem, found), w, atol=1e-9)
         for ours, theirs in zip(shares(problem, found), point, strict=True):
             assert ours == pytest.approx(theirs)
@@ -402,7 +402,7 @@ class TestRounding:
         core = native.SequenceProblem(
             rows, starts_of(problem), labels, problem.s, problem.C, problem.cost, problem.barriers, True
         )
-        options = {"tol": 1e-6, "max_epochs": 1e4, "decodings": 1, "seed": 0, "sequence": None}
+        options = {"tol": 1e-6, "max_epochs": 1e4, "decodings": 1, "seed": 0, "visits": None}
         options |= {"owners": None, "shares": None, "labels": None}
         twice = native.sequence_frank_wolfe(core, native.Run(), **options).run.bounds
         once = frank_wolfe(problem, tol=1e-6, max_epochs=1e4).run.bounds

@@ -39,7 +39,7 @@ Solution solve_subgradient(const Problem& problem, SubgradientOptions options, S
 
 /// Of SGD-r, SGD-s and SGD-m.
 struct SgdOptions {
-    double patience = 1.2;  // f
+    double check_factor = 1.2;  // f
     double tol = 0;
     std::uint64_t max_passes = 1;
     std::uint64_t max_steps = 0;     // ends within a pass; 0: no such limit

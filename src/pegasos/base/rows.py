@@ -10,7 +10,7 @@ from pegasos._core import native
 from pegasos.io._csr import canonical
 
 
-def make_rows(X: Any, bias: float, n_jobs: int = 1, rescaled: bool = False) -> tuple[native.Rows, native.RowsReport]:
+def make_rows(X: Any, bias: float, n_jobs: int = 1, rescaled: bool = False) -> tuple[native.Rows, native.RowsFacts]:
     """Hand X to the core without a copy, and check every entry.
 
     X is a CSR matrix or a C-contiguous array, of float32 or float64; `rescaled` where its columns were divided by
@@ -42,7 +42,7 @@ def csr_arrays(X: Any) -> tuple[Any, Any, Any]:
 
 def check_rows(
     X: Any, bias: float = 0.0, n_jobs: int = 1, rescaled: bool = False
-) -> tuple[native.Rows, native.RowsReport]:
+) -> tuple[native.Rows, native.RowsFacts]:
     """X as the core sees it; a ValueError where an entry is not finite or a CSR matrix reaches out of its bounds."""
     rows = bind_rows(X, bias, rescaled)
     facts = native.inspect(rows, native.Run(n_jobs=n_jobs))

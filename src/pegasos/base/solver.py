@@ -81,7 +81,7 @@ def as_continued(terms: Terms[Point]) -> dict[str, Any]:
     return {
         "tol": terms.budget.tol,
         "seed": continued_seed(terms.seed, start.t if start else 0),
-        "sequence": None,
+        "visits": None,
         "start_w": start.point.w if start else None,
         "start_t": start.t if start else 0,
     }

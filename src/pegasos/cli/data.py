@@ -10,12 +10,12 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_regressor
 
-from pegasos.io import open_dataset, read_svmlight, read_table, read_text
+from pegasos.base.wording import counted
+from pegasos.io import open_dataset, read_svmlight, read_table
 from pegasos.io.conll import read_lines
-from pegasos.io.dataset import Dataset, is_dataset
+from pegasos.io.dataset import Dataset
 from pegasos.io.table import table_columns
 from pegasos.linear.estimator import LinearMachine
-from pegasos.linear.text import TextHasher
 from pegasos.sequence.chunks import ChunkCounts, chunk_scores, to_iob2
 from pegasos.sequence.svc import ForbiddenLink, SequenceSVC
 from pegasos.sequence.templates import Template
@@ -39,6 +39,9 @@ def data_flags(command: Command) -> Command:
         "--label", metavar="COLUMN", help="tables (.csv, .parquet, .arrow, .feather): the column of labels or targets"
     )(command)
     command = click.option(
+        "--text", metavar="COLUMN", help="tables: the column of raw texts, whose words are features [none]"
+    )(command)
+    command = click.option(
         "--memory-limit",
         metavar="SIZE",
         help="data sets: memory that a fit may take, such as 1GB [half of what is free]",
@@ -59,6 +62,16 @@ class DataFlags(NamedTuple):
     label: str | None = None
     memory_limit: str | None = None
     scheme: str | None = None
+    text: str | None = None
+    form: str | None = None
+    ngrams: int | None = None
+    min_count: int | None = None
+    hash_bits: int | None = None
+
+    @property
+    def of_text(self) -> bool:
+        """Whether they say that data are texts."""
+        return self.form in ("text", "vw")
 
     def refuse(self, reason: str, *names: str) -> None:
         for name in names:
@@ -74,6 +87,7 @@ class Data(NamedTuple):
     y: Any  # None where it has no labels
     counts: dict[str, int]
     text: str  # the counts in words
+    weights: Any = None  # of the examples, where they are not all 1
     lines: list[int] | None = None  # of sentences, where they begin
 
 
@@ -86,6 +100,9 @@ class Form(Protocol):
     def fit(self, machine: Any, data: Data) -> Any:
         """What to save: the machine that was fitted, with all that it needs to read other files."""
 
+    def features(self, data: Data) -> Any:
+        """What the machine is fitted to."""
+
     def lines(self, values: Any) -> str:
         """What is predicted, as text."""
 
@@ -93,47 +110,21 @@ class Form(Protocol):
         """How good predictions are."""
 
 
-def machine_of(model: Any) -> Any:
-    """The machine that is the last step of a pipeline, or the model itself."""
-    return model[-1] if hasattr(model, "steps") else model
-
-
-def template_of(model: Any) -> Template | None:
-    """The template that is the first step of a pipeline."""
-    first = _first_step(model)
-    return first if isinstance(first, Template) else None
-
-
-def predictor_of(model: Any) -> Any:
-    """What predicts from data as a form reads it: of text the features."""
-    return machine_of(model) if isinstance(_first_step(model), TextHasher) else model
-
-
-def _first_step(model: Any) -> Any:
-    return model[0] if hasattr(model, "steps") else None
-
-
-def form_of(name: str, model: Any, flags: DataFlags, data: str) -> Form:
-    """The kind of file that a model is for, as the name of the data says; `name` is that of the model's file."""
-    if isinstance(_first_step(model), TextHasher):
-        return HashedText(model[0], flags)
-    if is_dataset(data):
-        return OnDisk(machine_of(model), flags)
-    flags.refuse("data sets, the folders that pegasos convert makes", "memory_limit")
-    if not isinstance(machine_of(model), SequenceSVC):
-        return Table(model, flags) if data.lower().endswith(TABLES) else Svmlight(model, flags)
-    template = template_of(model)
-    if template is None and hasattr(model, "classes_"):
-        raise click.UsageError(
-            f"{name} has no template, as it was trained on features and not on columns; use it from Python"
-        )
-    return Columns(template, flags)
-
-
 TABLES = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst", ".parquet", ".arrow", ".feather")
 
 
-def _file(source: str) -> Any:
+def is_table(source: str) -> bool:
+    """Whether the name is that of a table."""
+    return source.lower().endswith(TABLES)
+
+
+def called(source: str) -> str:
+    """What a source is called in messages."""
+    return "standard input" if source == "-" else source
+
+
+def file_of(source: str) -> Any:
+    """The name of a file, or standard input."""
     return sys.stdin.buffer if source == "-" else source
 
 
@@ -142,7 +133,7 @@ class Svmlight:
 
     def __init__(self, machine: Any, flags: DataFlags) -> None:
         flags.refuse("--task sequence", "template", "separator", "scheme")
-        flags.refuse("tables, such as .csv and .parquet files", "label")
+        flags.refuse("tables, such as .csv and .parquet files", "label", "text")
         self.width: int | None = getattr(machine, "n_features_in_", None)
         #: What the model calls its features. It is the form that sees to them, and what it reads has none.
         self.names: list[str] | None = None
@@ -154,13 +145,15 @@ class Svmlight:
     def read(self, source: str) -> Data:
         """Whole labels become integers."""
         try:
-            X, y = read_svmlight(_file(source), zero_based=self.zero_based, dtype=self.dtype)
-        except ValueError as error:  # with the names that things have here
-            text = str(error).replace("zero_based=True", "--zero-based").replace("dtype=np.float64", "--dtype float64")
+            X, y = read_svmlight(file_of(source), zero_based=self.zero_based, dtype=self.dtype)
+        except ValueError as error:
+            text = str(error)
+            if self.width is None and ": label " in text:
+                text += ", or give --format text if lines are raw text"
             raise click.UsageError(text) from None
         X = self.fitted_width(X, source)
-        text = f"{X.shape[0]:,} examples x {X.shape[1]:,} features, {X.nnz:,} entries"
-        return Data(source, X, _whole(y), {"examples": X.shape[0]}, text)
+        text = f"{_shape(X.shape)}, {X.nnz:,} entries"
+        return Data(source, X, whole(y), {"examples": X.shape[0]}, text)
 
     def fitted_width(self, X: Any, source: str) -> Any:
         """X with as many features as the model has, if there is one."""
@@ -177,6 +170,9 @@ class Svmlight:
     def fit(self, machine: Any, data: Data) -> Any:
         return self.named(machine.fit(data.X, data.y))
 
+    def features(self, data: Data) -> Any:
+        return data.X
+
     def named(self, machine: Any) -> Any:
         """The machine, fitted, with what its features are called."""
         if self.names is not None:
@@ -189,7 +185,7 @@ class Svmlight:
             self.names = given
         missing = [name for name in self.names if name not in given]
         if missing:
-            raise click.UsageError(f"{source} has no {_named(missing)}, which the model was trained on; add it")
+            raise click.UsageError(f"{source} has no {quoted(missing)}, which the model was trained on; add it")
         return self.names
 
     def lines(self, values: Any) -> str:
@@ -198,11 +194,13 @@ class Svmlight:
     def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
         y = data.y
         if y is None:
-            return _no_error(data, f"{len(predicted):,} examples", "no labels")
+            return no_error(data, "example", len(predicted), "no labels")
         if is_regressor(machine):
             return _judge_values(predicted, data)
+        if y.dtype.kind != machine.classes_.dtype.kind and "U" in (y.dtype.kind, machine.classes_.dtype.kind):
+            y = y.astype(str) if machine.classes_.dtype.kind == "U" else np.full(len(y), np.nan)
         if not np.isin(y, machine.classes_).all():
-            return _no_error(data, f"{len(y):,} examples", "labels the model does not know")
+            return no_error(data, "example", len(y), "labels the model does not know")
         return _judge_labels(int(np.sum(predicted != y)), len(y), data)
 
 
@@ -230,8 +228,8 @@ class Table(Svmlight):
             raise click.UsageError(
                 f"{source} has {_columns(X.shape[1])} of features, but the model was trained on {self.width}; {remedy}"
             )
-        text = f"{X.shape[0]:,} examples x {X.shape[1]:,} features"
-        return Data(source, X, None if y is None else _whole(y), {"examples": X.shape[0]}, text)
+        text = _shape(X.shape)
+        return Data(source, X, None if y is None else whole(y), {"examples": X.shape[0]}, text)
 
     def fit(self, machine: Any, data: Data) -> Any:
         if data.y is None:
@@ -240,7 +238,7 @@ class Table(Svmlight):
 
     def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
         if data.y is None and self.others:
-            return _no_error(data, f"{len(predicted):,} examples", f"{_named(self.others)} and no --label")
+            return no_error(data, "example", len(predicted), f"{quoted(self.others)} and no --label")
         return super().judge(predicted, data, machine)
 
 
@@ -257,15 +255,14 @@ class OnDisk(Svmlight):
 
     def read(self, source: str) -> Data:
         dataset = open_dataset(source, memory_limit=self.limit)
-        text = f"{len(dataset):,} examples x {dataset.shape[1]:,} features, {dataset.nnz:,} entries"
-        self.weights = dataset.sample_weight
+        text = f"{_shape(dataset.shape)}, {dataset.nnz:,} entries"
         X = dataset if self.by_blocks else self.fitted_width(self.ordered(dataset, source), source)
-        return Data(source, X, dataset.y, {"examples": len(dataset)}, text)
+        return Data(source, X, dataset.y, {"examples": len(dataset)}, text, dataset.sample_weight)
 
     def fit(self, machine: Any, data: Data) -> Any:
         if self.by_blocks:
             return machine.fit(data.X)
-        return self.named(machine.fit(data.X, data.y, self.weights))
+        return self.named(machine.fit(data.X, data.y, data.weights))
 
     def ordered(self, dataset: Dataset, source: str) -> Any:
         """The rows with the features of the model, in its order, where both have names."""
@@ -274,34 +271,6 @@ class OnDisk(Svmlight):
             return dataset.X
         columns = self.found(source, given)
         return dataset.X if columns == given else dataset.X[:, [given.index(name) for name in columns]]
-
-
-class HashedText(Svmlight):
-    """Examples, one a line, as words after a label, in Vowpal Wabbit's format."""
-
-    def __init__(self, hasher: TextHasher, flags: DataFlags) -> None:
-        flags.refuse("other files than text", "zero_based", "dtype", "template", "separator", "scheme")
-        self.hasher = hasher
-
-    def read(self, source: str) -> Data:
-        X, y, _ = read_text(_file(source), self.hasher.hash_bits, normalize=self.hasher.normalize)
-        if not X.shape[0]:
-            raise click.UsageError(f"{source}: no examples")
-        text = f"{X.shape[0]:,} examples of text, {X.nnz:,} entries"
-        labels = None if np.isnan(y).any() else _whole(y)
-        return Data(source, X, labels, {"examples": X.shape[0]}, text)
-
-    def fit(self, machine: Any, data: Data) -> Any:
-        if data.y is None:
-            raise click.UsageError(f"{data.source} has examples without a label to train on; write label | features")
-        from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
-
-        return make_pipeline(self.hasher, machine.fit(data.X, data.y))
-
-    def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
-        if data.y is None:
-            return _no_error(data, f"{len(predicted):,} examples", "examples without a label")
-        return super().judge(predicted, data, machine)
 
 
 class Columns:
@@ -325,7 +294,7 @@ class Columns:
 
     def read(self, source: str) -> Data:
         try:
-            sentences, lines = read_lines(_file(source), self.separator)
+            sentences, lines = read_lines(file_of(source), self.separator)
         except ValueError as error:  # with the names that things have here
             raise click.UsageError(str(error).replace("pass separator='\\t'", "give --separator tab")) from None
         width = len(sentences[0][0])
@@ -348,30 +317,37 @@ class Columns:
             )
         positions = sum(map(len, sentences))
         counts = {"sentences": len(sentences), "positions": positions}
-        text = f"{len(sentences):,} sentences of {positions:,} positions"
+        text = f"{counted(len(sentences), 'sentence')} of {counted(positions, 'position')}"
         if not labelled:
-            return Data(source, sentences, None, counts, text, lines)
+            return Data(source, sentences, None, counts, text, lines=lines)
         X = [[position[:-1] for position in sentence] for sentence in sentences]
         y = [[position[-1] for position in sentence] for sentence in sentences]
         if self.iob1:
             y = [_from_iob1(own, f"{source}: the sentence at line {line}") for own, line in zip(y, lines, strict=True)]
         different = len({label for own in y for label in own})
-        return Data(source, X, y, counts, f"{text}, {_columns(width - 1)} and {different} labels", lines)
+        return Data(
+            source, X, y, counts, f"{text}, {_columns(width - 1)} and {counted(different, 'label')}", lines=lines
+        )
 
     def fit(self, machine: Any, data: Data) -> Any:
         if data.y is None or data.lines is None:
             raise click.UsageError(f"{data.source} has no column of labels to train on; add it as the last one")
         from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
 
-        template = self.template or Template.window(len(data.X[0][0]))
         try:
-            return make_pipeline(template, machine).fit(data.X, data.y)
+            return make_pipeline(self._template_for(data), machine).fit(data.X, data.y)
         except ForbiddenLink as error:
             line = data.lines[error.sequence] + error.position
             raise click.UsageError(
                 f"{data.source}: line {line}: {error.link}, which --constraints forbids; mend the label, leave "
                 "--constraints out, or give --scheme iob1 if chunks begin with I-"
             ) from None
+
+    def features(self, data: Data) -> Any:
+        return self._template_for(data).transform(data.X)
+
+    def _template_for(self, data: Data) -> Template:
+        return self.template or Template.window(len(data.X[0][0]))
 
     def lines(self, values: Any) -> str:
         """A line for each position, and an empty one between sentences."""
@@ -380,12 +356,12 @@ class Columns:
 
     def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
         if data.y is None:
-            return _no_error(data, data.text, "no labels")
+            return no_error(data, "position", data.counts["positions"], "no labels")
         known = set(machine.classes_.tolist())
         pairs = [pair for own, made in zip(data.y, predicted, strict=True) for pair in zip(own, made, strict=True)]
         unknown = sum(label not in known for label, _ in pairs)
         if unknown == len(pairs):
-            return _no_error(data, data.text, "labels the model does not know")
+            return no_error(data, "position", len(pairs), "labels the model does not know")
         result, summary = _judge_labels(sum(label != made for label, made in pairs), len(pairs), data)
         if unknown:
             summary += f"; {unknown:,} have labels that the model does not know"
@@ -421,17 +397,21 @@ def _template(given: str) -> Template:
     return Template.from_file(given)
 
 
-def _named(names: list[str]) -> str:
+def quoted(names: list[str]) -> str:
     """Columns by their names, not too many of them."""
     text = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} others" if len(names) > 5 else "")
     return f"column{'' if len(names) == 1 else 's'} {text}"
 
 
 def _columns(count: int) -> str:
-    return f"{count} column{'' if count == 1 else 's'}"
+    return counted(count, "column")
 
 
-def _whole(y: Any) -> Any:
+def _shape(shape: tuple[int, int]) -> str:
+    return f"{counted(shape[0], 'example')} x {counted(shape[1], 'feature')}"
+
+
+def whole(y: Any) -> Any:
     """Labels as integers, if they are whole numbers."""
     if y.dtype.kind == "f" and np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53):
         return y.astype(np.int64)
@@ -444,8 +424,9 @@ def _line(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _no_error(data: Data, what: str, why: str) -> Summary:
-    summary = f"{what} labelled; {data.source} has {why}, so no error is computed"
+def no_error(data: Data, what: str, count: int, why: str) -> Summary:
+    """What there is to say where nothing is known of how good predictions are."""
+    summary = f"{counted(count, what)} labelled; {called(data.source)} has {why}, so no error is computed"
     return {**data.counts, "wrong": None, "error": None}, summary
 
 
@@ -460,5 +441,5 @@ def _judge_values(values: Any, data: Data) -> Summary:
     error, spread = float(np.mean((values - data.y) ** 2)), float(np.var(data.y))
     share = 1 - error / spread if spread else None  # as scikit-learn's score
     told = "" if share is None else f", R^2 {share:.4f}"
-    summary = f"mean squared error {error:.6g}{told}  ({len(data.y):,} examples)"
+    summary = f"mean squared error {error:.6g}{told}  ({counted(len(data.y), 'example')})"
     return {**data.counts, "mean_squared_error": error, "r2": share}, summary

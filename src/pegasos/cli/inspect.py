@@ -7,7 +7,7 @@ import click
 import numpy as np
 
 from pegasos.base.parameters import loss_parameter
-from pegasos.cli.data import machine_of, template_of
+from pegasos.cli.forms import machine_of, template_of, vectorizer_of
 from pegasos.cli.options import as_json_text
 from pegasos.io import load_model
 from pegasos.kernel.estimator import KernelMachine
@@ -25,11 +25,17 @@ Told = tuple[dict[str, Any], list[str]]  # facts for machines, and lines
 def inspect(model: str, top: int, as_json: bool) -> None:
     """Tell what is in MODEL: the problem, the certificate, the largest weights."""
     fitted = load_model(model)
-    facts, lines = tell(machine_of(fitted), top)
+    machine, vectorizer = machine_of(fitted), vectorizer_of(fitted)
+    if vectorizer is not None:
+        machine.feature_names_in_ = vectorizer.get_feature_names_out()
+    facts, lines = tell(machine, top)
     template = template_of(fitted)
     if template is not None:
         more, told = _tell_template(template)
         facts, lines = facts | more, [lines[0], *told, *lines[1:]]
+    if vectorizer is not None and hasattr(machine, "classes_"):
+        more, told = _tell_words(machine, top)
+        facts, lines = facts | more, [*lines[: len(lines) - len(_largest_lines("", facts["largest"]))], *told]
     click.echo(as_json_text({"model": model} | facts) if as_json else "\n".join(lines))
 
 
@@ -134,6 +140,20 @@ def _tell_template(template: Template) -> Told:
     columns = template.n_features_in_
     line = f"{columns} column{'' if columns == 1 else 's'} before the label, by a template; --json shows it"
     return {"template": {"text": text, "columns": columns}}, [line]
+
+
+def _tell_words(fitted: Any, top: int) -> Told:
+    """The words that speak most for each class."""
+    rows, names = np.atleast_2d(fitted.coef_), fitted.feature_names_in_
+    weights = rows if len(rows) > 1 else np.vstack([-rows, rows])
+    words = {}
+    for label, own in zip(fitted.classes_.tolist(), weights, strict=True):
+        best = [j for j in np.argsort(-own, kind="stable")[:top].tolist() if own[j] > 0]
+        words[str(label)] = [(str(names[j]), float(own[j])) for j in best]
+    width = max(map(len, words))
+    texts = {label: ", ".join(f"{word} {weight:.3g}" for word, weight in own) for label, own in words.items()}
+    lines = [f"  {label:>{width}}  {text}" for label, text in texts.items()]
+    return {"words": words}, ["largest weights of words for each class", *lines] if top else []
 
 
 def _begin(fitted: Any, problem: dict[str, Any]) -> Told:

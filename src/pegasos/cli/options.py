@@ -12,6 +12,7 @@ import click
 
 from pegasos.base.options import Accepted, Choice, Flag, Integer, Number, NumberOrName, Option
 from pegasos.base.solver import listed
+from pegasos.io.raw_text import as_labels
 from pegasos.kernel.svc import SVC
 from pegasos.kernel.svr import SVR
 from pegasos.linear.svc import LinearSVC
@@ -37,6 +38,13 @@ ALL_SOLVERS = {cls.name: cls for cls in ALL}
 CONSTRAINTS = {"no": None, "bio": "bio"}
 
 
+class NumberOrAuto(click.types.FloatParamType):
+    """A number, or "auto"."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        return value if value == "auto" else super().convert(value, param, context)
+
+
 def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
     """The click option for one of ours. Not given, it is None, so that the estimator's own default holds."""
     dashed = "--" + name.replace("_", "-")
@@ -49,6 +57,8 @@ def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
         kind = click.INT
     elif isinstance(option, NumberOrName):
         kind = click.STRING
+    elif name == "C":
+        kind, help = NumberOrAuto(), help.replace(" [", ", or auto: chosen by cross-validation [", 1)
     elif isinstance(option, Number):
         kind = click.FLOAT
     return click.option(dashed, name, type=kind, default=None, help=help)
@@ -110,7 +120,7 @@ def _flags(command: Command, owners: Mapping[str, Any]) -> Command:
     defaults: dict[str, dict[str, list[str]]] = {}  # of each option, with those that have it
     for owner, cls in owners.items():
         for name, option in cls.options.items():
-            if isinstance(option, Accepted):
+            if isinstance(option, Accepted) or name == "on_interrupt":  # the command keeps what there is
                 continue
             before = options.setdefault(name, option)
             if isinstance(before, Choice) and isinstance(option, Choice):
@@ -211,15 +221,16 @@ def _make_solver(base: str | Solver, given: Mapping[str, Any], solvers: Mapping[
     return known(**options)
 
 
-def _class_weight(given: tuple[str, ...]) -> dict[float, float] | str:
+def _class_weight(given: tuple[str, ...]) -> dict[Any, float] | str:
     if given == ("balanced",):
         return "balanced"
-    weights: dict[float, float] = {}
+    weights: dict[Any, float] = {}
     for pair in given:
-        label, _, weight = pair.partition("=")
+        label, _, weight = pair.rpartition("=")
         try:
-            number = float(label)
-            weights[int(number) if number.is_integer() else number] = float(weight)
+            if not label:
+                raise ValueError
+            weights[as_labels([label])[0].item()] = float(weight)
         except ValueError:
             raise click.UsageError(
                 f"--class-weight {pair}: must be LABEL=WEIGHT, such as -1=0.5, or balanced"

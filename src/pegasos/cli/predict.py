@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from pegasos.cli.data import DataFlags, data_flags, form_of, machine_of, predictor_of
+from pegasos.cli.data import DataFlags, data_flags
+from pegasos.cli.forms import form_of, machine_of, predictor_of
 from pegasos.cli.options import as_json_text, refuse_overwriting
 from pegasos.cli.waiting import waiting
 from pegasos.io import load_model

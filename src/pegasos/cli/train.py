@@ -9,7 +9,9 @@ from typing import Any
 import click
 from sklearn.exceptions import ConvergenceWarning
 
-from pegasos.cli.data import TABLES, DataFlags, data_flags, form_of, machine_of
+from pegasos.cli.choose import choose_C
+from pegasos.cli.data import DataFlags, called, data_flags, is_table
+from pegasos.cli.forms import form_of, machine_of
 from pegasos.cli.options import (
     TASKS,
     as_json_text,
@@ -19,8 +21,10 @@ from pegasos.cli.options import (
     refuse_overwriting,
     solver_flags,
 )
+from pegasos.cli.signals import SIGNALS
 from pegasos.cli.stream import StreamFlags, Talk, train_stream
 from pegasos.cli.waiting import waiting
+from pegasos.cli.wording import in_flags, kept
 from pegasos.io import load_model, save_model
 from pegasos.io.dataset import is_dataset
 
@@ -41,11 +45,12 @@ from pegasos.io.dataset import is_dataset
 )
 @click.option(
     "--format",
-    "form_name",
-    type=click.Choice(["svmlight", "vw"]),
-    help="one pass: svmlight lines, or label | words in Vowpal Wabbit's format, by their hash [vw with --hash-bits, "
-    "svmlight without]",
+    "form",
+    type=click.Choice(["svmlight", "text", "vw"]),
+    help="svmlight lines; text: a label, a tab and raw text, or fastText's __label__x text; vw: label | words in "
+    "Vowpal Wabbit's format, by their hash [vw with --hash-bits, text with --text, else svmlight]",
 )
+@click.option("--ngrams", type=click.IntRange(1, 9), help="raw text: runs of up to so many words are features too [1]")
 @click.option("--classes", metavar="LABELS", help="one pass: all labels there will be, with commas between [-1,1]")
 @click.option(
     "--template",
@@ -62,10 +67,9 @@ def train(
     as_json: bool,
     task: str | None,
     one_pass: bool,
-    form_name: str | None,
     classes: str | None,
     **given: Any,
-) -> None:
+) -> int:
     """Train on DATA, an svmlight file ("-": standard input), and write MODEL ([DATA].model if not given).
 
     DATA may be compressed, or a data set of any size, the folder that pegasos convert makes. A .csv, .parquet, .arrow
@@ -74,7 +78,12 @@ def train(
     With --task sequence, DATA has sentences in columns: a line for each position, the label in its last column, and an
     empty line after each sentence.
 
-    With --one-pass each example is learned from once, as it is read; so it is with --hash-bits, where DATA is text.
+    With --text COLUMN or --format text, DATA has raw texts, whose words are features; --min-count leaves rare ones out.
+    The model keeps the words. With --hash-bits or --format vw, DATA has lines of words in Vowpal Wabbit's format.
+
+    With --one-pass each example is learned from once, as it is read.
+
+    Ctrl-C and SIGTERM end a fit: the best point of its last check is saved, where there is one.
 
     Of the options with [default], those with the name of a solver or a task before them belong to that.
     """
@@ -86,23 +95,20 @@ def train(
     if model == "-":
         raise click.UsageError("a model cannot be written to standard output: name the MODEL")
     refuse_overwriting(model, data)
-    flags = DataFlags(**{name: given.pop(name) for name in DataFlags._fields})
-    of_stream = one_pass or form_name == "vw" or (given.get("hash_bits") is not None and task != "sequence")
-    if of_stream:
+    flags = _data_flags(task, given)
+    if one_pass:
         if is_dataset(data):
             raise click.UsageError(
                 f"{data} is a data set, and --one-pass is for text; --solver pegasos --max-iter 1 passes over it once"
             )
-        if data.lower().endswith(TABLES):
+        if is_table(data):
             raise click.UsageError(
                 f"{data} is a table, and --one-pass is for text; leave it out, or pegasos convert it"
             )
-        stream = StreamFlags(form_name, classes, flags)
-        train_stream(data, model, task or "classification", stream, given, Talk(quiet, as_json))
-        return
-    for name, value in (("--format", form_name), ("--classes", classes)):
-        if value is not None:
-            raise click.UsageError(f"{name} is for --one-pass; leave it out, or add that")
+        stream = StreamFlags(classes, flags)
+        return train_stream(data, model, task or "classification", stream, given, Talk(quiet, as_json))
+    if classes is not None:
+        raise click.UsageError("--classes is for --one-pass; leave it out, or add that")
     continued = given.get("warm_start") and os.path.exists(model)
     before = load_model(model) if continued else TASKS[task or "classification"]()
     estimator = machine_of(before)
@@ -114,6 +120,11 @@ def train(
     if task is not None and not isinstance(estimator, TASKS[task]):
         raise click.UsageError(f"{model} is a {type(estimator).__name__}, which --task {task} cannot continue")
     parameters = given_parameters(given, estimator.solver, type(estimator))
+    choose = parameters.get("C") == "auto"
+    if choose:
+        if parameters.get("alpha") is not None:
+            raise click.UsageError("--C auto chooses what --alpha says in another way; leave one of them out")
+        parameters["C"] = 1.0  # for now
     if "C" in parameters:
         parameters.setdefault("alpha", None)  # of a model that is continued
     estimator.set_params(**parameters)
@@ -125,20 +136,59 @@ def train(
     with waiting(f"reading {data}", data, talk):
         examples = form.read(data)
     reading = time.perf_counter() - started
-    if talk and given.get("warm_start") and not continued:
-        click.echo(f"{model} does not exist yet: starting anew")
+    if talk and given.get("warm_start"):
+        own = kept(estimator, parameters)
+        going_on = f": continued{', with what it has set: ' if own else ''}{own}"
+        click.echo(f"{model}{going_on if continued else ' does not exist yet: starting anew'}")
     if talk:
-        click.echo(f"{data}: {examples.text}, read in {reading:.1f} s")
+        click.echo(f"{called(data)}: {examples.text}, read in {reading:.1f} s")
     estimator.verbose = int(verbose or (talk and sys.stderr.isatty()))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
-        fitted = form.fit(estimator, examples)
+        if choose and examples.y is not None:
+            with waiting("choosing C", shown=talk):
+                chosen = choose_C(estimator, form.features(examples), examples.y, examples.weights)
+            estimator.C = chosen.C
+        estimator.on_interrupt = "keep"
+        try:
+            fitted = form.fit(estimator, examples)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"interrupted before there was a point to keep; {model} is not written") from None
+    estimator.on_interrupt = "raise"
     save_model(fitted, model)
     if as_json:
         result = {"model": model, **examples.counts, "features": estimator.n_features_in_}
+        result |= {"cross_validation": chosen.to_dict()} if choose else {}
         click.echo(as_json_text(result | estimator.certificate_.to_dict()))
     elif talk:
-        click.echo(f"{estimator.certificate_}\nmodel    {model}")
+        click.echo(f"{estimator.certificate_}\n" + (f"{chosen}\n" if choose else "") + f"model    {model}")
     if not quiet:
         for warning in caught:
-            click.echo(f"pegasos: warning: {warning.message}", err=True)
+            click.echo(f"pegasos: warning: {in_flags(str(warning.message))}", err=True)
+    if "interrupt" not in {found.reason for found in (estimator.certificate_, *estimator.certificate_.parts)}:
+        return 0
+    click.echo(f"pegasos: interrupted; the best point of the last check is saved in {model}", err=True)
+    return SIGNALS.code
+
+
+def _data_flags(task: str | None, given: dict[str, Any]) -> DataFlags:
+    """What the flags say about data, taken out of those given."""
+    flags = DataFlags(**{name: given.pop(name) for name in DataFlags._fields if name not in ("min_count", "hash_bits")})
+    form = flags.form
+    if flags.text is not None:
+        if form not in (None, "text"):
+            raise click.UsageError(f"--text is for raw text, and --format {form} is none; leave one of them out")
+        form = "text"
+    elif given.get("hash_bits") is not None and task != "sequence":
+        if form == "svmlight":
+            raise click.UsageError("--hash-bits is for text, and svmlight features have numbers; leave one of them out")
+        form = form or "vw"
+    flags = flags._replace(form=form)
+    if not flags.of_text:
+        return flags
+    if task not in (None, "classification", "regression"):
+        name = "--hash-bits" if given.get("hash_bits") is not None else "--text or --format"
+        raise click.UsageError(
+            f"text, by {name}, is for --task classification or regression, and not for --task {task}; leave one out"
+        )
+    return flags._replace(min_count=given.pop("min_count", None), hash_bits=given.pop("hash_bits", None))

@@ -29,9 +29,9 @@ class Features:
     """What makes the features of a model, as the first of two steps of a pipeline."""
 
     name: str  # in the header
-    estimator: type[Any]
-    pack: Callable[[Any], Any]
-    unpack: Callable[[Any, Any], Any]  # given what was packed, and the model after it
+    estimators: Callable[[], tuple[type[Any], ...]]  # only called where there is a pipeline: some are slow to import
+    pack: Callable[[Any], tuple[Tensors, Any]]  # gives tensors, and what goes into the header
+    unpack: Callable[[Any, Tensors, Any], Any]  # given the entry of the header, tensors, and the model after it
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Kind:
     #: Gives a model, which has its parameters and classes, what was packed. Returns the number of its problems, 0 for
     #: a single one, None where it has no certificate.
     unpack: Callable[[Any, Header, Tensors], int | None]
-    features: Features | None = None
+    features: tuple[Features, ...] = ()
     held_by: Mapping[type[Any], str] = field(default_factory=dict)  # estimators that hold one, and under which name
 
 
@@ -67,7 +67,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     kernel is a Python function has no file, as files hold no code. A `SequenceSVC` is written with its vocabulary, and
     with ``warm_start=True`` its dual point; one behind a `Template` in a pipeline of these two with the template. A
     linear machine after `partial_fit` is written with what its learners know, so that the loaded one goes on learning,
-    and one behind a `TextHasher` with that.
+    and one behind a `TextHasher`, or scikit-learn's `CountVectorizer` or `TfidfVectorizer`, with that.
 
     Examples
     --------
@@ -90,8 +90,10 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     if held is not None:
         model = getattr(model, held)
     tensors, header = kind.pack(model)
-    if before is not None and kind.features is not None:
-        header[kind.features.name] = kind.features.pack(before)
+    if before is not None:
+        features, step = before
+        more, header[features.name] = features.pack(step)
+        tensors |= more
     header |= {"estimator": type(model).__name__, "parameters": _parameters(model)}
     if hasattr(model, "certificate_"):
         header["certificate"] = model.certificate_.to_dict()
@@ -140,22 +142,30 @@ def _kind_of(model: Any) -> tuple[Kind, str | None]:
     )
 
 
-def _take_apart(model: Any) -> tuple[Any, Any]:
+def _take_apart(model: Any) -> tuple[tuple[Features, Any] | None, Any]:
     """Of a pipeline of what makes features and what uses them these two; else the model alone."""
     from sklearn.pipeline import Pipeline
 
     if not isinstance(model, Pipeline):
         return None, model
-    pairs = {(kind.features.estimator, kind.estimator) for kind in KINDS.values() if kind.features}
     steps = [step for _, step in model.steps]
-    for pair in pairs:
-        if len(steps) == 2 and all(isinstance(step, wanted) for step, wanted in zip(steps, pair, strict=True)):
-            return steps[0], steps[1]
-    written = ", and of ".join(sorted(f"a {first.__name__} and a {last.__name__}" for first, last in pairs))
-    raise TypeError(
-        f"of pipelines, save_model writes those of {written}; write this one whole with joblib.dump(model, path), or "
-        "the last step alone with save_model(model[-1], path), and for texts use TextHasher in place of a vectoriser"
+    for kind in KINDS.values():
+        for features in kind.features:
+            pair = features.estimators(), (kind.estimator, *kind.held_by)
+            if len(steps) == 2 and all(isinstance(step, wanted) for step, wanted in zip(steps, pair, strict=True)):
+                return (features, steps[0]), steps[1]
+    written = dict.fromkeys(
+        f"{_names(kind)} and a {kind.estimator.__name__}" for kind in KINDS.values() if kind.features
     )
+    raise TypeError(
+        f"of pipelines, save_model writes those of {', and of '.join(sorted(written))}; write this one whole with "
+        "joblib.dump(model, path), or the last step alone with save_model(model[-1], path)"
+    )
+
+
+def _names(kind: Kind) -> str:
+    """What can stand before a model."""
+    return " or ".join(f"a {cls.__name__}" for features in kind.features for cls in features.estimators())
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -225,7 +235,7 @@ def _restore(header: Header, tensors: Tensors) -> Any:
         model.feature_names_in_ = np.array(names, dtype=object)
     if n_parts is not None:
         _unpack_result(model, header, tensors, n_parts)
-    return _behind_features(model, kind, header)
+    return _behind_features(model, kind, header, tensors)
 
 
 def _unpack_result(model: Any, header: Header, tensors: Tensors, n_parts: int) -> None:
@@ -241,17 +251,17 @@ def _unpack_result(model: Any, header: Header, tensors: Tensors, n_parts: int) -
     model.history_ = histories if n_parts else histories[0]
 
 
-def _behind_features(model: Any, kind: Kind, header: Header) -> Any:
+def _behind_features(model: Any, kind: Kind, header: Header, tensors: Tensors) -> Any:
     """The model, in a pipeline with what makes its features where the file has that."""
-    names = {other.features.name for other in KINDS.values() if other.features} & set(header)
+    names = {features.name for other in KINDS.values() for features in other.features} & set(header)
     if not names:
         return model
-    features = kind.features
-    if features is None or names != {features.name}:
+    known = [features for features in kind.features if {features.name} == names]
+    if not known:
         raise ValueError(f"a {', '.join(sorted(names))}, of which a {type(model).__name__} has no use")
     from sklearn.pipeline import make_pipeline
 
-    return make_pipeline(features.unpack(header[features.name], model), model)
+    return make_pipeline(known[0].unpack(header[known[0].name], tensors, model), model)
 
 
 def _classes(header: Header, tensors: Tensors) -> NDArray[Any]:

@@ -103,6 +103,27 @@ def table_columns(source: Any) -> list[str]:
     return list(_TableFile(source).schema.names)
 
 
+def read_text_column(source: Any, text: str, label: str | None = None) -> tuple[list[str], NDArray[Any] | None]:
+    """A column of texts, and the labels as from `read_table`; a missing text is an empty one."""
+    file = _TableFile(source, texts=True)
+    for name in (text,) if label is None else (text, label):
+        file.check_present(name)
+    if text == label:
+        raise ValueError(f"{label!r} is both the label and the text; name another column")
+    table = file.read([text] if label is None else [text, label], texts=[text])
+    column = table.column(text)
+    if _pyarrow().types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not (_pyarrow().types.is_string(column.type) or _pyarrow().types.is_large_string(column.type)):
+        raise ValueError(f"{file.name}: column {text!r} is of type {column.type}, not of text; name another")
+    texts = [value or "" for value in column.to_pylist()]
+    if label is None:
+        return texts, None
+    own = _Labels(file, label)
+    own.check_missing(table.column(label), label, 0)
+    return texts, own.labels(table.column(label), 0)
+
+
 def _iterate(file: "_TableFile", plan: "_Plan", batch_rows: int) -> Iterator[tuple[Any, Any]]:
     first = 0
     for batch in file.batches(plan.names, batch_rows, plan.features):
@@ -125,8 +146,13 @@ def _pyarrow() -> Any:
 class _TableFile:
     """A file, or a table in memory, whatever its format."""
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, *, texts: bool = False) -> None:
         pa = _pyarrow()
+        #: How a CSV file is read. Texts may have several lines and be long, for which others need not be searched.
+        self.reading = {
+            "parse_options": pa.csv.ParseOptions(newlines_in_values=texts),
+            "read_options": pa.csv.ReadOptions(block_size=(64 if texts else 1) << 20),
+        }
         self.dataset: Any = None  # of a CSV file none: its rows would have the types of its first ones
         if isinstance(source, pa.Table):
             self.name, self.dataset, self.schema = "<table>", pa.dataset.dataset(source), source.schema
@@ -139,7 +165,7 @@ class _TableFile:
                 self.dataset = pa.dataset.dataset(self.name, format="parquet" if head[:4] == b"PAR1" else "ipc")
                 self.schema = self.dataset.schema
             else:
-                with pa.csv.open_csv(self.name) as reader:
+                with pa.csv.open_csv(self.name, **self.reading) as reader:
                     self.schema = reader.schema
 
     @contextmanager
@@ -150,16 +176,26 @@ class _TableFile:
         except _pyarrow().ArrowInvalid as error:
             raise ValueError(f"{self.name}: {error}; correct the file") from None
 
-    def read(self, names: list[str]) -> Any:
+    def check_present(self, name: str) -> None:
+        """Raise a ValueError where there is no column of this name, or several."""
+        count = self.schema.names.count(name)
+        if count == 1:
+            return
+        if count:
+            raise ValueError(f"{self.name}: {count} columns are named {name!r}; rename them")
+        some = ", ".join(map(repr, self.schema.names[:8])) + (", ..." if len(self.schema.names) > 8 else "")
+        raise ValueError(f"{self.name}: no column {name!r}; there are {some}")
+
+    def read(self, names: list[str], texts: Sequence[str] = ()) -> Any:
         """These columns, all rows."""
         with self._errors():
             if self.dataset is not None:
                 return self.dataset.to_table(columns=names)
-            return _pyarrow().csv.read_csv(self.name, convert_options=self._conversion(names, numbers=()))
+            conversion = self._conversion(names, dict.fromkeys(texts, _pyarrow().string()))
+            return _pyarrow().csv.read_csv(self.name, convert_options=conversion, **self.reading)
 
-    def _conversion(self, names: list[str], numbers: Sequence[str]) -> Any:
-        """How a CSV file is read: an empty word is a missing one, and these columns are of numbers."""
-        types = {name: _pyarrow().float64() for name in numbers}
+    def _conversion(self, names: list[str], types: dict[str, Any]) -> Any:
+        """How a CSV file is read: an empty word is a missing one, and these columns are of these types."""
         return _pyarrow().csv.ConvertOptions(include_columns=names, strings_can_be_null=True, column_types=types)
 
     def batches(self, names: list[str], rows: int, numbers: Sequence[str]) -> Iterator[Any]:
@@ -168,22 +204,53 @@ class _TableFile:
             if self.dataset is not None:
                 yield from self.dataset.to_batches(columns=names, batch_size=rows, batch_readahead=1)
                 return
-            with _pyarrow().csv.open_csv(self.name, convert_options=self._conversion(names, numbers)) as reader:
+            conversion = self._conversion(names, dict.fromkeys(numbers, _pyarrow().float64()))
+            with _pyarrow().csv.open_csv(self.name, convert_options=conversion) as reader:
                 yield from reader
 
 
-class _Plan:
+class _Labels:
+    """The column of labels, if there is one."""
+
+    def __init__(self, file: _TableFile, label: str | None) -> None:
+        self.file, self.label = file, label
+
+    def check_missing(self, column: Any, name: str, first: int) -> None:
+        if column.null_count:
+            row = np.flatnonzero(column.is_null().to_numpy())[0]
+            self._fail_missing(name, first + int(row))
+
+    def _fail_missing(self, name: str, row: int) -> None:
+        remedy = "drop the row" if name == self.label else "drop the row, or impute (sklearn.impute.SimpleImputer)"
+        raise ValueError(f"{self.file.name}: column {name!r}, row {row}: the value is missing; {remedy}")
+
+    def labels(self, column: Any, first: int) -> NDArray[Any]:
+        types = _pyarrow().types
+        if types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        kind = column.type
+        if types.is_string(kind) or types.is_large_string(kind):
+            return np.asarray(column.to_pylist(), dtype=str)
+        if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+            labels: NDArray[Any] = column.to_numpy()
+            if labels.dtype.kind == "f" and np.isnan(labels).any():
+                self._fail_missing(str(self.label), first + int(np.flatnonzero(np.isnan(labels))[0]))
+            return labels
+        raise ValueError(f"{self.file.name}: label {self.label!r} is of type {kind}; use numbers or strings")
+
+
+class _Plan(_Labels):
     """Which columns become what."""
 
     def __init__(
         self, file: _TableFile, label: str | None, columns: Sequence[str] | None, dtype: DTypeLike | None
     ) -> None:
-        self.file, self.label = file, label
+        super().__init__(file, label)
         if isinstance(columns, str):
             raise ValueError(f"columns={columns!r}: pass a list of names")
         names = [name for name in file.schema.names if name != label] if columns is None else list(columns)
         for name in names if label is None else [*names, label]:
-            self._check_present(name)
+            file.check_present(name)
         if not names:
             raise ValueError(f"{file.name}: no columns of features; name some, or another label")
         if label in names:
@@ -197,15 +264,6 @@ class _Plan:
     @property
     def names(self) -> list[str]:
         return self.features if self.label is None else [*self.features, self.label]
-
-    def _check_present(self, name: str) -> None:
-        count = self.file.schema.names.count(name)
-        if count == 1:
-            return
-        if count:
-            raise ValueError(f"{self.file.name}: {count} columns are named {name!r}; rename them")
-        some = ", ".join(map(repr, self.file.schema.names[:8])) + (", ..." if len(self.file.schema.names) > 8 else "")
-        raise ValueError(f"{self.file.name}: no column {name!r}; there are {some}")
 
     def _check_number(self, name: str) -> bool:
         """Whether float32 holds the values of the column; an error if they are not numbers."""
@@ -225,7 +283,7 @@ class _Plan:
     def arrays(self, table: Any, first: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """X and y of a table whose first row has this number."""
         for name in self.names:
-            self._check_missing(table.column(name), name, first)
+            self.check_missing(table.column(name), name, first)
         X = np.empty((table.num_rows, len(self.features)), self.dtype)
         start = 0
         for batch in table.select(self.features).to_batches(max(64, _VALUES_PER_BLOCK // len(self.features))):
@@ -240,7 +298,7 @@ class _Plan:
         if X.size and np.isnan(np.min(X)):
             row, j = np.argwhere(np.isnan(X))[0]
             self._fail_missing(self.features[j], first + int(row))
-        return X, None if self.label is None else self._labels(table.column(self.label), first)
+        return X, None if self.label is None else self.labels(table.column(self.label), first)
 
     def _check_range(self, values: NDArray[Any], rounded: NDArray[Any], name: str, first: int) -> None:
         wrong = np.flatnonzero(np.isinf(rounded) & np.isfinite(values))
@@ -249,26 +307,3 @@ class _Plan:
                 f"{self.file.name}: column {name!r}, row {first + int(wrong[0])}: {values[wrong[0]]:g} is too large "
                 "for float32; pass dtype=np.float64"
             )
-
-    def _check_missing(self, column: Any, name: str, first: int) -> None:
-        if column.null_count:
-            row = np.flatnonzero(column.is_null().to_numpy())[0]
-            self._fail_missing(name, first + int(row))
-
-    def _fail_missing(self, name: str, row: int) -> None:
-        remedy = "drop the row" if name == self.label else "drop the row, or impute (sklearn.impute.SimpleImputer)"
-        raise ValueError(f"{self.file.name}: column {name!r}, row {row}: the value is missing; {remedy}")
-
-    def _labels(self, column: Any, first: int) -> NDArray[Any]:
-        types = _pyarrow().types
-        if types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        kind = column.type
-        if types.is_string(kind) or types.is_large_string(kind):
-            return np.asarray(column.to_pylist(), dtype=str)
-        if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
-            labels: NDArray[Any] = column.to_numpy()
-            if labels.dtype.kind == "f" and np.isnan(labels).any():
-                self._fail_missing(str(self.label), first + int(np.flatnonzero(np.isnan(labels))[0]))
-            return labels
-        raise ValueError(f"{self.file.name}: label {self.label!r} is of type {kind}; use numbers or strings")

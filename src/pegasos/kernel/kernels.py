@@ -496,7 +496,7 @@ def _in_double(X: Any) -> Any:
     return X if X.dtype == object else X.astype(np.float64, copy=False)
 
 
-def check_points(X: Any, n_jobs: int) -> tuple[Any, native.RowsReport]:
+def check_points(X: Any, n_jobs: int) -> tuple[Any, native.RowsFacts]:
     """X without columns that come twice, and what is known of its rows; a ValueError where an entry is not finite."""
     _, facts = check_rows(X, 0.0, n_jobs)
     if sp.issparse(X) and X.shape[1] >= 2**31:

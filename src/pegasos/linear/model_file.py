@@ -12,6 +12,7 @@ from pegasos.linear.estimator import LastFit
 from pegasos.linear.svc import LinearSVC
 from pegasos.linear.svr import LinearSVR
 from pegasos.linear.text import TextHasher
+from pegasos.linear.vectorizer_file import WORDS
 from pegasos.solvers import SOLVERS, STREAM_SOLVERS
 
 LinearModel = LinearSVC | LinearSVR
@@ -115,11 +116,11 @@ def _unpack_stream(model: LinearModel, stored: dict[str, Any], tensors: Tensors)
     model._store_streams()
 
 
-def _pack_text(hasher: TextHasher) -> dict[str, Any]:
-    return {**hasher.get_params(), "hash": HASH}
+def _pack_text(hasher: TextHasher) -> tuple[Tensors, Header]:
+    return {}, {**hasher.get_params(), "hash": HASH}
 
 
-def _unpack_text(given: dict[str, Any], model: LinearModel) -> TextHasher:
+def _unpack_text(given: dict[str, Any], tensors: Tensors, model: LinearModel) -> TextHasher:
     check_hash(given.pop("hash", None))
     hasher = TextHasher(**given).fit([])
     if model.n_features_in_ != 1 << hasher.hash_bits:
@@ -127,7 +128,7 @@ def _unpack_text(given: dict[str, Any], model: LinearModel) -> TextHasher:
     return hasher
 
 
-TEXT = Features("text", TextHasher, _pack_text, _unpack_text)
+TEXT = Features("text", lambda: (TextHasher,), _pack_text, _unpack_text), WORDS
 ALL_SOLVERS = {**STREAM_SOLVERS, **SOLVERS}
 
 MODEL_KINDS = [

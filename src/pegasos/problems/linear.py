@@ -73,7 +73,7 @@ class Examples:
     """Examples in the core's hands: a problem but for its C, so that many of them can share the rows."""
 
     rows: native.Rows
-    facts: native.RowsReport
+    facts: native.RowsFacts
     y: NDArray[np.float64]  # -1 or 1; for regression the targets
     s: NDArray[np.float64]
     dimension: int  # of w

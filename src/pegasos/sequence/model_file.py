@@ -60,13 +60,13 @@ def _unpack(model: SequenceSVC, header: Header, tensors: Tensors) -> int:
     return 0
 
 
-def _pack_template(template: Template) -> dict[str, Any]:
+def _pack_template(template: Template) -> tuple[Tensors, Header]:
     """What makes the features, for the header."""
     text = template.text if isinstance(template.text, str) else list(template.text)
-    return {"text": text, "columns": getattr(template, "n_features_in_", template.n_columns)}
+    return {}, {"text": text, "columns": getattr(template, "n_features_in_", template.n_columns)}
 
 
-def _unpack_template(given: dict[str, Any], model: SequenceSVC) -> Template:
+def _unpack_template(given: dict[str, Any], tensors: Tensors, model: SequenceSVC) -> Template:
     """The template that was packed; a ValueError where it is none."""
     if not isinstance(given["text"], str | list):
         raise ValueError(f"a template {given['text']!r}")
@@ -130,6 +130,6 @@ def _unpack_dual(tensors: Tensors, n_labels: int) -> Labellings:
     return Labellings(owners, shares, labels)
 
 
-TEMPLATE = Features("template", Template, _pack_template, _unpack_template)
+TEMPLATE = Features("template", lambda: (Template,), _pack_template, _unpack_template)
 
-MODEL_KINDS = [Kind(SequenceSVC, SEQUENCE_SOLVERS, _pack, _unpack, TEMPLATE)]
+MODEL_KINDS = [Kind(SequenceSVC, SEQUENCE_SOLVERS, _pack, _unpack, (TEMPLATE,))]

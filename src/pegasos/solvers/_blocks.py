@@ -126,7 +126,7 @@ class DualAscent:
 
     def learn(self, block: Block, y: Floats, s: Floats, order: Order, run: native.Run) -> None:
         q = block.take(self._q)
-        visited = native.visit(self._problem.core(block.rows, y, s), run, q=q, w=self._w, sequence=order)
+        visited = native.visit(self._problem.core(block.rows, y, s), run, q=q, w=self._w, visits=order)
         block.put(self._q, q)
         self._linear += visited.linear
         self._gap += visited.gap

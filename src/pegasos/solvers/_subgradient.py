@@ -113,7 +113,7 @@ class SubgradientSolver(Descent, Solver):
             tol=terms.budget.tol,
             seed=continued_seed(terms.seed, start.t),
             intercept=intercept if problem.free_intercept else "in_w",
-            sequence=None,
+            visits=None,
             start_w=start.point.w,
             start_t=start.t,
             start_q=start.point.q,
@@ -140,7 +140,7 @@ class SubgradientSolver(Descent, Solver):
             tol=terms.budget.tol,
             max_steps=self.count_steps(terms.budget, problem.n_rows),
             seed=terms.seed,
-            sequence=None,
+            visits=None,
             held_out=problem.held_out,
             patience=problem.patience,
         )

@@ -47,7 +47,7 @@ class FrankWolfe(Solver):
             max_epochs=float(terms.budget.max_iter),
             decodings=int(self.decodings),
             seed=terms.seed,
-            sequence=None,
+            visits=None,
             owners=start.point.owners if start else None,
             shares=start.point.shares if start else None,
             labels=start.point.labels if start else None,

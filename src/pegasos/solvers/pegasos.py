@@ -155,7 +155,12 @@ class Pegasos(Batches, SubgradientSolver):
             if made + 1.5 * count > steps:
                 count = steps - made
             shifted = replace(terms, progress=Shifted(terms.progress, whole.epochs if whole else 0.0))
-            found = self.descend(problem, shifted, start, count, slopes.values())
+            try:
+                found = self.descend(problem, shifted, start, count, slopes.values())
+            except KeyboardInterrupt:
+                if whole is None or not terms.budget.keep:
+                    raise
+                return replace(whole, reason="interrupt")
             made += found.steps
             more = self.solution(found)
             whole = more if whole is None else joined(whole, replace(more, t=more.t - whole.t), self.returns_best)
@@ -191,7 +196,7 @@ class Pegasos(Batches, SubgradientSolver):
 
     def _sequences(self, problem: SequenceProblem, terms: Terms[Labellings]) -> Solution[SequencePoint]:
         tol, steps = terms.budget.tol, self._steps(terms.budget, problem.n_rows, "sequences")
-        found = native.sequence_pegasos(problem.core, terms.run, seed=terms.seed, tol=tol, sequence=None, **steps)
+        found = native.sequence_pegasos(problem.core, terms.run, seed=terms.seed, tol=tol, visits=None, **steps)
         return Solution.from_core(found.run, SequencePoint.from_core(found), self.describe(), self.budget_reason)
 
     def _steps(self, budget: Budget, n: int, what: str) -> dict[str, Any]:

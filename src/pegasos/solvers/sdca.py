@@ -87,7 +87,7 @@ class SDCA(Solver):
             tol=terms.budget.tol,
             max_epochs=float(terms.budget.max_iter),
             seed=terms.seed,
-            sequence=None,
+            visits=None,
             start=terms.start.point.last_variables if terms.start else None,
         )
         return Solution.from_core(found, problem.point(found), "SDCA()")

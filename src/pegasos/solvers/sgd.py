@@ -34,7 +34,7 @@ class _SGD(Solver):
             max_passes=int(terms.budget.max_iter) if self.max_steps is None else 2**63,
             max_steps=int(self.max_steps or 0),
             sampling="permute" if self.complete_epochs else "replace",
-            patience=float(self.f),
+            check_factor=float(self.f),
             **as_continued(terms),
         )
         return self.solution(found)
@@ -95,7 +95,7 @@ class SGDS(_SGD):
         found = native.joint_sgd(
             problem.core,
             terms.run,
-            patience=float(self.f),
+            check_factor=float(self.f),
             max_passes=int(terms.budget.max_iter),
             max_steps=0,
             **as_continued(terms),

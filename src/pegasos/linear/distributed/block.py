@@ -48,7 +48,7 @@ class Block:
         self._held: tuple[Any, NDArray[Any], NDArray[np.float64]] | None = None  # validated
         self._survey: Survey | None = None
         self._rows: native.Rows | None = None  # without a constant feature
-        self._facts: native.RowsReport | None = None
+        self._facts: native.RowsFacts | None = None
         self._examples: Examples | None = None
         self._turns: dict[int, list[NDArray[np.uint32]]] = {}  # rows of those to come in this epoch
         self.run = 1  # of neighbours visited one after the other
@@ -210,7 +210,7 @@ def _visit(
             rows = block.next_rows(order.target, random)
             if len(rows):
                 q = block.q[order.target]
-                found = native.visit(problems[k], run, q=q, w=w, caution=order.caution, sequence=rows)
+                found = native.visit(problems[k], run, q=q, w=w, caution=order.caution, visits=rows)
                 linear, gap, seen = linear + found.linear, gap + found.gap, seen + found.visits
         visits += seen
         gaps.append((gap, seen))
