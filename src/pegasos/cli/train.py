@@ -53,9 +53,9 @@ from pegasos.io.dataset import is_dataset
 @click.option("--classes", metavar="LABELS", help="one pass: all labels there will be, with commas between [-1,1]")
 @click.option(
     "--template",
-    metavar="FILE|chunking",
-    help="sequence: how features are made of columns, in CRF++'s notation; chunking is for words and parts of speech "
-    "[each column of the position, the one before and the one after]",
+    metavar="FILE|chunking|words",
+    help="sequence: how features are made of columns, in CRF++'s notation; chunking is for words and parts of speech, "
+    "words for words alone [each column of the position, the one before and the one after]",
 )
 @data_flags
 def train(
