@@ -142,13 +142,13 @@ def train(
         click.echo(f"{model}{going_on if continued else ' does not exist yet: starting anew'}")
     if talk:
         click.echo(f"{called(data)}: {examples.text}, read in {reading:.1f} s")
-    estimator.verbose = int(verbose or (talk and sys.stderr.isatty()))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         if choose and examples.y is not None:
             with waiting("choosing C", shown=talk):
                 chosen = choose_C(estimator, form.features(examples), examples.y, examples.weights)
             estimator.C = chosen.C
+        estimator.verbose = int(verbose or (talk and sys.stderr.isatty()))
         estimator.on_interrupt = "keep"
         try:
             fitted = form.fit(estimator, examples)
