@@ -21,6 +21,7 @@ from pegasos.cli.options import (
     refuse_overwriting,
     solver_flags,
 )
+from pegasos.cli.signals import SIGNALS
 from pegasos.cli.stream import StreamFlags, Talk, train_stream
 from pegasos.cli.waiting import waiting
 from pegasos.cli.wording import in_flags, kept
@@ -53,9 +54,9 @@ from pegasos.io.dataset import is_dataset
 @click.option("--classes", metavar="LABELS", help="one pass: all labels there will be, with commas between [-1,1]")
 @click.option(
     "--template",
-    metavar="FILE|chunking",
-    help="sequence: how features are made of columns, in CRF++'s notation; chunking is for words and parts of speech "
-    "[each column of the position, the one before and the one after]",
+    metavar="FILE|chunking|words",
+    help="sequence: how features are made of columns, in CRF++'s notation; chunking is for words and parts of speech, "
+    "words for words alone [each column of the position, the one before and the one after]",
 )
 @data_flags
 def train(
@@ -68,7 +69,7 @@ def train(
     one_pass: bool,
     classes: str | None,
     **given: Any,
-) -> None:
+) -> int:
     """Train on DATA, an svmlight file ("-": standard input), and write MODEL ([DATA].model if not given).
 
     DATA may be compressed, or a data set of any size, the folder that pegasos convert makes. A .csv, .parquet, .arrow
@@ -81,6 +82,8 @@ def train(
     The model keeps the words. With --hash-bits or --format vw, DATA has lines of words in Vowpal Wabbit's format.
 
     With --one-pass each example is learned from once, as it is read.
+
+    Ctrl-C and SIGTERM end a fit: the best point of its last check is saved, where there is one.
 
     Of the options with [default], those with the name of a solver or a task before them belong to that.
     """
@@ -103,8 +106,7 @@ def train(
                 f"{data} is a table, and --one-pass is for text; leave it out, or pegasos convert it"
             )
         stream = StreamFlags(classes, flags)
-        train_stream(data, model, task or "classification", stream, given, Talk(quiet, as_json))
-        return
+        return train_stream(data, model, task or "classification", stream, given, Talk(quiet, as_json))
     if classes is not None:
         raise click.UsageError("--classes is for --one-pass; leave it out, or add that")
     continued = given.get("warm_start") and os.path.exists(model)
@@ -140,14 +142,19 @@ def train(
         click.echo(f"{model}{going_on if continued else ' does not exist yet: starting anew'}")
     if talk:
         click.echo(f"{called(data)}: {examples.text}, read in {reading:.1f} s")
-    estimator.verbose = int(verbose or (talk and sys.stderr.isatty()))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         if choose and examples.y is not None:
             with waiting("choosing C", shown=talk):
                 chosen = choose_C(estimator, form.features(examples), examples.y, examples.weights)
             estimator.C = chosen.C
-        fitted = form.fit(estimator, examples)
+        estimator.verbose = int(verbose or (talk and sys.stderr.isatty()))
+        estimator.on_interrupt = "keep"
+        try:
+            fitted = form.fit(estimator, examples)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"interrupted before there was a point to keep; {model} is not written") from None
+    estimator.on_interrupt = "raise"
     save_model(fitted, model)
     if as_json:
         result = {"model": model, **examples.counts, "features": estimator.n_features_in_}
@@ -158,6 +165,10 @@ def train(
     if not quiet:
         for warning in caught:
             click.echo(f"pegasos: warning: {in_flags(str(warning.message))}", err=True)
+    if "interrupt" not in {found.reason for found in (estimator.certificate_, *estimator.certificate_.parts)}:
+        return 0
+    click.echo(f"pegasos: interrupted; the best point of the last check is saved in {model}", err=True)
+    return SIGNALS.code
 
 
 def _data_flags(task: str | None, given: dict[str, Any]) -> DataFlags:

@@ -15,6 +15,7 @@ from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.display import listening
 from pegasos.base.estimator import Common, Machine, at_once, of_one_model, shortfall
+from pegasos.base.memory import refuse_beyond
 from pegasos.base.options import Flag, Integer
 from pegasos.base.outcome import Solution, Start, refuse_overflow
 from pegasos.base.parameters import parameter, parameters
@@ -87,6 +88,8 @@ class SequenceSVC(SequenceParameters, Machine):
         Budget in epochs, visits of each sequence.
     max_time : float, default=None
         Budget in seconds.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does to a fit, as in `LinearSVC`.
     warm_start : bool, default=False
         Continue from the last fit, with the same sequences and labels, and perhaps another C.
     n_jobs : int, default=None
@@ -176,6 +179,11 @@ class SequenceSVC(SequenceParameters, Machine):
         weights = _check_weights(sample_weight, len(sequences))
         C = self.weight_of_loss(sum_weights(weights))
         cost = check_cost(self.cost, len(labels.classes))
+        refuse_beyond(
+            8 * sequences.X.shape[1] * len(labels.classes),
+            f"the weights of {sequences.X.shape[1]} features with {len(labels.classes)} labels",
+            "lower hash_bits, or raise min_count",
+        )
         rows, _ = check_rows(sequences.X, float(bool(self.fit_intercept)), self._threads() or 1)
         core = native.SequenceProblem(
             rows, sequences.starts, labels.encoded, weights, C, cost, barriers, bool(self.boundaries)
