@@ -21,6 +21,17 @@
 #include <string_view>
 #include <type_traits>
 
+#if defined(_LIBCPP_VERSION) && _LIBCPP_VERSION < 200000
+#include <locale.h>
+#include <stdlib.h>
+#if __has_include(<xlocale.h>)
+#include <xlocale.h>
+#endif
+
+#include <cctype>
+#include <string>
+#endif
+
 namespace pegasos::svmlight {
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -216,6 +227,38 @@ template <class T>
 const char* read_entry(const char* start, const char*, const char*, std::int64_t&, T&) {
     return start;
 }
+#endif
+
+#if defined(_LIBCPP_VERSION) && _LIBCPP_VERSION < 200000
+/// What std::from_chars does, which libc++ has of such numbers from version 20 on; slower.
+template <class Real>
+std::from_chars_result from_chars(const char* first, const char* last, Real& value) {
+    static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
+    const std::string text(first, last);
+    const auto at = [&](std::size_t k) { return static_cast<unsigned char>(k < text.size() ? text[k] : 0); };
+    const std::size_t digits = text.starts_with('-');
+    if (!std::isalnum(at(digits)) && at(digits) != '.') return {first, std::errc::invalid_argument};
+    if (at(digits) == '0' && std::tolower(at(digits + 1)) == 'x') {  // no hexadecimal numbers
+        value = digits ? Real(-0.0) : Real(0);
+        return {first + digits + 1, std::errc{}};
+    }
+    char* end = nullptr;
+    Real found;
+    if constexpr (std::is_same_v<Real, float>)
+        found = strtof_l(text.c_str(), &end, plain);
+    else
+        found = strtod_l(text.c_str(), &end, plain);
+    const char* const stop = first + (end - text.c_str());
+    if (stop == first) return {first, std::errc::invalid_argument};
+    const std::size_t some = text.find_first_of("123456789eE");
+    const bool zero = some >= static_cast<std::size_t>(stop - first) || !is_digit(text[some]);
+    if (std::isinf(found) ? !std::isalpha(at(digits)) : found == 0 && !zero)
+        return {stop, std::errc::result_out_of_range};
+    value = found;
+    return {stop, std::errc{}};
+}
+#else
+using std::from_chars;
 #endif
 
 /// Of a decimal number that from_chars found out of range: is it too large (or else too small)?

@@ -171,7 +171,7 @@ private:
         Number result = 0;
         const char* const digits =  // from_chars knows no "+"
             stop - start > 1 && start[0] == '+' && start[1] != '-' ? start + 1 : start;
-        const auto parsed = std::from_chars(digits, stop, result);
+        const auto parsed = svmlight::from_chars(digits, stop, result);
         if (parsed.ec == std::errc::invalid_argument || (parsed.ptr != stop && !ends_token(*parsed.ptr)))
             fail_number(start, what);
         if (parsed.ec == std::errc::result_out_of_range) {

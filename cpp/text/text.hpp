@@ -284,7 +284,7 @@ private:
         if (last != p && last[-1] == '\r' && *last == '\n') --last;
         const char* first = p != last && *p == '+' ? p + 1 : p;
         double value = 0;
-        const auto [stop, error] = std::from_chars(first, last, value);
+        const auto [stop, error] = svmlight::from_chars(first, last, value);
         if (error != std::errc{} || stop != last || !std::isfinite(value))
             fail(p, p == last ? "no value after ':'; write name:value, or the name alone"
                               : svmlight::quoted({p, last}) + " is not a finite number");
