@@ -210,7 +210,7 @@ def _visit(
             rows = block.next_rows(order.target, random)
             if len(rows):
                 q = block.q[order.target]
-                found = native.visit(problems[k], run, q=q, w=w, caution=order.caution, sequence=rows)
+                found = native.visit(problems[k], run, q=q, w=w, caution=order.caution, visits=rows)
                 linear, gap, seen = linear + found.linear, gap + found.gap, seen + found.visits
         visits += seen
         gaps.append((gap, seen))
