@@ -11,25 +11,27 @@ Solution Iterates::run(std::uint64_t budget, const char* spent) {
     Solution solution;
     solution.reason = spent;
     std::uint64_t next_epoch = 1;
-    for (;;) {
-        const std::uint64_t next_check = steps_in(next_epoch);
-        const bool alive = advance(std::min({budget, next_check, next_snapshot(), next_stop()}));
-        if (steps_ == next_snapshot()) suffix_.take(steps_, sum_of_iterates());
-        while (steps_ == next_stop()) stop();
-        const bool last = !alive || steps_ == budget;
-        if (!alive) solution.reason = "max_time";
-        if (steps_ == next_check || last) {
-            std::vector<double> w = output(last);
-            const Bounds found = check(w, solution), &bounds = solution.bounds;
-            if (solution.take(context_, epochs(), found, is_best(common_.output)).w)
-                solution.w = std::move(w);
-            const char* reason = bounds.reason(common_.tol, nullptr);
-            if (reason && (alive || bounds.reached(common_.tol))) solution.reason = reason;
-            if (reason || last) break;
-            next_epoch = next_check_after(next_epoch, bounds.gap(), common_.tol);
-            while (steps_in(next_epoch) <= steps_) ++next_epoch;  // a batch may hold several epochs
+    until_ended(solution, [&] {
+        for (;;) {
+            const std::uint64_t next_check = steps_in(next_epoch);
+            const bool alive = advance(std::min({budget, next_check, next_snapshot(), next_stop()}));
+            if (steps_ == next_snapshot()) suffix_.take(steps_, sum_of_iterates());
+            while (steps_ == next_stop()) stop();
+            const bool last = !alive || steps_ == budget;
+            if (!alive) solution.reason = "max_time";
+            if (steps_ == next_check || last) {
+                std::vector<double> w = output(last);
+                const Bounds found = check(w, solution), &bounds = solution.bounds;
+                if (solution.take(context_, epochs(), found, is_best(common_.output)).w)
+                    solution.w = std::move(w);
+                const char* reason = bounds.reason(common_.tol, nullptr);
+                if (reason && (alive || bounds.reached(common_.tol))) solution.reason = reason;
+                if (reason || last) break;
+                next_epoch = next_check_after(next_epoch, bounds.gap(), common_.tol);
+                while (steps_in(next_epoch) <= steps_) ++next_epoch;  // a batch may hold several epochs
+            }
         }
-    }
+    });
     solution.finish(context_, epochs(), steps_);
     return solution;
 }

@@ -102,4 +102,16 @@ struct Solution {
     }
 };
 
+/// Runs the loop of a solve. Where that is ended between two checks, what the last one found stands; before
+/// the first there is nothing, and the end is the caller's.
+template <class Solution, class Loop>
+void until_ended(Solution& solution, Loop loop) {
+    try {
+        loop();
+    } catch (const Ended& ended) {
+        if (solution.history.empty()) throw;
+        solution.reason = ended.reason;
+    }
+}
+
 }  // namespace pegasos

@@ -134,9 +134,10 @@ NB_MODULE(PEGASOS_MODULE, m) {
     nb::class_<Run>(m, "Run",
                     "Threads, time limit and callbacks of a run; `clock` tells the time, where given.")
         .def(nb::init<std::size_t, double, double, std::optional<nb::callable>, std::optional<nb::callable>,
-                      std::optional<nb::callable>>(),
+                      std::optional<nb::callable>, bool>(),
              "n_jobs"_a = 1, "elapsed"_a = 0.0, "max_seconds"_a = std::numeric_limits<double>::infinity(),
-             "report"_a.none() = nb::none(), "progress"_a.none() = nb::none(), "clock"_a.none() = nb::none());
+             "report"_a.none() = nb::none(), "progress"_a.none() = nb::none(), "clock"_a.none() = nb::none(),
+             "keep"_a = false);
 
     nb::class_<RowsFacts>(m, "RowsFacts", "What `inspect` found; row numbers are -1 where nothing is wrong.")
         .def_ro("bad_structure", &RowsFacts::bad_structure)

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -78,6 +79,7 @@ struct Run {
     std::size_t n_jobs;
     double elapsed, max_seconds;
     std::optional<nb::callable> report, progress, clock;
+    bool keep;  // what the last check found, where Ctrl-C ends the run
 };
 
 inline std::vector<double> to_vector(const MaybeVector<double>& array, std::size_t size) {
@@ -105,10 +107,27 @@ inline std::unique_ptr<Sampler> sampler_of(std::size_t n, const std::string& sam
 /// through.
 template <class F, class... Arguments>
 auto with_context(const Run& run, F f, Arguments&&... arguments) {
-    const auto heartbeat = [&](double epoch, double seconds) {
+    std::exception_ptr interrupt;
+    bool told = false;
+    const auto call_out = [&](auto call) {
         nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (run.progress) (*run.progress)(epoch, seconds);
+        try {
+            call();
+        } catch (nb::python_error& error) {
+            if (!run.keep || !error.matches(PyExc_KeyboardInterrupt)) throw;
+            interrupt = std::current_exception();
+        }
+    };
+    const auto heartbeat = [&](double epoch, double seconds) {
+        if (!interrupt)
+            call_out([&] {
+                if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                if (run.progress) (*run.progress)(epoch, seconds);
+            });
+        if (interrupt) {
+            told = true;
+            throw Ended{"interrupt"};
+        }
     };
     std::function<double()> clock;
     if (run.clock) {
@@ -118,14 +137,28 @@ auto with_context(const Run& run, F f, Arguments&&... arguments) {
         };
     }
     Monitor monitor(run.elapsed, run.max_seconds, heartbeat, clock);
+    // It leaves the end of the run to the heartbeat: bounds are told before their weights are kept.
     const auto report = [&](const Record& record) {
-        nb::gil_scoped_acquire gil;
-        if (run.report) (*run.report)(record.seconds, record.epoch, record.primal, record.dual);
+        call_out([&] {
+            if (run.report) (*run.report)(record.seconds, record.epoch, record.primal, record.dual);
+        });
     };
+    struct Late {  // an interrupt that came with the last report
+        const std::exception_ptr& interrupt;
+        const bool& told;
+        ~Late() {
+            if (interrupt && !told) PyErr_SetInterrupt();
+        }
+    } late{interrupt, told};
     nb::gil_scoped_release release;
     Team team(std::clamp<std::size_t>(run.n_jobs, 1, Team::most));
     Context context{team, monitor, report};
-    return f(arguments..., context);
+    try {
+        return f(arguments..., context);
+    } catch (const Ended&) {
+        if (interrupt) std::rethrow_exception(interrupt);  // before there was anything to keep
+        throw;
+    }
 }
 
 /// The history of a solution: seconds, epoch, primal and dual value of each check.

@@ -247,12 +247,15 @@ public:
             solution.reason = "max_time";
         else if (last)
             solution.reason = "budget";
-        if (solution.reason.empty()) return false;
+        return !solution.reason.empty();
+    }
+
+    /// The dual point of the solution, and what the run took.
+    void finish(KernelSolution& solution) const {
         solution.dual_beta = certifier_.point();
         if (solution.dual_beta.empty()) solution.dual_beta.resize(problem_.n_rows);
         solution.evaluations = gram_.evaluations();
         solution.seconds = context_.monitor.seconds();
-        return true;
     }
 
     /// Another dual point, whose responses are not known.

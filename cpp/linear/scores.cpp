@@ -166,6 +166,24 @@ void score_dots(const T* const* x, std::size_t count, const double* w, std::size
     for (; r < count; ++r) f[r * width] = dot(x[r], w, d);
 }
 
+/// One score of each of the rows [first, last).
+template <class T, class Index>
+void score_dots(const CsrRows<T, Index>& rows, std::size_t first, std::size_t last, const double* w,
+                double* f, std::size_t width) {
+    const T* values = rows.values;
+    const Index *columns = rows.columns, *starts = rows.starts;
+    for (std::size_t i = first; i < last; ++i, f += width) {
+        Index k = starts[i];
+        const Index end = starts[i + 1];
+        double sum[4] = {};  // to hide the latency of additions
+        for (; k + 3 < end; k += 4)
+            for (Index at = 0; at < 4; ++at)
+                sum[at] += static_cast<double>(values[k + at]) * w[columns[k + at]];
+        for (; k < end; ++k) sum[k & 1] += static_cast<double>(values[k]) * w[columns[k]];
+        *f = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    }
+}
+
 /// The first of the largest; without a branch that nobody foresees.
 std::int64_t number_of_largest(const double* scores, std::size_t count) {
     double largest = scores[0];
@@ -200,30 +218,37 @@ std::int64_t hand_on(double* f, std::size_t width, std::size_t first, std::size_
 }
 
 /// Calls score(first, last, f, copies) for all rows, a block at a time, which returns false where these are
-/// broken, and hands on what it finds; each thread has a range and buffers of its own, `n_copied` doubles.
+/// broken, and hands on what it finds; each thread has buffers of its own, `n_copied` doubles.
 template <class Score>
 std::int64_t score_all(std::size_t n_rows, std::size_t width, std::size_t work, std::size_t n_copied,
                        const ScoreWeights& weights, const ScoresTo& to, Team& team, Monitor& monitor,
                        Score score) {
+    // Threads take turns, so that one that other work holds up does not hold up the rest.
+    const std::size_t turn = block * std::max<std::size_t>(1, 100'000 / (block * (work + 1)));
     std::vector<std::int64_t> wrong(team.size(), no_row);
+    std::atomic<std::size_t> next = 0;
     std::atomic<bool> broken = false;
-    team.run_ranges(n_rows, [&](std::size_t k, std::size_t begin, std::size_t end) {
-        AlignedVector<double> f(std::min(block, end - begin) * width), copies(n_copied);
-        for (std::size_t first = begin; first < end && !team.failed(); first += block) {
-            const std::size_t last = std::min(first + block, end);
-            if (!score(first, last, f.data(), copies.data())) {
-                broken = true;
-                return;
+    team.run([&](std::size_t k) {
+        AlignedVector<double> f(std::min(block, n_rows) * width), copies(n_copied);
+        for (std::size_t begin; (begin = next.fetch_add(turn)) < n_rows && !broken && !team.failed();) {
+            const std::size_t end = std::min(begin + turn, n_rows);
+            for (std::size_t first = begin; first < end; first += block) {
+                const std::size_t last = std::min(first + block, end);
+                if (!score(first, last, f.data(), copies.data())) {
+                    broken = true;
+                    return;
+                }
+                const std::int64_t found = hand_on(f.data(), width, first, last, weights, to);
+                if (wrong[k] == no_row) wrong[k] = found;
+                if (k == 0) monitor.worked((last - first) * work);
             }
-            const std::int64_t found = hand_on(f.data(), width, first, last, weights, to);
-            if (wrong[k] == no_row) wrong[k] = found;
-            if (k == 0) monitor.worked((last - first) * work);
         }
     });
     if (broken) return broken_rows;
-    const auto first =
-        std::find_if(wrong.begin(), wrong.end(), [](std::int64_t row) { return row != no_row; });
-    return first == wrong.end() ? no_row : *first;
+    std::int64_t first = no_row;
+    for (const std::int64_t row : wrong)
+        if (row != no_row && (first == no_row || row < first)) first = row;
+    return first;
 }
 
 /// Whether several scores are worth weights side by side, of X with so many entries.
@@ -288,7 +313,6 @@ std::int64_t compute_scores(const StridedRows<T>& rows, const ScoreWeights& weig
 template <class T, class Index>
 std::int64_t compute_scores(const CsrRows<T, Index>& rows, std::size_t n_stored, const ScoreWeights& weights,
                             const ScoresTo& to, Team& team, Monitor& monitor) {
-    constexpr std::size_t ahead = 16;  // rows; the hardware alone stops at the ends of pages
     const std::size_t n_out = weights.n_out, n = rows.n_rows;
     const auto is_sound = [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i)
@@ -310,39 +334,30 @@ std::int64_t compute_scores(const CsrRows<T, Index>& rows, std::size_t n_stored,
     const WeightLines lines(side_by_side ? weights : none, team);
     const std::size_t width = side_by_side ? lines.n_lines() * lane : n_out;
     const std::size_t work = (1 + n_stored / std::max<std::size_t>(n, 1)) * (1 + n_out / lane);
-    return score_all(
-        n, width, work, 0, weights, to, team, monitor,
-        [&](std::size_t first, std::size_t last, double* f, double*) {
-            if (!is_sound(first, last)) return false;
-            for (std::size_t i = first; i < last; ++i, f += width) {
-                if (i + ahead < n) rows.prefetch_row(i + ahead);
-                const Index begin = rows.starts[i], end = rows.starts[i + 1];
-                if (side_by_side) {
-                    in_parts<4>(lines.n_lines(), [&](auto count, std::size_t line) {
-                        Line sums[count] = {};
-                        for (Index k = begin; k < end; ++k) {
-                            const double x = rows.values[k];
-                            const double* w = lines.row(static_cast<std::size_t>(rows.columns[k]), line);
-                            for (std::size_t v = 0; v < count; ++v)
-                                sums[v] += x * reinterpret_cast<const Line*>(w)[v];
-                        }
-                        std::memcpy(f + line * lane, sums, sizeof sums);
-                    });
-                    continue;
-                }
-                for (std::size_t out = 0; out < n_out; ++out) {
-                    const double* w = by_score.of(out);
-                    double sum[4] = {};  // to hide the latency of additions
-                    Index k = begin;
-                    for (; k + 3 < end; k += 4)
-                        for (Index at = 0; at < 4; ++at)
-                            sum[at] += static_cast<double>(rows.values[k + at]) * w[rows.columns[k + at]];
-                    for (; k < end; ++k) sum[0] += static_cast<double>(rows.values[k]) * w[rows.columns[k]];
-                    f[out] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-                }
-            }
-            return true;
-        });
+    return score_all(n, width, work, 0, weights, to, team, monitor,
+                     [&](std::size_t first, std::size_t last, double* f, double*) {
+                         if (!is_sound(first, last)) return false;
+                         if (!side_by_side) {
+                             for (std::size_t k = 0; k < n_out; ++k)
+                                 score_dots(rows, first, last, by_score.of(k), f + k, n_out);
+                             return true;
+                         }
+                         for (std::size_t i = first; i < last; ++i, f += width) {
+                             const Index begin = rows.starts[i], end = rows.starts[i + 1];
+                             in_parts<4>(lines.n_lines(), [&](auto count, std::size_t line) {
+                                 Line sums[count] = {};
+                                 for (Index k = begin; k < end; ++k) {
+                                     const double x = rows.values[k];
+                                     const double* w =
+                                         lines.row(static_cast<std::size_t>(rows.columns[k]), line);
+                                     for (std::size_t v = 0; v < count; ++v)
+                                         sums[v] += x * reinterpret_cast<const Line*>(w)[v];
+                                 }
+                                 std::memcpy(f + line * lane, sums, sizeof sums);
+                             });
+                         }
+                         return true;
+                     });
 }
 
 template std::int64_t compute_scores(const StridedRows<float>&, const ScoreWeights&, const ScoresTo&, Team&,

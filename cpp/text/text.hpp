@@ -286,7 +286,8 @@ private:
         double value = 0;
         const auto [stop, error] = std::from_chars(first, last, value);
         if (error != std::errc{} || stop != last || !std::isfinite(value))
-            fail(p, svmlight::quoted({p, last}) + " is no finite number");
+            fail(p, p == last ? "no value after ':'; write name:value, or the name alone"
+                              : svmlight::quoted({p, last}) + " is not a finite number");
         return value;
     }
 

@@ -24,6 +24,7 @@ REASONS = {
     "inconsistent": "the lower bound came out above the upper one, so neither can be trusted",
     "random_stop": "the last random stopping time was reached",
     "early_stopping": "the score on the examples held out no longer improved",
+    "interrupt": "it was interrupted",
     "indefinite": "the kernel is not positive semi-definite, so there is no bound",
 }
 
@@ -58,9 +59,10 @@ class Certificate:
         Whether the gap is within ``tol`` (with ``tol=0`` nothing was asked for, and this is True).
     reason : str
         Why the fit stopped: ``"tol"``, ``"max_iter"``, ``"max_steps"``, ``"max_time"``, ``"precision"``,
-        ``"random_stop"``, ``"early_stopping"``, ``"indefinite"`` (the kernel is not positive semi-definite: the dual
-        value bounds nothing, and is given as minus infinity) or ``"inconsistent"`` (the bounds contradict each other,
-        which no data should bring about: the dual value is given as minus infinity).
+        ``"random_stop"``, ``"early_stopping"``, ``"interrupt"`` (Ctrl-C, with ``on_interrupt="keep"``),
+        ``"indefinite"`` (the kernel is not positive semi-definite: the dual value bounds nothing, and is given as minus
+        infinity) or ``"inconsistent"`` (the bounds contradict each other, which no data should bring about: the dual
+        value is given as minus infinity).
     n_iter : int
         Epochs begun (an epoch is as many visits of examples as there are examples), or iterations of interior-point.
     seconds : float

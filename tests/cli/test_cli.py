@@ -103,7 +103,7 @@ def test_regression(folder, pegasos):
         assert pegasos(f"train --task {task} {loss} --C 10 --tol 0.1 --quiet values.svm m")[::2] == (0, "")
         assert text in pegasos("inspect m")[1]
     line = "train --task regression --loss huber --epsilon 0 values.svm"
-    assert "loss='huber' needs epsilon above 0" in pegasos(line)[2]
+    assert "--loss huber needs epsilon above 0" in pegasos(line)[2]
     assert "--quantile is for --task regression or svr" in pegasos("train --quantile 0.9 train.svm")[2]
 
 
@@ -121,11 +121,10 @@ def test_kernel(folder, pegasos):
     assert "SVC (loss=hinge, C=5.0, intercept=free, kernel=rbf, gamma=2.0), classes -1 and 1" in out
     assert "support vectors of 200 examples" in out
     assert json.loads(pegasos("inspect --json m")[1])["support_vectors"] == len(model.support_)
-    assert "gamma='big'" in pegasos("train --task svc --gamma big train.svm")[2]
+    assert "--gamma big: must be scale, auto or a finite" in pegasos("train --task svc --gamma big train.svm")[2]
     assert "--kernel is for --task svc" in pegasos("train --kernel rbf train.svm")[2]
     assert (
-        "sdca does not support fit_intercept=True with a kernel"
-        in pegasos("train --task svc --solver sdca train.svm")[2]
+        "sdca does not support --fit-intercept with a kernel" in pegasos("train --task svc --solver sdca train.svm")[2]
     )
 
 
@@ -201,7 +200,7 @@ def test_not_converged_warns_and_succeeds(folder, pegasos):
     code, out, err = pegasos("train --max-iter 1 --tol 1e-9 train.svm m")
     assert code == 0
     assert "not converged" in out
-    assert "pegasos: warning: LinearSVC did not reach tol=1e-09" in err
+    assert "pegasos: warning: LinearSVC did not reach --tol 1e-09: the budget of --max-iter epochs was used up. " in err
     assert pegasos("train --max-iter 1 --tol 1e-9 --quiet train.svm m") == (0, "", "")
 
 
@@ -220,6 +219,19 @@ def test_warm_start_continues(folder, pegasos):
     assert after._last[0].t == before._last[0].t + 3 * 200
     assert isinstance(after.solver, Norma)
     assert (after.alpha, after.tol, after.max_iter) == (0.01, 0, 3)
+
+
+def test_warm_start_tells_what_it_keeps(folder, pegasos):
+    flags = "--warm-start --alpha 0.01 --loss squared_hinge --no-fit-intercept --class-weight 1=2"
+    pegasos(f"train {flags} --solver sdca --order permute train.svm m")
+    out = pegasos("train --warm-start --tol 0.01 train.svm m")[1]
+    assert out.splitlines()[0].startswith("m: continued, with what it has set: ")
+    for kept in ("--alpha 0.01", "--loss squared_hinge", "--no-fit-intercept", "its --class-weight", "--solver SDCA("):
+        assert kept in out.splitlines()[0]
+    assert "--tol" not in out.splitlines()[0]
+    assert "--warm-start" not in out.splitlines()[0]
+    pegasos("train --warm-start train.svm plain")
+    assert pegasos("train --warm-start train.svm plain")[1].splitlines()[0] == "plain: continued"
 
 
 def test_warm_start_begins_and_continues_a_dual_point(folder, pegasos):
@@ -252,7 +264,8 @@ def test_every_option_has_a_flag(pegasos):
     for owner in (LinearSVC, LinearSVR, SequenceSVC, *SOLVERS.values(), *SEQUENCE_SOLVERS.values()):
         for name in owner().get_params(deep=False):
             accepted = isinstance(owner.options.get(name), Accepted)  # and without effect
-            assert (f"--{name.replace('_', '-')} " in text) != accepted, name
+            kept = name == "on_interrupt"  # always, by the command
+            assert (f"--{name.replace('_', '-')} " in text) != (accepted or kept), name
 
 
 def test_solver_flags_reach_the_solver(folder, pegasos):
@@ -286,13 +299,13 @@ MISTAKES = {
     "train": "Missing argument 'DATA'",
     "train none.svm": "none.svm: No such file or directory",
     "train --unknown 1 train.svm": "--unknown",
-    "train --C 0 train.svm": "C=0.0: must be a finite number above 0",
+    "train --C 0 train.svm": "--C 0.0: must be a finite number above 0",
     "train --C x train.svm": "'x' is not a valid float",
-    "train --solver newton train.svm": "solver='newton': must be 'auto', 'sdca', 'sgd-s', 'sgd-m', 'sgd-r', 'pegasos'",
+    "train --solver newton train.svm": "--solver newton: must be auto, sdca, sgd-s, sgd-m, sgd-r, pegasos, norma",
     "train --solver newton --eta 1 train.svm": "must be one of auto, sdca, sgd-s, sgd-m, sgd-r, pegasos, norma",
     "train --solver norma --project train.svm": "--project is no option of the solver norma",
     "train --batch-size 8 train.svm": "no option of the solver auto, which has none; choose with --solver",
-    "train --solver pegasos --batch-size 1000 train.svm": "batch_size=1000 is more than the 200 examples",
+    "train --solver pegasos --batch-size 1000 train.svm": "--batch-size 1000 is more than the 200 examples",
     "train --average maybe train.svm": "'maybe' is not one of 'no', 'last', 'yes', 'suffix'",
     "train --class-weight 1 train.svm": "must be LABEL=WEIGHT",
     "train train.svm no/such/folder/m": "no folder that can be written to",
@@ -307,10 +320,10 @@ MISTAKES = {
     "train --loss epsilon_insensitive train.svm": "must be one of hinge, squared_hinge, log_loss",
     "train --task regression --loss hinge train.svm": "must be one of epsilon_insensitive",
     "train --solver pegasos --average random train.svm": "--average random: must be one of no, last, yes, suffix",
-    "train --multi-class joint --solver norma train.svm": "norma does not support multi_class='joint'",
-    "train --early-stopping train.svm": "auto does not support early_stopping=True",
+    "train --multi-class joint --solver norma train.svm": "norma does not support --multi-class joint; use",
+    "train --early-stopping train.svm": "auto does not support --early-stopping",
     "train --cost bad.svm train.svm": "--cost bad.svm: could not convert string to float: '1:1'",
-    "predict --proba test.svm m": "--proba is nothing that a LinearSVC with loss=hinge has",
+    "predict --proba test.svm m": "--proba is nothing that a LinearSVC with --loss hinge has",
     "predict --proba --decision test.svm m": "leave one out",
     "train one.svm": "one class only",
     "train empty.svm": "empty.svm: no rows",
@@ -365,8 +378,8 @@ def test_interrupt(folder):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert err.splitlines()[-1] == "pegasos: interrupted"
-    assert not (folder / "m").exists()
+    assert err.splitlines()[-1] == "pegasos: interrupted; the best point of the last check is saved in m"
+    assert (folder / "m").exists()
 
 
 def test_reader_that_goes_away(folder):

@@ -78,7 +78,7 @@ def test_verify(folder, pegasos):
         ("convert nothing.svm train.ds", "nothing.svm"),
         ("convert train.svm .", "is no data set; choose another name"),
         ("convert bad.svm train.ds", "bad.svm"),
-        ("convert --features 10 train.svm train.ds", "beyond n_features=10"),
+        ("convert --features 10 train.svm train.ds", "index 20 is beyond --features 10; pass a larger --features"),
     ],
 )
 def test_mistakes_leave_nothing_behind(folder, pegasos, arguments, message):
@@ -88,6 +88,23 @@ def test_mistakes_leave_nothing_behind(folder, pegasos, arguments, message):
     assert (code, out) == (2, "")
     assert message in err
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_nothing_is_replaced_without_a_word(folder, pegasos):
+    pegasos("convert train.svm train.ds")
+    pegasos("convert train.ds back.svm")
+    before = {path: path.read_bytes() for path in (folder / "back.svm", folder / "train.ds" / "values")}
+    (folder / "one.svm").write_text("1 1:1\n")
+    for arguments in ("one.svm train.ds", "train.ds back.svm"):
+        code, out, err = pegasos(f"convert {arguments}")
+        assert (code, out) == (2, "")
+        target = arguments.split()[1]
+        assert f"{target} exists already; name another TARGET, or give --overwrite to replace it" in err
+    assert {path: path.read_bytes() for path in before} == before
+    out = pegasos("convert --overwrite one.svm train.ds")[1]
+    assert out.startswith("train.ds: 1 example x 1 feature, 1 entries")
+    assert pegasos("convert --overwrite --quiet train.ds back.svm") == (0, "", "")
+    assert (folder / "back.svm").read_text() == "1 1:1\n"
 
 
 def test_a_data_set_needs_a_wish(folder, pegasos):

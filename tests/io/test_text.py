@@ -112,17 +112,17 @@ def test_blocks_of_any_size(monkeypatch, tmp_path, size, n_jobs):
     ("line", "place", "message"),
     [
         (b"1 a b", 1, "no '|' after the label in '1 a b'"),
-        (b"x | a", 1, "'x' is no finite number"),
-        (b"nan | a", 1, "'nan' is no finite number"),
+        (b"x | a", 1, "'x' is not a finite number"),
+        (b"nan | a", 1, "'nan' is not a finite number"),
         (b"1 -2 | a", 3, "a negative weight"),
         (b"1 2 3 | a", 5, "a third number, '3'"),
-        (b"1 | a:x", 7, "'x' is no finite number"),
-        (b"1 | a:", 7, "'' is no finite number"),
-        (b"1 | a:1e999", 7, "'1e999' is no finite number"),
+        (b"1 | a:x", 7, "'x' is not a finite number"),
+        (b"1 | a:", 7, "no value after ':'; write name:value, or the name alone"),
+        (b"1 | a:1e999", 7, "'1e999' is not a finite number"),
         (b"1 | a:1:2", 8, "a second ':'"),
         (b"1 | :2", 5, "a ':' without a feature before it"),
         (b"1 |:2 a", 4, "a ':' without a name before it"),
-        (b"1 |b:c a", 6, "'c' is no finite number"),
+        (b"1 |b:c a", 6, "'c' is not a finite number"),
         (b"1 | a:1e30 b:1e30", 1, "values too large"),
     ],
 )
@@ -149,7 +149,7 @@ def test_nothing_is_read_after_an_error(monkeypatch):
             return 6
 
     file = Slow()
-    with pytest.raises(ValueError, match="line 1, column 1: 'x' is no finite number"):
+    with pytest.raises(ValueError, match="line 1, column 1: 'x' is not a finite number"):
         list(read_text_rows(file, 9))
     reads = file.reads
     time.sleep(0.2)

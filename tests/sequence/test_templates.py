@@ -162,7 +162,7 @@ def test_from_file(tmp_path):
 
 def test_wrong_sentences():
     template = Template("U:%x[0,1]")
-    with pytest.raises(ValueError, match="sentence 1, position 1 has 1 columns, but the template uses 2; add columns"):
+    with pytest.raises(ValueError, match="sentence 1, position 1 has 1 column, but the template uses 2; add columns"):
         template.transform([SENTENCE, [("a", "b"), ("c",)]])
     with pytest.raises(
         ValueError, match=re.escape("sentence 0, position 0 is the string 'He'; pass a tuple of columns, (")

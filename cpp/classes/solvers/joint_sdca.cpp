@@ -67,24 +67,26 @@ public:
         if (problem_.rows.bias > 0) set_up_intercepts(start.w, sequence.empty());
         const double n_rows = static_cast<double>(rows_.size());
         Solution solution;
-        for (;;) {
-            visits_.make_order(sequence, options_.max_epochs * n_rows - made_);
-            calm_.assign(visits_.order().size(), 0.0f);
-            const Stats stats = make_epoch();
-            visits_.end_epoch();
-            made_ += stats.visits;
-            move_intercepts();
-            if (options_.shrink) send_to_rest(stats);
-            const bool out_of_time = context_.monitor.timed_out();
-            const bool last = out_of_time || !sequence.empty() || made_ >= options_.max_epochs * n_rows;
-            checks_.met(stats.gap);
-            const bool promising = options_.tol > 0 && checks_.promises(dual_now(), mismatch());
-            if (last || promising || checks_.at_record()) {
-                const Bounds now = check(solution);
-                if (solution.ends(options_.tol, out_of_time, last)) break;
-                checks_.found(now.primal - now.dual - mismatch());
+        until_ended(solution, [&] {
+            for (;;) {
+                visits_.make_order(sequence, options_.max_epochs * n_rows - made_);
+                calm_.assign(visits_.order().size(), 0.0f);
+                const Stats stats = make_epoch();
+                visits_.end_epoch();
+                made_ += stats.visits;
+                move_intercepts();
+                if (options_.shrink) send_to_rest(stats);
+                const bool out_of_time = context_.monitor.timed_out();
+                const bool last = out_of_time || !sequence.empty() || made_ >= options_.max_epochs * n_rows;
+                checks_.met(stats.gap);
+                const bool promising = options_.tol > 0 && checks_.promises(dual_now(), mismatch());
+                if (last || promising || checks_.at_record()) {
+                    const Bounds now = check(solution);
+                    if (solution.ends(options_.tol, out_of_time, last)) break;
+                    checks_.found(now.primal - now.dual - mismatch());
+                }
             }
-        }
+        });
         solution.finish(context_, made_ / n_rows, static_cast<std::uint64_t>(made_), start.t);
         return solution;
     }

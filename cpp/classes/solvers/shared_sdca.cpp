@@ -133,6 +133,18 @@ public:
     }
 
     std::vector<Solution> run() {
+        try {
+            make_epochs();
+        } catch (const Ended& ended) {  // what the last checks found stands
+            for (const Class& c : classes_)
+                if (solution(c).history.empty()) throw;
+            leave(ended.reason);
+        }
+        return std::move(solutions_);
+    }
+
+private:
+    void make_epochs() {
         const std::vector<RowNumber>& sequence = options_.sequence;
         if (problem_.rows.bias > 0) set_up_intercepts(sequence.empty());
         const double n_rows = static_cast<double>(rows_.size());
@@ -154,10 +166,8 @@ public:
             check(chosen);
             leave(end);
         }
-        return std::move(solutions_);
     }
 
-private:
     struct Row {
         double cost, square;  // C s_i, ||x_i||^2
     };

@@ -74,16 +74,19 @@ public:
         proposals_.assign(given.begin(), given.end());
         KernelSolution solution;
         std::uint64_t next_check = std::min<std::uint64_t>(n_, options_.nu < 0 ? 64 : n_);
-        for (bool over = false; !over;) {
-            step();
-            const double epochs = static_cast<double>(t_) / static_cast<double>(n_);
-            context_.monitor.at_epoch(epochs);
-            const bool last = t_ >= options_.max_steps, late = context_.monitor.worked(n_);
-            if (t_ < next_check && !last && !late) continue;
-            while (next_check <= t_)
-                next_check = checks_.holds_out() && t_ >= n_ ? next_check + n_ : 2 * next_check;
-            over = check(last, solution) || late;
-        }
+        until_ended(solution, [&] {
+            for (bool over = false; !over;) {
+                step();
+                const double epochs = static_cast<double>(t_) / static_cast<double>(n_);
+                context_.monitor.at_epoch(epochs);
+                const bool last = t_ >= options_.max_steps, late = context_.monitor.worked(n_);
+                if (t_ < next_check && !last && !late) continue;
+                while (next_check <= t_)
+                    next_check = checks_.holds_out() && t_ >= n_ ? next_check + n_ : 2 * next_check;
+                over = check(last, solution) || late;
+            }
+        });
+        checks_.finish(solution);
         solution.steps = solution.updates = t_;
         return solution;
     }

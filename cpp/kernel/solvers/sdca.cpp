@@ -34,32 +34,35 @@ public:
         std::iota(order.begin(), order.end(), RowNumber{0});
         const double per_epoch = static_cast<double>(problem_.size());
         double visits = 0;
-        for (;;) {
-            if (sequence.empty())
-                shuffle(order, random);
-            else
-                order = sequence;
-            bool moved = false, complete = true;
-            for (std::size_t first = 0; first < order.size() && complete; first += Responses<Real>::stretch) {
-                const auto part = std::span<const RowNumber>(order).subspan(
-                    first, std::min(Responses<Real>::stretch, order.size() - first));
-                moved |= visit(part);
-                visits += static_cast<double>(part.size());
-                context_.monitor.at_epoch(visits / per_epoch);
-                complete = !context_.monitor.worked(part.size() * 16);
+        until_ended(solution, [&] {
+            for (;;) {
+                if (sequence.empty())
+                    shuffle(order, random);
+                else
+                    order = sequence;
+                bool moved = false, complete = true;
+                for (std::size_t first = 0; first < order.size() && complete;
+                     first += Responses<Real>::stretch) {
+                    const auto part = std::span<const RowNumber>(order).subspan(
+                        first, std::min(Responses<Real>::stretch, order.size() - first));
+                    moved |= visit(part);
+                    visits += static_cast<double>(part.size());
+                    context_.monitor.at_epoch(visits / per_epoch);
+                    complete = !context_.monitor.worked(part.size() * 16);
+                }
+                solution.epochs = visits / per_epoch;
+                const KernelBounds now = best.look(beta_, responses_.all(), solution, context_);
+                if (options_.tol > 0 && now.plain.gap() <= options_.tol)
+                    solution.reason = "tol";
+                else if (!complete)
+                    solution.reason = "max_time";
+                else if (!sequence.empty() || visits >= options_.max_epochs * per_epoch)
+                    solution.reason = "budget";
+                else if (!moved)
+                    solution.reason = "precision";
+                if (!solution.reason.empty()) break;
             }
-            solution.epochs = visits / per_epoch;
-            const KernelBounds now = best.look(beta_, responses_.all(), solution, context_);
-            if (options_.tol > 0 && now.plain.gap() <= options_.tol)
-                solution.reason = "tol";
-            else if (!complete)
-                solution.reason = "max_time";
-            else if (!sequence.empty() || visits >= options_.max_epochs * per_epoch)
-                solution.reason = "budget";
-            else if (!moved)
-                solution.reason = "precision";
-            if (!solution.reason.empty()) break;
-        }
+        });
         best.finish(solution);
         solution.steps = static_cast<std::uint64_t>(visits);
         solution.updates = updates_;

@@ -49,27 +49,32 @@ public:
         std::vector<RowNumber> visits(std::max(k, stretch / k * k));
         double next_check = 1;
         bool stop = false;
-        while (!stop) {
-            const std::uint64_t left = options_.max_steps - t_;
-            const std::size_t count = std::min<std::uint64_t>(visits.size(), left * k);
-            const auto part = std::span<RowNumber>(visits).first(count);
-            sampler_.fill(part);
-            expect(part);
-            for (std::size_t first = 0; first < count; first += k) {
-                if (t_ == chosen && options_.output == WalkOutput::random) keep();
-                count_iterate();
-                step(part.subspan(first, k));
-                if (options_.output == WalkOutput::suffix && t_ == snapshot_at_) take_snapshot();
+        until_ended(solution, [&] {
+            while (!stop) {
+                const std::uint64_t left = options_.max_steps - t_;
+                const std::size_t count = std::min<std::uint64_t>(visits.size(), left * k);
+                const auto part = std::span<RowNumber>(visits).first(count);
+                sampler_.fill(part);
+                expect(part);
+                for (std::size_t first = 0; first < count; first += k) {
+                    if (t_ == chosen && options_.output == WalkOutput::random) keep();
+                    count_iterate();
+                    step(part.subspan(first, k));
+                    if (options_.output == WalkOutput::suffix && t_ == snapshot_at_) take_snapshot();
+                }
+                const double epochs =
+                    static_cast<double>(t_) * static_cast<double>(k) / static_cast<double>(n);
+                context_.monitor.at_epoch(epochs);
+                const bool last = t_ >= options_.max_steps;
+                stop = context_.monitor.worked(count * 16) || last;
+                if (!stop && epochs < next_check) continue;
+                while (next_check <= epochs)
+                    next_check = checks_.holds_out() ? next_check + 1 : 2 * next_check;
+                find_output();
+                stop |= checks_.check(beta_, f_, error(), 0, epochs, last, !options_.best, solution);
             }
-            const double epochs = static_cast<double>(t_) * static_cast<double>(k) / static_cast<double>(n);
-            context_.monitor.at_epoch(epochs);
-            const bool last = t_ >= options_.max_steps;
-            stop = context_.monitor.worked(count * 16) || last;
-            if (!stop && epochs < next_check) continue;
-            while (next_check <= epochs) next_check = checks_.holds_out() ? next_check + 1 : 2 * next_check;
-            find_output();
-            stop |= checks_.check(beta_, f_, error(), 0, epochs, last, !options_.best, solution);
-        }
+        });
+        checks_.finish(solution);
         solution.steps = t_;
         solution.updates = updates_;
         return solution;

@@ -31,14 +31,20 @@ public:
         solution.bounds = {std::numeric_limits<double>::infinity(), 0};  // no dual point at all has 0
         solution.w.resize(d_);
         solution.q.resize(problem_.n_rows());
-        if (!problem_.loss.regression && problem_.free_intercept && (negative_ == 0 || positive_ == 0)) {
-            // The intercept alone gives every row its margin, and no alpha > 0 satisfies sum y alpha = 0.
-            best_w_.back() = (positive_ > 0 ? 1 : -1) / problem_.rows.bias;
-            finish(solution, "tol");
-        } else if (start.q.empty() ? !run_from_sample(solution) : !run_from(start, solution)) {
-            take_rows([](std::size_t) { return true; });
-            begin();
-            iterate(solution);
+        try {
+            if (!problem_.loss.regression && problem_.free_intercept && (negative_ == 0 || positive_ == 0)) {
+                // The intercept alone gives every row its margin, and no alpha > 0 satisfies sum y alpha = 0.
+                best_w_.back() = (positive_ > 0 ? 1 : -1) / problem_.rows.bias;
+                finish(solution, "tol");
+            } else if (start.q.empty() ? !run_from_sample(solution) : !run_from(start, solution)) {
+                take_rows([](std::size_t) { return true; });
+                begin();
+                iterate(solution);
+            }
+        } catch (const Ended& ended) {  // what it had a certificate for stands
+            if (!std::isfinite(solution.bounds.primal)) throw;
+            take_back(solution);
+            solution.reason = ended.reason;
         }
         solution.finish(context_, passes_, iterations_, start.t);
         return solution;
@@ -201,16 +207,20 @@ private:
             if (solution.bounds.lower(between(better, {}))) solution.w = other;
             passes_ += 1;
         }
-        // Where the sums of the iterations promised more, by rounding, what they promised is taken back.
-        for (Record& earlier : solution.history) {
-            earlier.primal = std::max(earlier.primal, solution.bounds.primal);
-            earlier.dual = std::min(earlier.dual, solution.bounds.dual);
-        }
+        take_back(solution);
         solution.record(context_, passes_, solution.bounds);
         solution.reason = reached() ? "tol" : reason == "tol" ? "missed" : reason;
         if (!reached() && reason != "max_time" && options_.tol > 0 && solution.bounds.mostly_rounding())
             solution.reason = "precision";
         return solution.reason != "missed" && solution.reason != "start";
+    }
+
+    /// Where the sums of the iterations promised more, by rounding, what they promised.
+    static void take_back(Solution& solution) {
+        for (Record& earlier : solution.history) {
+            earlier.primal = std::max(earlier.primal, solution.bounds.primal);
+            earlier.dual = std::min(earlier.dual, solution.bounds.dual);
+        }
     }
 
     /// The better of these bounds and those of the iterations.

@@ -81,26 +81,28 @@ public:
         if (!start.w.empty()) b_ = problem_.rows.bias * start.w.back();
         const double n_rows = static_cast<double>(problem_.n_rows());
         Solution solution;
-        for (;;) {
-            visits_.make_order(sequence, options_.max_epochs * n_rows - made_);
-            if (outward_.size() < visits_.order().size()) outward_.resize(visits_.order().size());
-            const std::size_t joins = choose_joins();
-            const Stats stats = make_epoch(joins);
-            visits_.end_epoch();
-            made_ += stats.visits;
-            b_ = multipliers_.intercept(b_, w_.back());
-            if (options_.shrink && !stop_) send_to_rest(stats, joins > 0);
-            const bool out_of_time = context_.monitor.timed_out();
-            const bool last = out_of_time || !sequence.empty() || made_ >= options_.max_epochs * n_rows;
-            const double dual = linear_ - squared_norm(w_, problem_.n_penalized()) / 2;
-            checks_.set_usual(joins > 0 ? 1.2 : 0.9);
-            checks_.met(stats.gap);
-            if (last || checks_.due(dual)) {
-                const Bounds now = check(solution);
-                if (solution.ends(options_.tol, out_of_time, last)) break;
-                checks_.found(now.primal - now.dual);
+        until_ended(solution, [&] {
+            for (;;) {
+                visits_.make_order(sequence, options_.max_epochs * n_rows - made_);
+                if (outward_.size() < visits_.order().size()) outward_.resize(visits_.order().size());
+                const std::size_t joins = choose_joins();
+                const Stats stats = make_epoch(joins);
+                visits_.end_epoch();
+                made_ += stats.visits;
+                b_ = multipliers_.intercept(b_, w_.back());
+                if (options_.shrink && !stop_) send_to_rest(stats, joins > 0);
+                const bool out_of_time = context_.monitor.timed_out();
+                const bool last = out_of_time || !sequence.empty() || made_ >= options_.max_epochs * n_rows;
+                const double dual = linear_ - squared_norm(w_, problem_.n_penalized()) / 2;
+                checks_.set_usual(joins > 0 ? 1.2 : 0.9);
+                checks_.met(stats.gap);
+                if (last || checks_.due(dual)) {
+                    const Bounds now = check(solution);
+                    if (solution.ends(options_.tol, out_of_time, last)) break;
+                    checks_.found(now.primal - now.dual);
+                }
             }
-        }
+        });
         solution.finish(context_, made_ / n_rows, static_cast<std::uint64_t>(made_), start.t);
         return solution;
     }

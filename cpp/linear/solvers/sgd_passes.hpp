@@ -26,18 +26,20 @@ protected:
 
     Solution run() {
         Solution solution;
-        for (std::uint64_t pass = 0;;) {
-            const std::uint64_t in_period = pass % options_.period;
-            const bool many = in_period > 0 && in_period < options_.burst;
-            const double losses = make_pass(many ? options_.multiplicity : 1);
-            ++pass;
-            const bool out_of_time = context_.monitor.timed_out();
-            const bool last = out_of_time || pass == options_.max_passes || left() == 0;
-            if (last || promising(losses) || std::has_single_bit(pass)) {
-                check(solution);
-                if (solution.ends(options_.tol, out_of_time, last)) break;
+        until_ended(solution, [&] {
+            for (std::uint64_t pass = 0;;) {
+                const std::uint64_t in_period = pass % options_.period;
+                const bool many = in_period > 0 && in_period < options_.burst;
+                const double losses = make_pass(many ? options_.multiplicity : 1);
+                ++pass;
+                const bool out_of_time = context_.monitor.timed_out();
+                const bool last = out_of_time || pass == options_.max_passes || left() == 0;
+                if (last || promising(losses) || std::has_single_bit(pass)) {
+                    check(solution);
+                    if (solution.ends(options_.tol, out_of_time, last)) break;
+                }
             }
-        }
+        });
         solution.finish(context_, epochs(), steps_);
         solution.t = static_cast<std::uint64_t>(t_);
         return solution;

@@ -57,16 +57,18 @@ public:
             begin_at(start);
             look(solution, false, false);
         }
-        for (double next_check = 8; solution.reason.empty();) {
-            const bool alive = make_epoch();
-            visits_.end_epoch();
-            const bool last = !sequence.empty() || epochs() >= options_.max_epochs;
-            checks_.met(estimate_);
-            const bool close = checks_.promises(std::max(dual_, 0.0));
-            if (alive && !last && !close && epochs() < next_check && moved_) continue;
-            next_check = std::max(2 * epochs(), epochs() + 1);
-            look(solution, !alive, last);
-        }
+        until_ended(solution, [&] {
+            for (double next_check = 8; solution.reason.empty();) {
+                const bool alive = make_epoch();
+                visits_.end_epoch();
+                const bool last = !sequence.empty() || epochs() >= options_.max_epochs;
+                checks_.met(estimate_);
+                const bool close = checks_.promises(std::max(dual_, 0.0));
+                if (alive && !last && !close && epochs() < next_check && moved_) continue;
+                next_check = std::max(2 * epochs(), epochs() + 1);
+                look(solution, !alive, last);
+            }
+        });
         solution.steps = visited_;
         solution.seconds = context_.monitor.seconds();
         return {std::move(best_weights_), std::move(best_links_), std::move(solution), take_vertices()};

@@ -42,8 +42,14 @@ def stop_early(
     highest, stale, epochs = -np.inf, 0, 0.0
     records: list[list[float]] = []
     for epoch in range(1, int(budget.max_iter) + 1):
-        found = solve(replace(budget, max_iter=1), start, Shifted(progress, epochs))
-        value = score(found.point.w)
+        try:
+            found = solve(replace(budget, max_iter=1), start, Shifted(progress, epochs))
+            value = score(found.point.w)
+        except KeyboardInterrupt:
+            if not (budget.keep and best):
+                raise
+            found = replace(found, reason="interrupt")
+            break
         stale = 0 if value > highest else stale + 1
         if best is None or value > highest:
             best, highest = found, value

@@ -21,6 +21,7 @@ from pegasos.base.parameters import (
     Explained,
     HeldOut,
     Intercept,
+    Interrupts,
     Method,
     Penalty,
     Seeded,
@@ -114,7 +115,7 @@ def _is_number(dtype: Any) -> bool:
 
 
 @parameters
-class Common(Seeded, Intercept, Method, Budgets, Penalty):
+class Common(Seeded, Interrupts, Intercept, Method, Budgets, Penalty):
     """Parameters that all have whose problem is handed to a solver."""
 
     warm_start: bool = parameter(False, Flag(help="continue from the previous fit"))
@@ -250,7 +251,7 @@ class Machine(Common, Explained):
         """Multiply the weights of the examples by those of their classes, where there are any."""
 
     def _budget(self, elapsed: float = 0.0) -> Budget:
-        return Budget(self.tol, self._max_epochs, self.max_time, elapsed, self._threads())
+        return Budget(self.tol, self._max_epochs, self.max_time, elapsed, self._threads(), self._keeps)
 
     def _store_outcome(
         self, solutions: Sequence[Solution[Any]], certificates: Sequence[Certificate], seconds: float
@@ -281,6 +282,8 @@ class Machine(Common, Explained):
 
     def _raise_what(self, found: Certificate, otherwise: bool) -> str:
         """The last sentence of the advice on a fit that fell short."""
+        if found.reason == "interrupt":
+            return "The best point of the last check was kept; fit again for more."
         budget = found.reason if found.reason.startswith("max") else "max_iter"
         what = "tol" if found.reason == "precision" else f"{budget} or tol"
         return f"{'Otherwise raise' if otherwise else 'Raise'} {what}."

@@ -1,6 +1,8 @@
 """What a solver is given, how long it may work, where it starts and what it found."""
 
 import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -44,6 +46,7 @@ class Budget:
     max_time: float | None
     elapsed: float = 0.0
     n_jobs: int | None = 1  # None: the solver may choose
+    keep: bool = False  # what the last check found, where Ctrl-C ends the run
 
 
 @dataclass(frozen=True)
@@ -166,17 +169,45 @@ class Standing:
 
     def take(self, found: Bounds, w: NDArray[np.float64], seconds: float, best: bool = True) -> None:
         """Take note of bounds; the best of each counts, unless the last w is wanted."""
-        if found.primal <= self.bounds.primal or not (best and self.records):
-            self.w = w
-        self.bounds = self.bounds.best(found)
+        bounds, kept = self.bounds.best(found), self.w
         if not best:
-            self.bounds = self.bounds._replace(primal=found.primal, above=found.above)
+            bounds = bounds._replace(primal=found.primal, above=found.above)
+        if found.primal <= self.bounds.primal or not (best and self.records):
+            kept = w
+        self.w, self.bounds = kept, bounds  # together, as Ctrl-C may come in between
         self.records.append([seconds, self.epochs, self.bounds.primal, self.bounds.dual])
 
     def solution(self, seconds: float, used: UsedSolvers, q: NDArray[np.float64] | None = None) -> Solution[Point]:
         """What was found."""
         visits, point = round(self.visits), Point(self.w, q)
         return Solution(point, self.bounds, self.epochs, seconds, self.reason, self.records, used, visits)
+
+
+def is_cut_short(found: Solution[Any]) -> bool:
+    """Whether Ctrl-C ended a run."""
+    return found.reason == "interrupt"
+
+
+@contextmanager
+def keeping(keep: bool, runs: Sequence[Standing]) -> Iterator[None]:
+    """Let Ctrl-C end the runs where they stand, if that is wanted and each of them has bounds."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not keep or not all(math.isfinite(run.bounds.primal) for run in runs):
+            raise
+        for run in runs:
+            run.reason = run.reason or "interrupt"
+
+
+def then(first: Solution[P], more: Callable[[], Solution[P]], keep: bool) -> Solution[P]:
+    """What a run finds that goes on after another one; where Ctrl-C ends it before its first check, the first."""
+    try:
+        return more()
+    except KeyboardInterrupt:
+        if not keep:
+            raise
+        return replace(first, reason="interrupt")
 
 
 def joined(first: Solution[Point], second: Solution[Point], best: bool = True) -> Solution[Point]:

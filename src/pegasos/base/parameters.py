@@ -7,15 +7,17 @@ fit stores is declared in classes that are not decorated, as annotations there a
 
 import functools
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from types import FrameType
 from typing import Any, Self, TypeVar, dataclass_transform, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from pegasos.base.options import Accepted, Choice, Flag, Integer, Number, Option
+from pegasos.base.options import Accepted, Choice, Flag, Integer, Number, Option, names
 from pegasos.base.solver import Solver
 
 #: What an infinite C counts as: margins are then as good as hard.
@@ -159,6 +161,39 @@ class Budgets:
     @property
     def _max_epochs(self) -> int:
         return MOST_EPOCHS if self.max_iter == -1 else int(self.max_iter)
+
+
+@parameters
+class Interrupts:
+    """What becomes of a fit that Ctrl-C ends."""
+
+    on_interrupt: str = parameter(
+        "raise",
+        Choice(
+            values=names("raise", "keep"),
+            help="after Ctrl-C: raise, or keep the best point of the last check",
+        ),
+    )
+
+    @property
+    def _keeps(self) -> bool:
+        return self.on_interrupt == "keep" and not is_searched()
+
+
+#: Packages that fit many times, of which one that is interrupted must not pass for done; and their parts that do not.
+SEARCHES = ("sklearn", "joblib", "dask", "distributed", "optuna", "skopt", "hyperopt", "ray")
+NO_SEARCHES = ("sklearn.pipeline", "sklearn.base", "sklearn.utils")
+
+
+def is_searched() -> bool:
+    """Whether a search or a cross-validation is among the callers: it must end, whatever a fit of its own keeps."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        if name.partition(".")[0] in SEARCHES and not name.startswith(NO_SEARCHES):
+            return True
+        frame = frame.f_back
+    return False
 
 
 @parameters

@@ -48,4 +48,5 @@ def make_run(budget: Budget, progress: Progress | None = None) -> native.Run:
         report=progress.checked,
         progress=progress.progressed,
         clock=clock.replaced(),
+        keep=budget.keep,
     )

@@ -6,6 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from pegasos.base.memory import refuse_beyond
+
 #: Entries looked at at a time, so that no second copy of the data is made on the way.
 BLOCK = 1 << 20
 
@@ -65,6 +67,8 @@ def scale_columns(X: Any, s: NDArray[np.float64]) -> tuple[Any, NDArray[np.float
     is the row twice. X is a CSR matrix without duplicates, or an array; a copy of a CSR matrix shares its structure.
     Values rounded to single precision would state another problem than X does, and its certificate would be false.
     """
+    entries = X.nnz if sp.issparse(X) else X.size
+    refuse_beyond(8 * entries, "scale='auto' copies X in double precision, which", "scale X in place, without it")
     sizes = column_sizes(X, s)
     sizes[sizes == 0] = 1.0
     return divide_columns(X, sizes), sizes

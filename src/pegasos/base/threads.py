@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from typing import TypeVar
 
 from pegasos.base.progress import Progress
@@ -10,7 +10,7 @@ from pegasos.base.progress import Progress
 Result = TypeVar("Result")
 
 
-class Stopped(Exception):
+class Stopped(KeyboardInterrupt):
     """Another of the fits failed, or the user interrupted."""
 
 
@@ -22,8 +22,6 @@ class Stopper(Progress):
         self.progress = progress
 
     def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
-        if self.stop.is_set():
-            raise Stopped
         self.progress.checked(seconds, epoch, primal, dual)
 
     def progressed(self, epoch: float, seconds: float) -> None:
@@ -38,10 +36,23 @@ class Stopper(Progress):
         self.progress.close()
 
 
-def run_all(works: Sequence[tuple[Callable[[Progress], Result], Progress]], n_jobs: int) -> list[Result]:
-    """What each work returns, given its listener; `n_jobs` of them at a time. An error or Ctrl-C ends them all."""
+def run_all(
+    works: Sequence[tuple[Callable[[Progress], Result], Progress]],
+    n_jobs: int,
+    cut_short: Callable[[Result], bool] = lambda _: False,
+) -> list[Result]:
+    """What each work returns, given its listener; `n_jobs` of them at a time. An error or Ctrl-C ends them all.
+
+    Where works may return after Ctrl-C, `cut_short` tells of what they returned whether they did. All must have, as
+    some without a result are of no use.
+    """
+    results: list[Result] = []
+    for work, progress in works if n_jobs == 1 else ():
+        if results and cut_short(results[-1]):
+            raise KeyboardInterrupt
+        results.append(work(progress))
     if n_jobs == 1:
-        return [work(progress) for work, progress in works]
+        return results
     stop = threading.Event()
 
     def run(work: Callable[[Progress], Result], progress: Progress) -> Result:
@@ -54,8 +65,12 @@ def run_all(works: Sequence[tuple[Callable[[Progress], Result], Progress]], n_jo
         try:
             for future in as_completed(futures):
                 future.result()  # raises what it raised
-        except BaseException:
+        except BaseException as error:
             stop.set()
+            if isinstance(error, KeyboardInterrupt):
+                wait(futures)
+                if all(future.exception() is None for future in futures):
+                    return [future.result() for future in futures]
             pool.shutdown(cancel_futures=True)
             raise
         return [future.result() for future in futures]

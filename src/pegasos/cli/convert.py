@@ -1,5 +1,6 @@
 """``pegasos convert``"""
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
+from pegasos.base.wording import counted
 from pegasos.cli.data import is_table
 from pegasos.cli.options import as_json_text
 from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, write_svmlight
@@ -23,6 +25,7 @@ from pegasos.io.table import table_columns
 @click.option("--label", metavar="COLUMN", help="tables (.csv, .parquet, .arrow, .feather): the column of labels")
 @click.option("--features", type=click.IntRange(min=1), help="number of features [the largest that occurs]")
 @click.option("--verify", is_flag=True, help="compare the checksums of a data set; without TARGET that is all")
+@click.option("--overwrite", is_flag=True, help="replace TARGET where it exists")
 @click.option("-q", "--quiet", is_flag=True, help="print nothing but errors")
 @click.option("--json", "as_json", is_flag=True, help="print the result as one JSON object")
 def convert(
@@ -33,6 +36,7 @@ def convert(
     label: str | None,
     features: int | None,
     verify: bool,
+    overwrite: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -43,6 +47,9 @@ def convert(
     data set as SOURCE is written as svmlight text.
     """
     started = time.perf_counter()
+    replaces = target is not None and (is_dataset(target) or (is_dataset(source) and os.path.lexists(target)))
+    if replaces and not overwrite:
+        raise click.UsageError(f"{target} exists already; name another TARGET, or give --overwrite to replace it")
     if is_dataset(source):
         if verify:
             open_dataset(source).verify()
@@ -68,7 +75,8 @@ def convert(
         facts = {"examples": rows, "features": width, "entries": told.nnz, "bytes": told.nbytes, "verified": verify}
         click.echo(as_json_text({"source": source, "target": target, **facts, "seconds": seconds}))
     elif not quiet:
-        click.echo(f"{target or source}: {rows:,} examples x {width:,} features, {told.nnz:,} entries, {seconds:.1f} s")
+        shape = f"{counted(rows, 'example')} x {counted(width, 'feature')}"
+        click.echo(f"{target or source}: {shape}, {told.nnz:,} entries, {seconds:.1f} s")
         if verify:
             click.echo("the checksums are right")
 

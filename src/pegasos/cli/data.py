@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_regressor
 
+from pegasos.base.wording import counted
 from pegasos.io import open_dataset, read_svmlight, read_table
 from pegasos.io.conll import read_lines
 from pegasos.io.dataset import Dataset
@@ -117,6 +118,11 @@ def is_table(source: str) -> bool:
     return source.lower().endswith(TABLES)
 
 
+def called(source: str) -> str:
+    """What a source is called in messages."""
+    return "standard input" if source == "-" else source
+
+
 def file_of(source: str) -> Any:
     """The name of a file, or standard input."""
     return sys.stdin.buffer if source == "-" else source
@@ -140,8 +146,8 @@ class Svmlight:
         """Whole labels become integers."""
         try:
             X, y = read_svmlight(file_of(source), zero_based=self.zero_based, dtype=self.dtype)
-        except ValueError as error:  # with the names that things have here
-            text = str(error).replace("zero_based=True", "--zero-based").replace("dtype=np.float64", "--dtype float64")
+        except ValueError as error:
+            text = str(error)
             if self.width is None and ": label " in text:
                 text += ", or give --format text if lines are raw text"
             raise click.UsageError(text) from None
@@ -397,11 +403,6 @@ def quoted(names: list[str]) -> str:
     return f"column{'' if len(names) == 1 else 's'} {text}"
 
 
-def counted(count: int, noun: str) -> str:
-    """So many of something."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def _columns(count: int) -> str:
     return counted(count, "column")
 
@@ -425,7 +426,7 @@ def _line(value: Any) -> str:
 
 def no_error(data: Data, what: str, count: int, why: str) -> Summary:
     """What there is to say where nothing is known of how good predictions are."""
-    summary = f"{counted(count, what)} labelled; {data.source} has {why}, so no error is computed"
+    summary = f"{counted(count, what)} labelled; {called(data.source)} has {why}, so no error is computed"
     return {**data.counts, "wrong": None, "error": None}, summary
 
 

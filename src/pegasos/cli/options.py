@@ -120,7 +120,7 @@ def _flags(command: Command, owners: Mapping[str, Any]) -> Command:
     defaults: dict[str, dict[str, list[str]]] = {}  # of each option, with those that have it
     for owner, cls in owners.items():
         for name, option in cls.options.items():
-            if isinstance(option, Accepted):
+            if isinstance(option, Accepted) or name == "on_interrupt":  # the command keeps what there is
                 continue
             before = options.setdefault(name, option)
             if isinstance(before, Choice) and isinstance(option, Choice):

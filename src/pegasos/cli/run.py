@@ -10,7 +10,9 @@ from pegasos.cli.convert import convert
 from pegasos.cli.demo import demo
 from pegasos.cli.inspect import inspect
 from pegasos.cli.predict import predict
+from pegasos.cli.signals import SIGNALS
 from pegasos.cli.train import train
+from pegasos.cli.wording import in_flags
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -28,15 +30,21 @@ for command in (train, predict, inspect, convert, demo):
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line; the exit code. A user's mistake is one line on standard error, without a traceback."""
+    with SIGNALS.caught():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         code = pegasos.main(list(arguments), prog_name="pegasos", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as exit:
         return exit.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("pegasos: interrupted", err=True)
-        return 130
+    except (click.Abort, KeyboardInterrupt) as error:
+        text = str(error.__cause__ or error)  # click makes an Abort of what came
+        click.echo(f"pegasos: {text or 'interrupted'}", err=True)
+        return SIGNALS.code
     except BrokenPipeError:  # the reader of our output went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -51,5 +59,5 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _mistake(message: str) -> int:
-    click.echo(f"pegasos: {' '.join(message.split())}", err=True)
+    click.echo(f"pegasos: {in_flags(' '.join(message.split()))}", err=True)
     return 2

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._config import usable_threads
+from pegasos.base.wording import counted
 from pegasos.cli.data import DataFlags
 from pegasos.cli.options import TASKS, as_json_text, given_parameters, refuse_folder
+from pegasos.cli.signals import SIGNALS
 from pegasos.cli.text import DEFAULT_BITS
 from pegasos.io import save_model
 from pegasos.io.stream import Part, read_svmlight_parts, read_text_parts
@@ -44,8 +46,8 @@ class Talk(NamedTuple):
         return not self.quiet and not self.as_json
 
 
-def train_stream(data: str, model: str, task: str, flags: StreamFlags, given: dict[str, Any], talk: Talk) -> None:
-    """Learn from each example once, and write the model."""
+def train_stream(data: str, model: str, task: str, flags: StreamFlags, given: dict[str, Any], talk: Talk) -> int:
+    """Learn from each example once, and write the model; the exit code."""
     if task not in ("classification", "regression"):
         raise click.UsageError(f"--one-pass is for linear machines, and --task {task} is none; leave one of them out")
     if flags.data.form == "text":
@@ -73,6 +75,10 @@ def train_stream(data: str, model: str, task: str, flags: StreamFlags, given: di
     stream.learn(data, talk.at_all)
     _save(machine, hash_bits, model)
     print_summary(machine, model, started, talk)
+    if not SIGNALS.received:
+        return 0
+    click.echo(f"pegasos: interrupted; what was learned so far is saved in {model}", err=True)
+    return SIGNALS.code
 
 
 def _labels(given: str | None) -> list[float]:
@@ -106,9 +112,14 @@ class Stream:
         if talk:
             click.echo(f"{'loss':>10} {'since last':>10} {'examples':>12} {'weight':>14} {'label':>8} {'score':>10}")
         # Learning and parsing run beside each other: nearly all of both is in the core, without the GIL.
-        with contextlib.closing(self._parts(file)) as parts:
-            for part in parts:
-                self._learn_part(source, part, talk)
+        try:
+            with contextlib.closing(self._parts(file)) as parts:
+                for part in parts:
+                    with SIGNALS.put_off():
+                        self._learn_part(source, part, talk)
+        except KeyboardInterrupt:
+            if not self._rows:
+                raise KeyboardInterrupt("interrupted before the first example") from None
         if not self._rows:
             raise click.UsageError(f"{source}: no examples")
         if not self.hash_bits:
@@ -192,6 +203,8 @@ def print_summary(machine: Machine, model: str, started: float, talk: Talk) -> N
         click.echo(as_json_text(facts | {"seconds": seconds, "solver": solver}))
     elif talk.at_all:
         error = f"mean squared error {told.error:.6g}" if regression else f"error {told.error:.2%}"
-        click.echo(f"progressive loss {told.loss:.6f}, {error}  ({told.n_rows:,} examples of weight {told.weight:,g})")
+        click.echo(
+            f"progressive loss {told.loss:.6f}, {error}  ({counted(told.n_rows, 'example')} of weight {told.weight:,g})"
+        )
         click.echo(f"seconds  {seconds:.2f}  ({told.n_rows / seconds:,.0f} examples a second)")
         click.echo(f"solver   {solver}\nmodel    {model}")

@@ -6,7 +6,8 @@ import click
 import numpy as np
 from sklearn.base import is_regressor
 
-from pegasos.cli.data import Data, DataFlags, Summary, Svmlight, counted, file_of, is_table, no_error, quoted, whole
+from pegasos.base.wording import counted
+from pegasos.cli.data import Data, DataFlags, Summary, Svmlight, file_of, is_table, no_error, quoted, whole
 from pegasos.io import read_text
 from pegasos.io.raw_text import as_labels, read_raw_text
 from pegasos.io.table import read_text_column, table_columns

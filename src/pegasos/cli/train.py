@@ -10,7 +10,7 @@ import click
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos.cli.choose import choose_C
-from pegasos.cli.data import DataFlags, data_flags, is_table
+from pegasos.cli.data import DataFlags, called, data_flags, is_table
 from pegasos.cli.forms import form_of, machine_of
 from pegasos.cli.options import (
     TASKS,
@@ -21,8 +21,10 @@ from pegasos.cli.options import (
     refuse_overwriting,
     solver_flags,
 )
+from pegasos.cli.signals import SIGNALS
 from pegasos.cli.stream import StreamFlags, Talk, train_stream
 from pegasos.cli.waiting import waiting
+from pegasos.cli.wording import in_flags, kept
 from pegasos.io import load_model, save_model
 from pegasos.io.dataset import is_dataset
 
@@ -67,7 +69,7 @@ def train(
     one_pass: bool,
     classes: str | None,
     **given: Any,
-) -> None:
+) -> int:
     """Train on DATA, an svmlight file ("-": standard input), and write MODEL ([DATA].model if not given).
 
     DATA may be compressed, or a data set of any size, the folder that pegasos convert makes. A .csv, .parquet, .arrow
@@ -80,6 +82,8 @@ def train(
     The model keeps the words. With --hash-bits or --format vw, DATA has lines of words in Vowpal Wabbit's format.
 
     With --one-pass each example is learned from once, as it is read.
+
+    Ctrl-C and SIGTERM end a fit: the best point of its last check is saved, where there is one.
 
     Of the options with [default], those with the name of a solver or a task before them belong to that.
     """
@@ -102,8 +106,7 @@ def train(
                 f"{data} is a table, and --one-pass is for text; leave it out, or pegasos convert it"
             )
         stream = StreamFlags(classes, flags)
-        train_stream(data, model, task or "classification", stream, given, Talk(quiet, as_json))
-        return
+        return train_stream(data, model, task or "classification", stream, given, Talk(quiet, as_json))
     if classes is not None:
         raise click.UsageError("--classes is for --one-pass; leave it out, or add that")
     continued = given.get("warm_start") and os.path.exists(model)
@@ -133,10 +136,12 @@ def train(
     with waiting(f"reading {data}", data, talk):
         examples = form.read(data)
     reading = time.perf_counter() - started
-    if talk and given.get("warm_start") and not continued:
-        click.echo(f"{model} does not exist yet: starting anew")
+    if talk and given.get("warm_start"):
+        own = kept(estimator, parameters)
+        going_on = f": continued{', with what it has set: ' if own else ''}{own}"
+        click.echo(f"{model}{going_on if continued else ' does not exist yet: starting anew'}")
     if talk:
-        click.echo(f"{data}: {examples.text}, read in {reading:.1f} s")
+        click.echo(f"{called(data)}: {examples.text}, read in {reading:.1f} s")
     estimator.verbose = int(verbose or (talk and sys.stderr.isatty()))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
@@ -144,7 +149,12 @@ def train(
             with waiting("choosing C", shown=talk):
                 chosen = choose_C(estimator, form.features(examples), examples.y, examples.weights)
             estimator.C = chosen.C
-        fitted = form.fit(estimator, examples)
+        estimator.on_interrupt = "keep"
+        try:
+            fitted = form.fit(estimator, examples)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"interrupted before there was a point to keep; {model} is not written") from None
+    estimator.on_interrupt = "raise"
     save_model(fitted, model)
     if as_json:
         result = {"model": model, **examples.counts, "features": estimator.n_features_in_}
@@ -154,7 +164,11 @@ def train(
         click.echo(f"{estimator.certificate_}\n" + (f"{chosen}\n" if choose else "") + f"model    {model}")
     if not quiet:
         for warning in caught:
-            click.echo(f"pegasos: warning: {warning.message}", err=True)
+            click.echo(f"pegasos: warning: {in_flags(str(warning.message))}", err=True)
+    if "interrupt" not in {found.reason for found in (estimator.certificate_, *estimator.certificate_.parts)}:
+        return 0
+    click.echo(f"pegasos: interrupted; the best point of the last check is saved in {model}", err=True)
+    return SIGNALS.code
 
 
 def _data_flags(task: str | None, given: dict[str, Any]) -> DataFlags:

@@ -21,7 +21,7 @@ class LinearSVC(ClassWeight, ClassificationLoss, ClassifierMixin, DaskMachine):
 
     Parameters
     ----------
-    C, alpha, loss, tol, max_time, fit_intercept, intercept_scaling, class_weight, verbose
+    C, alpha, loss, tol, max_time, on_interrupt, fit_intercept, intercept_scaling, class_weight, verbose
         As in `pegasos.LinearSVC`. The intercept is penalised. More than two classes are each trained against the rest,
         in the same rounds.
     max_iter : int, default=1000
@@ -103,7 +103,7 @@ class LinearSVR(RegressionLoss, RegressorMixin, DaskMachine):
 
     Parameters
     ----------
-    epsilon, quantile, C, alpha, loss, tol, max_iter, max_time, fit_intercept, intercept_scaling, verbose
+    epsilon, quantile, C, alpha, loss, tol, max_iter, max_time, on_interrupt, fit_intercept, intercept_scaling, verbose
         As in `pegasos.LinearSVR`. The intercept is penalised.
     local_epochs, timeout, random_state
         As in `pegasos.dask.LinearSVC`.

@@ -16,7 +16,7 @@ from pegasos.base.display import listening
 from pegasos.base.estimator import at_once, copy_results
 from pegasos.base.options import Number, Option, check_options
 from pegasos.base.outcome import Budget
-from pegasos.base.parameters import Budgets, Explained, Penalty, Seeded, parameter, parameters
+from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameter, parameters
 from pegasos.certificate import Certificate
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
@@ -28,7 +28,7 @@ from pegasos.linear.parameters import ScaledIntercept
 
 
 @parameters
-class DaskParameters(Seeded, ScaledIntercept, Budgets, Penalty):
+class DaskParameters(Seeded, Interrupts, ScaledIntercept, Budgets, Penalty):
     """Parameters of all estimators on Dask collections."""
 
     options: ClassVar[Mapping[str, Option]]
@@ -79,7 +79,7 @@ class DaskMachine(DaskParameters, Explained):
                 surveys = group.survey(machine)
                 plan = make_plan(machine, surveys, seed)
                 labels = [repr(plan.classes.tolist()[target]) for target in plan.targets] if len(plan.classes) else [""]
-                budget = Budget(self.tol, self._max_epochs, self.max_time, clock.now() - started)
+                budget = Budget(self.tol, self._max_epochs, self.max_time, clock.now() - started, keep=self._keeps)
                 with listening(self) as progress:
                     parts = [progress.part(label, len(labels)) for label in labels] if len(labels) > 1 else [progress]
                     found, tally = Drive(group, plan, surveys, budget, self.local_epochs, parts).run()

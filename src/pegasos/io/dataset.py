@@ -265,18 +265,6 @@ def bytes_of(given: int | str) -> int:
     return result
 
 
-def available_memory() -> int:
-    """Bytes of memory that are free, or can be made so."""
-    try:
-        with open("/proc/meminfo") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
 def bytes_view(array: NDArray[Any]) -> memoryview:
     """The bytes of a contiguous array, not copied."""
     data: Any = array

@@ -12,7 +12,8 @@ from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.early_stopping import split
-from pegasos.base.outcome import Budget, Solution, refuse_overflow
+from pegasos.base.memory import free_memory
+from pegasos.base.outcome import Budget, Solution, is_cut_short, refuse_overflow
 from pegasos.base.parameters import loss_parameter
 from pegasos.base.progress import Progress, make_run
 from pegasos.base.solver import Supports
@@ -81,8 +82,10 @@ class KernelFit:
             worth = isinstance(self.solver, Auto) and many
             at_a_time = n_jobs or (usable_threads() if worth else 1)
         self.n_jobs = n_jobs if len(parts) == 1 else 1  # threads of a problem
-        self.cached_bytes = float(machine.cache_size) * 1e6 / min(at_a_time, len(parts))  # of a problem
+        room = min(float(machine.cache_size) * 1e6, max(0.8 * free_memory(), 1e8))  # what is not there is not taken
+        self.cached_bytes = room / min(at_a_time, len(parts))  # of a problem
         self.share = TimeShare(machine.max_time, len(parts), at_a_time)
+        self.keep = machine._keeps
         shared = not getattr(machine, "early_stopping", False) and any(part.rows is None for part in parts)
         whole = kernel.source(None, n_jobs or usable_threads()) if shared else None
 
@@ -94,7 +97,8 @@ class KernelFit:
             return found, used
 
         listeners = [progress.part(part.name, len(parts)) for part in parts] if len(parts) > 1 else [progress]
-        return run_all([(functools.partial(solve, k), one) for k, one in enumerate(listeners)], at_a_time)
+        works = [(functools.partial(solve, k), one) for k, one in enumerate(listeners)]
+        return run_all(works, at_a_time, lambda found: is_cut_short(found[0]))
 
     def _choose(self, part: Part) -> Chosen:
         rows = np.arange(len(self.s)) if part.rows is None else part.rows
@@ -111,12 +115,19 @@ class KernelFit:
         tol, order = machine.tol, chosen.order
         problem = self._problem(chosen, kernel, source or kernel.source(order, 1))
         start = None if last is None else feasible_start(problem, last[chosen.rows])
+        stored: Solution[KernelPoint] | None = None
         asked, earlier, limit = SHARE * tol, None, self.share.limit(clock.now() - self.started)
         while True:
             # What the solver finds in the time and the epochs that are left.
             epochs = max(int(machine._max_epochs - (0.0 if earlier is None else earlier.epochs)), 1)
-            budget = Budget(asked, epochs, limit, clock.now() - self.started, self.n_jobs)
-            found = self.solver.solve(problem, budget, self.seed, start, progress)
+            budget = Budget(asked, epochs, limit, clock.now() - self.started, self.n_jobs, self.keep)
+            try:
+                found = self.solver.solve(problem, budget, self.seed, start, progress)
+            except KeyboardInterrupt:
+                if stored is None or not self.keep:
+                    raise
+                stored = replace(stored, reason="interrupt")  # where it stood before this try
+                break
             # Bounds may be infinite by an error of the matrix.
             _refuse_overflow(self.C, found.point.beta, found.point.b, found.point.squared_norm)
             if earlier is not None:
@@ -186,7 +197,7 @@ class KernelFit:
             reason = "indefinite" if found.reason in ("tol", "precision") else found.reason
             records = [[seconds, epoch, primal, -np.inf] for seconds, epoch, primal, _ in found.records]
             return replace(found.bounded(dual=-np.inf, below=0.0), records=records, reason=reason)
-        if found.reason != "max_time":
+        if found.reason not in ("max_time", "interrupt"):
             budget = Budget(self.machine.tol, 1, limit, n_jobs=self.n_jobs or usable_threads())
 
             def run() -> native.Run:

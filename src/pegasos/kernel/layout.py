@@ -12,8 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from pegasos.base.memory import refuse_beyond
+
 Floats = NDArray[np.float64]
 
+#: What to do about examples that do not fit.
+LESS = "pass fewer examples, or use LinearSVC or LinearSVR on features of sklearn.kernel_approximation"
 #: Entries of X that are converted at a time.
 ENTRIES = 2**24
 
@@ -37,7 +41,10 @@ class Layout:
         if self.shift is None:
             return X
         if self.filled is None:
-            return X.toarray() if sp.issparse(X) else X
+            if not sp.issparse(X):
+                return X
+            refuse_beyond(X.shape[0] * X.shape[1] * X.dtype.itemsize, "X, whose columns are filled, as an array", LESS)
+            return X.toarray()
         X = sp.csr_array(X)
         dense = X[:, self.filled].toarray()
         n, count = dense.shape
@@ -56,6 +63,7 @@ class Layout:
         if sp.issparse(arranged):
             values = (arranged.data - shift[arranged.indices]).astype(precision)
             return sp.csr_array((values, arranged.indices, arranged.indptr), shape=arranged.shape)
+        refuse_beyond(arranged.size * np.dtype(precision).itemsize, "a copy of X with its columns centred", LESS)
         out = np.empty(arranged.shape, dtype=precision)
         for part in blocks(arranged):
             np.subtract(arranged[part], shift, out=out[part], casting="same_kind")

@@ -61,6 +61,8 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
         Budget in epochs, each of as many steps as there are examples; for each problem. -1 is no limit.
     max_time : float, default=None
         Budget in seconds, for the whole fit.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does to a fit, as in `LinearSVC`; of several problems each must have had a check.
     fit_intercept : bool, default=True
         Whether to have an intercept. It is free: not in the norm.
     class_weight : dict or "balanced", default=None

@@ -34,7 +34,7 @@ class SVR(QuantileOfLoss, Regressor, KernelMachine):
     quantile : float, default=0.5
         With ``loss="quantile"``, the share of targets that should be below the prediction.
     C, alpha, kernel, degree, gamma, coef0, solver, tol, max_iter, max_time, fit_intercept, scale, cache_size, \
-warm_start, n_jobs, random_state, verbose, shrinking
+warm_start, on_interrupt, n_jobs, random_state, verbose, shrinking
         As in `SVC`.
 
     Attributes

@@ -19,7 +19,7 @@ from pegasos.base.display import listening
 from pegasos.base.estimator import Data, at_once, copy_results
 from pegasos.base.options import Choice, Option, check_options, names
 from pegasos.base.outcome import Budget
-from pegasos.base.parameters import Explained, parameter, parameters
+from pegasos.base.parameters import Explained, Interrupts, parameter, parameters
 from pegasos.base.progress import Progress
 from pegasos.base.scores import score_rows
 from pegasos.base.threads import TimeShare, run_all
@@ -48,7 +48,7 @@ class _Scored(LinearSVC):
 
 
 @parameters
-class CVParameters(PathParameters):
+class CVParameters(Interrupts, PathParameters):
     """Parameters of `LinearSVCCV`."""
 
     options: ClassVar[Mapping[str, Option]]
@@ -80,6 +80,8 @@ class LinearSVCCV(CVParameters, ClassifierMixin, Explained):
         Folds to work on at a time, each in a thread of its own; -1 is as many as there are processors, None is one.
         The result does not depend on it. Each holds a copy of its part of X. The last fit has the threads that
         `LinearSVC` would choose, or one with ``n_jobs=1``.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As in `LinearSVC`, for the last fit; in a fold Ctrl-C raises.
     loss, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, class_weight, \
 random_state, verbose
         As in `LinearSVC`. `max_iter` is for each fit, `max_time` for the whole call: the folds and the last fit have
@@ -161,7 +163,7 @@ random_state, verbose
             known = ~np.isnan(scores)
             mean = np.where(known, scores, 0).sum(axis=0) / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
         C = float(grid[self._choose(mean, error)])
-        best = self._make_svc(C=C, n_jobs=1 if self.n_jobs == 1 else None)
+        best = self._make_svc(C=C, n_jobs=1 if self.n_jobs == 1 else None, on_interrupt=self.on_interrupt)
         copy_results(one_thread, best)  # those of validation
         if dataset is not None:
             name_features(best, dataset)

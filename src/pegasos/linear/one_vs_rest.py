@@ -1,5 +1,6 @@
 """Several classes, each against the rest, that share one pass over the examples."""
 
+import functools
 import itertools
 import math
 from dataclasses import replace
@@ -7,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from pegasos._core import native
-from pegasos.base.outcome import Budget, Point, Solution, check_finite, joined
+from pegasos.base.outcome import Budget, Point, Solution, check_finite, is_cut_short, joined, then
 from pegasos.base.progress import Progress, Shifted, make_run
 from pegasos.base.threads import TimeShare
 from pegasos.linear.estimator import Task
-from pegasos.problems.linear import Examples
+from pegasos.problems.linear import Examples, LinearProblem
 from pegasos.solvers import SDCA, Solver
 from pegasos.solvers.auto import Auto, ascends, chosen
 
@@ -88,17 +89,30 @@ def solve_together(
     solutions = [Solution.from_core(one, Point(one.w, one.q), text) for one in found]
     if isinstance(solver, Auto):
         solutions = [chosen(solution, budget.n_jobs) for solution in solutions]
+    if any(map(is_cut_short, solutions)):
+        return [replace(one, reason="interrupt") if one.reason == "handed_over" else one for one in solutions]
     left = [k for k, solution in enumerate(solutions) if solution.reason == "handed_over"]
     share = TimeShare(budget.max_time, len(left), 1)
     elapsed = max(solution.seconds for solution in solutions)
+    cut = False
     for k in left:  # a class that goes on alone
         problem = replace(examples, y=np.where(classes == numbers[k], 1.0, -1.0)).problem(task.C)
         first, limit = solutions[k], share.limit(elapsed)
         epochs = max(budget.max_iter - round(first.epochs), 1)
         rest = replace(budget, max_iter=epochs, max_time=limit, elapsed=elapsed)
-        more = solver.solve(problem, rest, task.seed, first.start, Shifted(listeners[k], first.epochs))
-        solutions[k] = joined(first, replace(more, t=more.t - first.t))
-        elapsed = solutions[k].seconds
+        if cut:
+            solutions[k] = replace(first, reason="interrupt")
+            continue
+        go_on = functools.partial(_go_on, solver, problem, first, rest, task.seed, listeners[k])
+        solutions[k] = then(first, go_on, budget.keep)
+        elapsed, cut = solutions[k].seconds, is_cut_short(solutions[k])
     for listener in listeners:
         listener.close()
     return [check_finite(solution, whole) for solution in solutions]
+
+
+def _go_on(
+    solver: Solver, problem: LinearProblem, first: Solution[Point], budget: Budget, seed: int, progress: Progress
+) -> Solution[Point]:
+    more = solver.solve(problem, budget, seed, first.start, Shifted(progress, first.epochs))
+    return joined(first, replace(more, t=more.t - first.t))

@@ -12,8 +12,9 @@ from scipy.special import logsumexp
 from pegasos._config import usable_threads
 from pegasos.base.available import available
 from pegasos.base.estimator import Classifier, Data, at_once, of_one_model
+from pegasos.base.memory import refuse_beyond
 from pegasos.base.options import Choice, names
-from pegasos.base.outcome import Budget, Point, Solution
+from pegasos.base.outcome import Budget, Point, Solution, is_cut_short
 from pegasos.base.parameters import SquaredNorm, parameter, parameters
 from pegasos.base.progress import Progress
 from pegasos.base.scores import score_rows
@@ -93,6 +94,10 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         Whether `fit` continues from the previous one: `SDCA` and `InteriorPoint` from its dual point, the others from
         its weights and step count. There may be more examples than before, if the first are those of the previous fit;
         with fewer, `SDCA` and `InteriorPoint` start anew.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does to a fit. "raise" leaves the estimator as it was. "keep" gives it the best point of the last
+        check, without another pass, with its certificate and the reason "interrupt"; where there was no check yet, or
+        none of some class, it raises too, and so it does inside searches and cross-validation, such as `GridSearchCV`.
     n_jobs : int, default=None
         Threads for the fit; -1 is as many as there are processors. None is one, or with ``solver="auto"`` what suits
         the data. A solver that cannot use more works with one, and evaluates the objective with all. One class against
@@ -264,6 +269,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     def _run_parts(self, task: Task, progress: Progress) -> None:
         """Each class against the rest: as many problems as classes, which share the rows in the core's hands."""
         count = len(task.data.classes)
+        refuse_beyond(8 * count * task.examples.dimension, f"the weights of {count} classes", "hash to fewer features")
         n_jobs = self._threads()
         if n_jobs is None:
             worth = isinstance(task.solver, Auto) and task.examples.facts.entries >= ENTRIES_FOR_THREADS
@@ -272,7 +278,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         shared = anew and is_worth_sharing(task.examples, count, task.solver, float(self.tol))
         groups = group_classes(count) if shared else [range(k, k + 1) for k in range(count)]
         share = TimeShare(self.max_time, len(groups), n_jobs)
-        labels = task.data.classes.tolist()
+        labels, keep = task.data.classes.tolist(), self._keeps
 
         def solve_alone(number: int, budget: Budget, progress: Progress) -> Solution[Point]:
             examples = replace(task.examples, y=_against_the_rest(task.data, number))
@@ -284,7 +290,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
 
         def solve(numbers: range, progress: Progress) -> list[Solution[Point]]:
             elapsed = task.elapsed
-            budget = Budget(self.tol, self._max_epochs, share.limit(elapsed), elapsed, n_jobs=1)
+            budget = Budget(self.tol, self._max_epochs, share.limit(elapsed), elapsed, 1, keep)
             if shared:
                 found = solve_together(task, numbers, budget, progress, bool(self.warm_start))
             else:
@@ -292,7 +298,8 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
             return [self._without_dual_point(part) for part in found]
 
         works = [(functools.partial(solve, numbers), progress) for numbers in groups]
-        solutions = list(itertools.chain.from_iterable(run_all(works, n_jobs)))
+        found = run_all(works, n_jobs, lambda group: any(map(is_cut_short, group)))
+        solutions = list(itertools.chain.from_iterable(found))
         weights = [task.examples.weights(solution.point.w) for solution in solutions]
         self._store_weights(np.array([coef for coef, _ in weights]), np.array([intercept for _, intercept in weights]))
         self._store(solutions, task.elapsed, task.examples)
@@ -304,6 +311,10 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     def _run_joint(self, task: Task, progress: Progress) -> None:
         """All classes together, in one problem."""
         examples, count = task.examples, len(task.data.classes)
+        numbers = count * (2 * examples.dimension + len(task.data.encoded))  # weights, and what examples weigh in them
+        refuse_beyond(
+            8 * numbers, f"a fit of {count} classes together", "use multi_class='ovr', or hash to fewer features"
+        )
         problem = examples.joint_problem(task.C, task.data.encoded, self._check_cost(count))
         start = None
         if task.last is not None and len(task.last) == 1 and len(self._weight_rows()) == count:

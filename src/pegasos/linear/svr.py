@@ -49,8 +49,8 @@ class LinearSVR(RegressionLoss, Regressor, StreamMachine):
         The loss: the part of the error beyond `epsilon`, or its square; half the square of errors up to `epsilon`, and
         a straight line beyond; or `quantile` times the error of targets above the prediction, and ``1 - quantile``
         times that of targets below.
-    C, alpha, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, warm_start, n_jobs, \
-random_state, verbose, dual
+    C, alpha, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, warm_start, \
+on_interrupt, n_jobs, random_state, verbose, dual
         As in `LinearSVC`.
 
     Attributes
@@ -120,7 +120,8 @@ feature_names_in_
         budget, started = self._budget(solution.seconds), clock.now()
         w, bounds, known = solution.point.w.copy(), solution.bounds, solution.point.w[-1]
         w[-1] = examples.weights(w)[1] - examples.shift
-        if budget.max_time is None or solution.seconds < budget.max_time:
+        in_time = budget.max_time is None or solution.seconds < budget.max_time
+        if in_time and solution.reason != "interrupt":
             if w[-1] != known:
                 assert solution.point.q is not None
                 found = native.certify(problem.core, make_run(budget), w, solution.point.q, budget.tol)

@@ -31,10 +31,10 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos.base import clock
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
 from pegasos.base.display import listening
-from pegasos.base.estimator import at_once
+from pegasos.base.estimator import at_once, of_one_model
 from pegasos.base.options import Option, check_options
-from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers, check_finite
-from pegasos.base.parameters import Budgets, Explained, Penalty, Seeded, parameters
+from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers, check_finite, keeping
+from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameters
 from pegasos.base.progress import Progress
 from pegasos.base.validation import check_cost, check_weights, sum_weights
 from pegasos.certificate import REASONS, Certificate, History
@@ -50,7 +50,7 @@ PASSES = 5
 
 
 @parameters(kw_only=False)
-class FeatureMapParameters(Seeded, Budgets, Penalty):
+class FeatureMapParameters(Seeded, Interrupts, Budgets, Penalty):
     """Parameters; the first may be given by its place."""
 
     options: ClassVar[Mapping[str, Option]]
@@ -79,7 +79,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
     cost : array of shape (n_labels, n_labels) or callable, default=None
         What it costs to take a label (row, in the order of ``classes_``) for another (column), or a function
         ``cost(y_true, y_pred)`` that tells. Not negative, and zero for the right one; None is 1 for every other.
-    C, alpha, tol, max_iter, max_time, random_state, verbose
+    C, alpha, tol, max_iter, max_time, on_interrupt, random_state, verbose
         As in `LinearSVC`.
 
     Attributes
@@ -132,7 +132,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
         C = self.weight_of_loss(total)
         random = check_random_state(self.random_state)
         problem = _Problem(_all_features(self.feature_map, items, classes), own, s, C, cost)
-        budget = Budget(self.tol, self._max_epochs, self.max_time)
+        budget = Budget(self.tol, self._max_epochs, self.max_time, keep=self._keeps)
         with listening(self) as progress, np.errstate(over="ignore", invalid="ignore"):
             solution = _solve(problem, budget, random, started, progress)
         self._store(check_finite(solution, problem), classes)
@@ -140,6 +140,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
             warnings.warn(self._advice(), ConvergenceWarning, stacklevel=3)
         return self
 
+    @of_one_model
     def decision_function(self, X: Any) -> Floats:
         """Scores ``<w, phi(x, k)>`` of shape (n_samples, n_labels), of two labels also."""
         check_is_fitted(self)
@@ -150,6 +151,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
                 scores[i, k] = _features(self.feature_map, x, i, label, len(self.coef_)) @ self.coef_
         return scores
 
+    @of_one_model
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each example."""
         numbers = self.decision_function(X).argmax(axis=1)
@@ -270,29 +272,31 @@ def _solve(
     order = np.flatnonzero(problem.s)
     n = len(order)
     state, visits = Standing(n), 0
-    while not state.reason:
-        passes = [random.permutation(order) for _ in range(min(PASSES, n // len(order)))]
-        moves = 0
-        for i in np.concatenate(passes)[: budget.max_iter * n - visits].tolist():
-            if clock.now() - started >= limit:
-                state.reason = "max_time"
-                break
-            moves += _ascend(problem, i, p[i], w)
-            visits += 1
-        p /= p.sum(axis=1, keepdims=True)
-        w = problem.weights(p)  # afresh: the one kept up to date has errors of rounding
-        found, gaps = problem.check(p, w)
-        order = np.flatnonzero(gaps > 0.1 * gaps.mean())
-        state.visits, seconds = visits, clock.now() - started
-        state.take(found, w.copy(), seconds)
-        progress.checked(*state.records[-1])
-        exhausted = moves == 0 or len(order) == 0 or not math.isfinite(found.primal)
-        if budget.tol > 0 and state.bounds.gap <= budget.tol:
-            state.reason = "tol"
-        elif not state.reason and (exhausted or (budget.tol > 0 and state.bounds.mostly_rounding)):
-            state.reason = "precision"
-        elif not state.reason and visits >= budget.max_iter * n:
-            state.reason = "max_iter"
+    seconds = 0.0
+    with keeping(budget.keep, [state]):
+        while not state.reason:
+            passes = [random.permutation(order) for _ in range(min(PASSES, n // len(order)))]
+            moves = 0
+            for i in np.concatenate(passes)[: budget.max_iter * n - visits].tolist():
+                if clock.now() - started >= limit:
+                    state.reason = "max_time"
+                    break
+                moves += _ascend(problem, i, p[i], w)
+                visits += 1
+            p /= p.sum(axis=1, keepdims=True)
+            w = problem.weights(p)  # afresh: the one kept up to date has errors of rounding
+            found, gaps = problem.check(p, w)
+            order = np.flatnonzero(gaps > 0.1 * gaps.mean())
+            state.visits, seconds = visits, clock.now() - started
+            state.take(found, w.copy(), seconds)
+            progress.checked(*state.records[-1])
+            exhausted = moves == 0 or len(order) == 0 or not math.isfinite(found.primal)
+            if budget.tol > 0 and state.bounds.gap <= budget.tol:
+                state.reason = "tol"
+            elif not state.reason and (exhausted or (budget.tol > 0 and state.bounds.mostly_rounding)):
+                state.reason = "precision"
+            elif not state.reason and visits >= budget.max_iter * n:
+                state.reason = "max_iter"
     return state.solution(seconds, UsedSolvers(("block-coordinate Frank-Wolfe in pairs",)), p.ravel())
 
 

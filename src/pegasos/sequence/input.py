@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from pegasos._core import native
+from pegasos.base.wording import counted
 
 #: How sequences are given, and what a prediction gives back: a list of lists, a list of arrays, an array.
 KINDS = ("features", "arrays", "matrix")
@@ -214,7 +215,8 @@ def take_labels(y: Any, sequences: Sequences) -> list[Any]:
             raise ValueError(f"y[{i}] is {own!r}; it must be the list of labels of a sequence")
         if len(own) != length:
             raise ValueError(
-                f"X[{i}] has {length} positions, but y[{i}] has {len(own)} labels; give each position a label"
+                f"X[{i}] has {counted(length, 'position')}, but y[{i}] has {counted(len(own), 'label')}; give each "
+                "position a label"
             )
         labels.extend(own.tolist() if isinstance(own, np.ndarray) else own)
     return labels

@@ -14,11 +14,13 @@ from pegasos._config import usable_threads
 from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.display import listening
-from pegasos.base.estimator import Common, Machine, at_once, shortfall
+from pegasos.base.estimator import Common, Machine, at_once, of_one_model, shortfall
+from pegasos.base.memory import refuse_beyond
 from pegasos.base.options import Flag, Integer
 from pegasos.base.outcome import Solution, Start, refuse_overflow
 from pegasos.base.parameters import parameter, parameters
 from pegasos.base.rows import check_rows
+from pegasos.base.scores import score_rows
 from pegasos.base.solver import WARM_START, refuse_unsupported
 from pegasos.base.validation import check_cost, sum_weights
 from pegasos.certificate import History
@@ -86,6 +88,8 @@ class SequenceSVC(SequenceParameters, Machine):
         Budget in epochs, visits of each sequence.
     max_time : float, default=None
         Budget in seconds.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does to a fit, as in `LinearSVC`.
     warm_start : bool, default=False
         Continue from the last fit, with the same sequences and labels, and perhaps another C.
     n_jobs : int, default=None
@@ -175,6 +179,11 @@ class SequenceSVC(SequenceParameters, Machine):
         weights = _check_weights(sample_weight, len(sequences))
         C = self.weight_of_loss(sum_weights(weights))
         cost = check_cost(self.cost, len(labels.classes))
+        refuse_beyond(
+            8 * sequences.X.shape[1] * len(labels.classes),
+            f"the weights of {sequences.X.shape[1]} features with {len(labels.classes)} labels",
+            "lower hash_bits, or raise min_count",
+        )
         rows, _ = check_rows(sequences.X, float(bool(self.fit_intercept)), self._threads() or 1)
         core = native.SequenceProblem(
             rows, sequences.starts, labels.encoded, weights, C, cost, barriers, bool(self.boundaries)
@@ -206,11 +215,13 @@ class SequenceSVC(SequenceParameters, Machine):
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return self
 
+    @of_one_model
     def predict(self, X: Any, lengths: ArrayLike | None = None) -> Any:
         """The best labels of each sequence: a list for each, or with `lengths` one array of all positions."""
         sequences, labels, _ = self._decode(X, lengths)
         return sequences.cut(self.classes_[labels])
 
+    @of_one_model
     def decision_function(self, X: Any, lengths: ArrayLike | None = None) -> Any:
         """For each position and label, the score of the best labels of the whole sequence that have this one there.
 
@@ -219,6 +230,7 @@ class SequenceSVC(SequenceParameters, Machine):
         sequences, _, scores = self._decode(X, lengths, scores=True)
         return sequences.cut(scores)
 
+    @of_one_model
     def margins(self, X: Any, lengths: ArrayLike | None = None) -> Any:
         """For each position, by how much the best labels score above the best ones with another label there."""
         sequences, labels, scores = self._decode(X, lengths, scores=True)
@@ -227,6 +239,7 @@ class SequenceSVC(SequenceParameters, Machine):
         scores[positions, labels] = -np.inf
         return sequences.split(best - scores.max(axis=1, initial=-np.inf))
 
+    @of_one_model
     def score(self, X: Any, y: Any, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The share of positions whose label is right; one that was not there in training is wrong."""
         sequences, labels, _ = self._decode(X, lengths)
@@ -327,8 +340,7 @@ class SequenceSVC(SequenceParameters, Machine):
         check_is_fitted(self)
         sequences = self._encoder.transform(X, lengths)
         self._check_names(X, reset=False)
-        check_rows(sequences.X)
-        scored = np.asarray(sequences.X @ self.coef_.T, dtype=np.float64) + self.intercept_
+        scored = score_rows(sequences.X, self.coef_, self.intercept_, self.n_jobs)
         links = np.vstack([self.transitions_, self.start_, self.end_])
         jobs = self._threads() or (usable_threads() if len(scored) > 10_000 else 1)
         labels, best = native.sequence_decode(scored, sequences.starts, links, scores, native.Run(n_jobs=jobs))

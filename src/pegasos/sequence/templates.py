@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from pegasos.base.wording import counted
+
 Sentence = Sequence[Sequence[str]]
 
 
@@ -352,8 +354,8 @@ def _transpose(sentence: Sentence, number: int, n_columns: int) -> list[tuple[st
             raise ValueError(f"sentence {number}, position {k} is {position!r}; pass a tuple of columns")
         if len(position) < n_columns:
             raise ValueError(
-                f"sentence {number}, position {k} has {len(position)} columns, but the template uses {n_columns}; add "
-                f"columns, or use another template"
+                f"sentence {number}, position {k} has {counted(len(position), 'column')}, but the template uses "
+                f"{n_columns}; add columns, or use another template"
             )
     columns = list(zip(*sentence, strict=False))[:n_columns]
     for column, values in enumerate(columns):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypeVar
 
 from pegasos._config import usable_threads
 from pegasos._core import native
-from pegasos.base.outcome import Budget, Point, Solution, joined
+from pegasos.base.outcome import Budget, Point, Solution, joined, then
 from pegasos.base.progress import Shifted, make_run
 from pegasos.base.solver import LOSSES, Solver, Supports, Terms
 from pegasos.certificate import relative_gap
@@ -90,8 +90,12 @@ class Auto(Solver):
             found = replace(found, reason="tol")
         elif found.reason == "max_iter" and budget.max_iter > TINY_EPOCHS:
             rest = replace(budget, max_iter=budget.max_iter - TINY_EPOCHS, elapsed=found.seconds)
-            more = SMO().solve(problem, rest, terms.seed, found.start, Shifted(terms.progress, found.epochs))
-            found = continuing(found, more)
+            first, shifted = found, Shifted(terms.progress, found.epochs)
+
+            def go_on() -> Solution[KernelPoint]:
+                return continuing(first, SMO().solve(problem, rest, terms.seed, first.start, shifted))
+
+            found = then(first, go_on, budget.keep)
         return chosen(found, threads)
 
     def _linear(self, problem: LinearProblem, terms: Terms[Point]) -> Solution[Point]:
@@ -116,12 +120,14 @@ class Auto(Solver):
         more = min(worth, budget.max_iter - trial)
         if found.reason == "max_iter" and EPOCHS_PER_GAP * found.bounds.gap < worth and more > 0:
             longer = terms.within(tol=goal, max_iter=more, elapsed=found.seconds)
-            found = joined(found, _ascend(problem, replace(longer, start=found.start)))
+            first, goes_on = found, replace(longer, start=found.start)
+            found = then(first, lambda: joined(first, _ascend(problem, goes_on)), budget.keep)
         gap, epochs = found.bounds.gap, round(found.epochs)
-        if gap <= budget.tol or found.reason == "max_time" or epochs >= budget.max_iter:
+        if gap <= budget.tol or found.reason in ("max_time", "interrupt") or epochs >= budget.max_iter:
             return found
         rest = terms.within(max_iter=budget.max_iter - epochs, elapsed=found.seconds)
-        return joined(found, _finish(problem, replace(rest, start=found.start if gap <= NEAR else None)))
+        last = replace(rest, start=found.start if gap <= NEAR else None)
+        return then(found, lambda: joined(found, _finish(problem, last)), budget.keep)
 
     supports: ClassVar = {
         LinearProblem: Supports(_linear, losses=LOSSES, intercepts=("penalized", "free")),

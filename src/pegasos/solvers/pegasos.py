@@ -156,7 +156,12 @@ class Pegasos(Batches, SubgradientSolver):
             if made + 1.5 * count > steps:
                 count = steps - made
             shifted = replace(terms, progress=Shifted(terms.progress, whole.epochs if whole else 0.0))
-            found = self.descend(problem, shifted, start, count, slopes.values())
+            try:
+                found = self.descend(problem, shifted, start, count, slopes.values())
+            except KeyboardInterrupt:
+                if whole is None or not terms.budget.keep:
+                    raise
+                return replace(whole, reason="interrupt")
             made += found.steps
             more = self.solution(found)
             whole = more if whole is None else joined(whole, replace(more, t=more.t - whole.t), self.returns_best)

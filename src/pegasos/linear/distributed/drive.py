@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from pegasos.base import clock
 from pegasos.base.bounds import Measured
 from pegasos.base.estimator import shortfall
-from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers
+from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, keeping
 from pegasos.base.progress import Progress
 from pegasos.linear.distributed.ascent import Ascent
 from pegasos.linear.distributed.block import Block, serve
@@ -113,7 +113,7 @@ class Drive:
         """What was found for each problem, and what it took."""
         # The driver's products are small. Threads of a BLAS would for long wait for the next one on processors that the
         # workers may be on: two workers on two processors lost a third of their time to that.
-        with threadpool_limits(1, "blas"):
+        with threadpool_limits(1, "blas"), keeping(self.budget.keep, self.ascents):
             self._make_rounds()
         return [self._found(ascent) for ascent in self.ascents], self.tally
 

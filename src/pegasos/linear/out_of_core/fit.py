@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.bounds import Bounds
-from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers
+from pegasos.base.memory import free_memory
+from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers, keeping
 from pegasos.base.progress import Progress
-from pegasos.io.dataset import Dataset, available_memory
+from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.blocks import BlockReader
 from pegasos.problems.linear import BlocksProblem
 from pegasos.solvers import Solver
@@ -35,7 +36,7 @@ Encoder = Callable[[Block], tuple[list[NDArray[np.float64]], NDArray[np.float64]
 
 def limit_of(dataset: Dataset) -> int:
     """Bytes that a fit to the data set may take."""
-    return dataset.memory_limit if dataset.memory_limit is not None else available_memory() // 2
+    return dataset.memory_limit if dataset.memory_limit is not None else free_memory() // 2
 
 
 def needs_no_pass(solver: Solver) -> bool:
@@ -104,7 +105,8 @@ class FitByBlocks:
                 learners.append(solver.learner(problem))
             best, tol = getattr(solver, "returns_best", True), self.budget.tol
             self.fits = [Fit(*pair, problem.n_rows, tol, best) for pair in zip(learners, self.listeners, strict=True)]
-            self._run()
+            with keeping(self.budget.keep, self.fits):
+                self._run()
         finally:
             for learner in learners:
                 learner.close()

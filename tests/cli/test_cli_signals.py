@@ -1,0 +1,90 @@
+"""Ctrl-C and SIGTERM: a command saves what it has, says so, and ends with the code of the signal."""
+
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pegasos.datasets import make_text
+from pegasos.io import load_model, write_svmlight
+
+COMMAND = [sys.executable, "-m", "pegasos"]
+#: A fit that never ends by itself, with many checks.
+ENDLESS = ["--solver", "pegasos", "--alpha", "1e-5", "--tol", "1e-18", "--max-iter", "100000000", "--verbose"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_svmlight(*make_text(500, 100, random_state=0), "train.svm")
+    return tmp_path
+
+
+def start(*arguments, **more):
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    # Not in the group of the tests, so that the signal is theirs alone.
+    return subprocess.Popen([*COMMAND, *arguments], **pipes, text=True, start_new_session=True, **more)
+
+
+def make_read(process):
+    """More than a pipe holds, so that the other side has begun to read when it is written."""
+    process.stdin.write("1 1:1\n" * 200_000)
+    process.stdin.flush()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_fit_is_saved(folder, number, code):
+    process = start("train", *ENDLESS, "train.svm", "m")
+    for _ in range(3):  # checks
+        assert "gap" in process.stderr.readline()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == code
+    assert err.rstrip().splitlines()[-1] == "pegasos: interrupted; the best point of the last check is saved in m"
+    assert "not converged: it was interrupted" in out
+    model = load_model("m")
+    assert model.certificate_.reason == "interrupt"
+    assert 0 < model.certificate_.dual <= model.certificate_.primal < np.inf
+    assert model.on_interrupt == "raise"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_before_the_first_check_there_is_nothing(folder, number, code):
+    process = start("train", "--max-iter", "5", "-", "m")
+    make_read(process)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == code
+    assert err.strip().startswith("pegasos: interrupted")
+    assert not (folder / "m").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stream_is_saved(folder, number):
+    process = start("train", "--one-pass", "-", "m")
+    line, n_lines = "1 1:1 2:0.5\n-1 2:1\n", 200_000
+    for _ in range(n_lines // 1000):
+        process.stdin.write(line * 1000)
+    process.stdin.flush()
+    for text in process.stdout:
+        if "1,024" in text:
+            break
+    process.send_signal(number)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 128 + number
+    assert err.rstrip() == "pegasos: interrupted; what was learned so far is saved in m"
+    model = load_model("m")
+    assert 1024 <= model.progressive_.n_rows <= 2 * n_lines
+    assert f"({model.progressive_.n_rows:,} examples" in out
+
+
+def test_the_old_model_stays_where_nothing_is_kept(folder):
+    subprocess.run([*COMMAND, "train", "-q", "train.svm", "m"], check=True)
+    before = (folder / "m").read_bytes()
+    process = start("train", "-", "m")
+    make_read(process)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=120)
+    assert (folder / "m").read_bytes() == before
