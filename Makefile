@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 SOURCES := pyproject.toml CMakeLists.txt $(CPP) $(shell find src -name '*.py' -o -name 'py.typed')
 
-.PHONY: demo test test-slow lint install docs bench fuzz audit clean
+.PHONY: demo test test-slow test-oldest lint install docs bench fuzz audit cross wheel clean
 
 demo: $(VENV)/built
 	$(BIN)/pegasos demo
@@ -16,6 +16,7 @@ test: lint
 
 # What takes longer: all builds of the core in a wheel, the benchmarks at a tiny size, an audit.
 test-slow: install
+	$(BIN)/pip install --quiet --disable-pip-version-check ziglang
 	$(BIN)/python -m pytest -n 2 -m slow tests
 	$(BIN)/python -m tests.audit --certificates 20000 --processes 2
 
@@ -48,11 +49,29 @@ SEED ?= 1
 audit: install
 	$(BIN)/python -m tests.audit --certificates $(CERTIFICATES) --seed $(SEED) --processes 2
 
+# The oldest versions of what the package depends on, as pyproject.toml has them; arguments to pytest in TESTS.
+TESTS ?= tests/base tests/linear tests/kernel tests/sequence tests/cli tests/io
+test-oldest:
+	$(PYTHON) -m venv build/oldest
+	build/oldest/bin/pip install --quiet --disable-pip-version-check "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	build/oldest/bin/python -m tests.package.oldest > build/oldest/oldest.txt
+	build/oldest/bin/pip install --quiet --disable-pip-version-check --no-build-isolation -c build/oldest/oldest.txt . pytest pytest-xdist
+	build/oldest/bin/python -m pytest -n 2 $(TESTS)
+
+# The core for other systems, compiled and not run.
+cross: install
+	$(BIN)/pip install --quiet --disable-pip-version-check ziglang
+	$(BIN)/python -m tests.package.cross
+
+# What would be published, in dist/: built, checked, and tried with each Python that is found.
+wheel:
+	$(PYTHON) -m tests.package.wheels
+
 install: $(VENV)/installed
 
 $(VENV)/tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	$(BIN)/pip install --quiet --disable-pip-version-check "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.26" ninja
 	touch $@
 
 # Without build isolation, so that a second build compiles only what changed.

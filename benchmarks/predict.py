@@ -5,10 +5,14 @@ through the public interface. Linear contenders have the same weights; those wit
 examples with the same parameters. Both take turns, single rows a hundred at a time and each alone; medians of seconds,
 and the ratio of scikit-learn's to ours: more than 1 means that ours is faster. Labels must be the same, but for
 examples that lie within the tolerance of the fits; the share that differs is told where there is one.
+
+``--processor-time``: one thread each, and the seconds that a processor worked for it. On a machine that has other work
+to do, or whose share of the processors is limited, this tells more than the time that passed.
 """
 
 import argparse
 import functools
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -17,11 +21,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn import svm
+from threadpoolctl import threadpool_limits
 from timing import alternate, print_machine, seconds
 
 import pegasos
 
 HEAD = ("estimator", "classes", "X", "rows", "pegasos, ms", "scikit-learn, ms", "ratio", "wanted")
+Clock = Callable[[Callable[[], object]], float]
 SINGLE = 100  # rows that are predicted one by one
 
 #: Ratios wanted, for batches of each kind of input.
@@ -132,23 +138,30 @@ def check(case: Case, kernel: bool) -> str:
     return f"  {share:.2%} of the labels differ" if share > 0 else ""
 
 
-def one_by_one(predict: Callable[[Any], Any], rows: list[Any]) -> float:
+def worked(job: Callable[[], object]) -> float:
+    """How long processors work for the job."""
+    started = time.process_time()
+    job()
+    return time.process_time() - started
+
+
+def one_by_one(predict: Callable[[Any], Any], rows: list[Any], clock: Clock) -> float:
     """Seconds for a row."""
 
     def all_rows() -> None:
         for row in rows:
             predict(row)
 
-    return seconds(all_rows) / len(rows)
+    return clock(all_rows) / len(rows)
 
 
-def measure(case: Case, repeats: int) -> list[list[str]]:
+def measure(case: Case, repeats: int, clock: Clock) -> list[list[str]]:
     """A line for a batch and one for single rows."""
     lines = []
     rows = [case.X[i : i + 1] for i in range(min(SINGLE, case.X.shape[0]))]
     models = {"ours": case.ours, "theirs": case.theirs}
-    batch = {key: functools.partial(seconds, functools.partial(m.predict, case.X)) for key, m in models.items()}
-    alone = {key: functools.partial(one_by_one, m.predict, rows) for key, m in models.items()}
+    batch = {key: functools.partial(clock, functools.partial(m.predict, case.X)) for key, m in models.items()}
+    alone = {key: functools.partial(one_by_one, m.predict, rows, clock) for key, m in models.items()}
     for count, contenders, wanted in ((case.X.shape[0], batch, case.wanted), (1, alone, 1.0)):
         found = alternate(contenders, repeats)
         ratio = found["theirs"] / found["ours"]
@@ -164,18 +177,22 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="very small problems, to see that it runs")
     parser.add_argument("--kinds", nargs="+", default=["linear", "kernel"], choices=["linear", "kernel"])
     parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--processor-time", action="store_true", help="of one thread, in place of time that passes")
     arguments = parser.parse_args()
     sizes, repeats = (TINY, 1) if arguments.tiny else (FULL, arguments.repeats)
     warnings.simplefilter("ignore")  # fits that are stopped early on purpose
     print_machine()
     print(f"| {' | '.join(HEAD)} |\n|{len(HEAD) * '---|'}")
-    for kind in arguments.kinds:
-        for case in (linear_cases if kind == "linear" else kernel_cases)(sizes):
-            word = check(case, kind == "kernel")
-            for line in measure(case, repeats):
-                print(f"| {' | '.join(line)} |", flush=True)
-            if word:
-                print(word)
+    alone = arguments.processor_time
+    with threadpool_limits(1 if alone else None):
+        for kind in arguments.kinds:
+            for case in (linear_cases if kind == "linear" else kernel_cases)(sizes):
+                case.ours.set_params(n_jobs=1 if alone else None)
+                word = check(case, kind == "kernel")
+                for line in measure(case, repeats, worked if alone else seconds):
+                    print(f"| {' | '.join(line)} |", flush=True)
+                if word:
+                    print(word)
 
 
 if __name__ == "__main__":

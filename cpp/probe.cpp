@@ -1,9 +1,6 @@
-// Prints the best build for this processor; it fails where there is none.
+// Prints the best build for this processor.
 #include <cstdio>
 
 #include "cpu.hpp"
 
-int main() {
-    const auto runs = pegasos::levels();
-    return runs.empty() || std::fputs(runs.front().c_str(), stdout) < 0;
-}
+int main() { return std::fputs(pegasos::levels().front().c_str(), stdout) < 0; }

@@ -25,9 +25,10 @@ KINDS = {
     "larger than memory": BlocksProblem,
 }
 
-#: Where the tables are, each with the way from there to the pages of the solvers.
+#: Where the tables are, each with the way from there to the pages of the solvers; links of the README are absolute, for
+#: PyPI shows it.
 FILES = {
-    "README.md": "docs/solvers/",
+    "README.md": "https://github.com/pegasos-svm/pegasos/blob/main/docs/solvers/",
     "docs/solvers/index.md": "",
     "docs/losses/index.md": "../solvers/",
     "docs/kernel.md": "solvers/",

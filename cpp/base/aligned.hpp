@@ -1,34 +1,30 @@
 // Vectors that begin at a cache line.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <new>
 #include <vector>
 
+#include "base/pages.hpp"
+
 namespace pegasos {
 
-/// Memory on cache lines of its own; a lot of it on huge pages, as most entries of a sparse row would
-/// otherwise miss the table of pages.
+/// Memory on cache lines of its own; a lot of it on huge pages.
 template <class T>
 struct Aligned {
     using value_type = T;
 
     T* allocate(std::size_t count) {
         void* memory = ::operator new(count * sizeof(T), alignment(count));
-#ifdef MADV_HUGEPAGE
-        if (count * sizeof(T) >= huge) madvise(memory, count * sizeof(T), MADV_HUGEPAGE);
-#endif
+        ask_for_huge_pages(memory, count * sizeof(T));
         return static_cast<T*>(memory);
     }
     void deallocate(T* memory, std::size_t count) { ::operator delete(memory, alignment(count)); }
     bool operator==(const Aligned&) const { return true; }
 
 private:
-    static constexpr std::size_t huge = std::size_t{1} << 21;
     static std::align_val_t alignment(std::size_t count) {
-        return std::align_val_t{count * sizeof(T) >= huge ? huge : 64};
+        return std::align_val_t{count * sizeof(T) >= huge_page ? huge_page : 64};
     }
 };
 

@@ -4,7 +4,8 @@
 // that the gap expected is smaller: by the square root of what the estimate fell by since the epoch before. A
 // check is due when that gap, times what earlier checks found it to be off by, promises `tol`; and after
 // epochs f, 2 f, 4 f, ..., so that there is a history and a bound even where nothing is promised. Without
-// `tol` nothing can be, and f is 1.
+// `tol` nothing can be, and f is 1. Where checks find more than ten times what was expected, the margins tell
+// nothing: the next check waits for half of the epochs that the gap, falling as it did, takes to `tol`.
 #pragma once
 
 #include <algorithm>
@@ -43,18 +44,29 @@ public:
     bool promises(double dual, double besides = 0) const {
         return tol_ > 0 && factor_ * expected_ + besides <= tol_ * dual;
     }
-    bool due(double dual, double besides = 0) const { return at_record() || promises(dual, besides); }
+    bool due(double dual, double besides = 0) {
+        goal_ = tol_ * dual;
+        return at_record() || (epochs_ >= wait_until_ && promises(dual, besides));
+    }
 
     /// A check found this gap, without what it has besides.
     void found(double gap) {
+        const bool told_nothing = !(expected_ > 0) || gap > most_off * expected_;
+        const double fallen = std::log(last_gap_ / gap) / static_cast<double>(epochs_ - last_check_);
+        if (told_nothing && goal_ > 0 && gap > goal_ && fallen > 0 && std::isfinite(fallen))
+            wait_until_ =
+                epochs_ + static_cast<std::uint64_t>(std::min(std::log(gap / goal_) / fallen / 2, 1e6));
+        last_gap_ = gap;
+        last_check_ = epochs_;
         if (!(expected_ > 0)) return;
-        factor_ = std::clamp(1.1 * gap / expected_, 0.5, 10.0);
+        factor_ = std::clamp(1.1 * gap / expected_, 0.5, most_off);
         told_ = true;
     }
 
 private:
-    double tol_, factor_, expected_ = 0, before_ = 0;
-    std::uint64_t first_record_, epochs_ = 0;
+    static constexpr double most_off = 10;
+    double tol_, factor_, expected_ = 0, before_ = 0, goal_ = 0, last_gap_ = 0;
+    std::uint64_t first_record_, epochs_ = 0, last_check_ = 0, wait_until_ = 0;
     bool aged_, told_ = false;
 };
 

@@ -1,7 +1,5 @@
-// Memory that is not touched before it is used, and an array of it that grows.
+// An array that grows, of memory that is not touched before it is used.
 #pragma once
-
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -11,25 +9,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/pages.hpp"
+
 namespace pegasos {
-
-/// Most of what fresh memory costs is a fault per page.
-inline void ask_for_huge_pages(void* memory, std::size_t bytes) {
-    constexpr std::size_t page = 4096, large = std::size_t{1} << 22;
-    if (bytes < large) return;
-    const auto address = reinterpret_cast<std::uintptr_t>(memory);
-    const std::uintptr_t first = (address + page - 1) / page * page, last = (address + bytes) / page * page;
-    madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
-}
-
-/// At the start of a huge page, for std::free; null where there is none.
-inline void* take_pages(std::size_t bytes) {
-    constexpr std::size_t page = std::size_t{1} << 21;
-    bytes = (bytes + page - 1) / page * page;
-    void* const memory = std::aligned_alloc(page, bytes);
-    if (memory) ask_for_huge_pages(memory, bytes);
-    return memory;
-}
 
 /// Memory from malloc: a large array grows and shrinks by moving pages, not bytes. Elements are not
 /// initialised.

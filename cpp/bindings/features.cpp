@@ -53,7 +53,9 @@ private:
     }
 
     static std::string shown(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
-    static std::string type_of(nb::handle object) { return Py_TYPE(object.ptr())->tp_name; }
+    static std::string type_of(nb::handle object) {
+        return nb::cast<std::string>(object.type().attr("__name__"));
+    }
 
     void refuse_text(nb::handle object, const char* rule) const {
         if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()))
@@ -65,6 +67,7 @@ private:
         PyObject* object = collection.ptr();
         if (PyList_Check(object) || PyTuple_Check(object)) {
             const bool list = PyList_Check(object);
+            const nb::ft_object_guard guard(collection);
             for (Py_ssize_t k = 0; k < PySequence_Size(object); ++k)  // code of the user's may change it
                 f(nb::borrow(list ? PyList_GetItem(object, k) : PyTuple_GetItem(object, k)));
             return;
@@ -135,12 +138,14 @@ private:
 
     void add_strings(nb::handle strings, const std::string& prefix) {
         const bool owned = PyList_Check(strings.ptr()) || PyTuple_Check(strings.ptr());
-        if (PyList_Check(strings.ptr()))  // strings are anywhere in memory: ask for all of them at a time
+        if (PyList_Check(strings.ptr())) {  // strings are anywhere in memory: ask for all of them at a time
+            const nb::ft_object_guard guard(strings);
             for (Py_ssize_t k = 0; k < PyList_Size(strings.ptr()); ++k) {
                 const char* text = reinterpret_cast<const char*>(PyList_GetItem(strings.ptr(), k));
                 __builtin_prefetch(text);
                 __builtin_prefetch(text + 64);
             }
+        }
         for_each(strings, "a position must be a list of strings, or a dictionary", [&](nb::handle text) {
             if (!PyUnicode_Check(text.ptr()))
                 fail(
@@ -154,6 +159,7 @@ private:
     void add_dictionary(nb::handle dictionary, const std::string& prefix, int depth) {
         if (depth > 20) fail("has dictionaries within dictionaries more than 20 deep");
         PyObject *key, *value;
+        const nb::ft_object_guard guard(dictionary);
         for (Py_ssize_t at = 0; PyDict_Next(dictionary.ptr(), &at, &key, &value);) {
             if (!PyUnicode_Check(key))
                 fail("has the key " + shown(key) + " of type " + type_of(key) +
@@ -223,20 +229,23 @@ void bind_features(nb::module_& m) {
         .def(nb::init<>())
         .def(nb::init<std::uint64_t>(), "seed"_a)
         .def("__init__", &from_arrays, "characters"_a, "ends"_a)
-        .def("__len__", &Vocabulary::size)
-        .def("__getitem__",
-             [](const Vocabulary& self, std::size_t number) {
-                 if (number >= self.size()) throw nb::index_error();
-                 const std::string_view text = self.text(number);
-                 return nb::steal<nb::str>(
-                     PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
-             })
-        .def("arrays", &to_arrays)
-        .def("__getstate__", &to_arrays)
+        .def("__len__", &Vocabulary::size, nb::lock_self())
+        .def(
+            "__getitem__",
+            [](const Vocabulary& self, std::size_t number) {
+                if (number >= self.size()) throw nb::index_error();
+                const std::string_view text = self.text(number);
+                return nb::steal<nb::str>(
+                    PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+            },
+            nb::lock_self())
+        .def("arrays", &to_arrays, nb::lock_self())
+        .def("__getstate__", &to_arrays, nb::lock_self())
         .def("__setstate__",
              [](Vocabulary& self, const Arrays& arrays) { from_arrays(&self, arrays.first, arrays.second); });
     m.def(
         "xxh3", [](nb::bytes text, std::uint64_t seed) { return Xxh3(seed)({text.c_str(), text.size()}); },
         "text"_a, "seed"_a = 0, "The hash of features, and with another seed of tables.");
-    m.def("vectorize", &vectorize, "sequences"_a, "vocabulary"_a, "hash_bits"_a, "grow"_a, "min_count"_a);
+    m.def("vectorize", &vectorize, "sequences"_a, "vocabulary"_a.lock(), "hash_bits"_a, "grow"_a,
+          "min_count"_a);
 }

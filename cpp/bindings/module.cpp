@@ -167,10 +167,11 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.def("relative_gap", &relative_gap, "primal"_a, "dual"_a);
     nb::class_<Checks>(m, "Checks", "When a full check of the bounds is worth its pass over the rows.")
         .def(nb::init<double, double, std::uint64_t>(), "tol"_a, "usual"_a, "first_record"_a = 16)
-        .def("met", &Checks::met, "gap"_a, "An epoch was made, in which the margins told of this gap.")
-        .def("due", &Checks::due, "dual"_a, "besides"_a = 0.0,
+        .def("met", &Checks::met, "gap"_a, nb::lock_self(),
+             "An epoch was made, in which the margins told of this gap.")
+        .def("due", &Checks::due, "dual"_a, "besides"_a = 0.0, nb::lock_self(),
              "Whether a check is due: at a record, or where the gap expected promises tol.")
-        .def("found", &Checks::found, "gap"_a, "A check found this gap.");
+        .def("found", &Checks::found, "gap"_a, nb::lock_self(), "A check found this gap.");
 
     m.def(
         "multipliers",

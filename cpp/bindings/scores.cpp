@@ -3,7 +3,6 @@
 
 #include <limits>
 
-#include "linear/scores.hpp"
 #include "run.hpp"
 
 namespace {
@@ -15,7 +14,7 @@ using AnyMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 /// None in place of them where rows are broken.
 template <class Find>
 nb::tuple score(std::size_t n_rows, std::size_t n_features, const AnyMatrix<double>& coef,
-                const Vector<double>& intercept, bool numbers, std::size_t n_jobs, Find find) {
+                const Vector<double>& intercept, bool numbers, Find find) {
     if (coef.shape(1) != n_features || coef.shape(0) != intercept.shape(0) || coef.shape(0) == 0)
         throw std::invalid_argument("lengths differ");
     const ScoreWeights weights{coef.data(),    n_features,     coef.shape(0),
@@ -27,7 +26,7 @@ nb::tuple score(std::size_t n_rows, std::size_t n_features, const AnyMatrix<doub
         best.set_capacity(size);
     else
         scores.set_capacity(size);
-    const Run run{n_jobs, 0, std::numeric_limits<double>::infinity(), {}, {}, {}, false};
+    const Run run{1, 0, std::numeric_limits<double>::infinity(), {}, {}, {}, false};
     const std::int64_t wrong = with_context(
         run, [&](Context& context) { return find(weights, ScoresTo{scores.data(), best.data()}, context); });
     if (wrong == broken_rows) return nb::make_tuple(nb::none(), wrong);
@@ -38,9 +37,10 @@ template <class T>
 nb::tuple dense_scores(const AnyMatrix<T>& X, const AnyMatrix<double>& coef, const Vector<double>& intercept,
                        bool numbers, std::size_t n_jobs) {
     const StridedRows<T> rows{X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
-    return score(rows.n_rows, rows.n_features, coef, intercept, numbers, n_jobs,
+    return score(rows.n_rows, rows.n_features, coef, intercept, numbers,
                  [&](const ScoreWeights& weights, const ScoresTo& to, Context& context) {
-                     return compute_scores(rows, weights, to, context.team, context.monitor);
+                     return compute_scores(rows, weights, to, std::clamp<std::size_t>(n_jobs, 1, Team::most),
+                                           context.monitor);
                  });
 }
 
@@ -52,9 +52,10 @@ nb::tuple csr_scores(const Vector<T>& values, const Vector<Index>& columns, cons
     const CsrRows<T, Index> rows{values.data(),       columns.data(), starts.data(),
                                  starts.shape(0) - 1, n_features,     0};
     const std::size_t n_stored = std::min(values.shape(0), columns.shape(0));
-    return score(rows.n_rows, n_features, coef, intercept, numbers, n_jobs,
+    return score(rows.n_rows, n_features, coef, intercept, numbers,
                  [&](const ScoreWeights& weights, const ScoresTo& to, Context& context) {
-                     return compute_scores(rows, n_stored, weights, to, context.team, context.monitor);
+                     return compute_scores(rows, n_stored, weights, to,
+                                           std::clamp<std::size_t>(n_jobs, 1, Team::most), context.monitor);
                  });
 }
 

@@ -82,21 +82,21 @@ void bind_stream(nb::module_& m) {
         .def_static("adagrad", &make_adagrad, "dimension"_a, "loss"_a, "parameter"_a, "eta"_a,
                     "One of AdaGrad, in place of Pegasos.")
         .def("learn", &learn, "rows"_a, "y"_a, "s"_a, "run"_a, nb::kw_only(), "order"_a.none() = nb::none(),
-             "seed"_a.none() = nb::none(), "scores"_a.none() = nb::none(),
+             "seed"_a.none() = nb::none(), "scores"_a.none() = nb::none(), nb::lock_self(),
              "Presents each row once: as they stand, in this order, or in a random one from the seed. "
              "`scores` is filled with what was predicted of each before.")
-        .def("state", &state_of, "(numbers, vectors), for `restore`.")
-        .def("restore", &restore, "numbers"_a, "vectors"_a)
+        .def("state", &state_of, nb::lock_self(), "(numbers, vectors), for `restore`.")
+        .def("restore", &restore, "numbers"_a, "vectors"_a, nb::lock_self())
         .def(
-            "assign", [](Stream& stream, const Stream& other) { stream = other; }, "other"_a,
-            "Become what another one is, to the last bit.")
-        .def("lower_bound", of_learner(&StreamLearner::lower_bound),
+            "assign", [](Stream& stream, const Stream& other) { stream = other; }, "other"_a.lock(),
+            nb::lock_self(), "Become what another one is, to the last bit.")
+        .def("lower_bound", of_learner(&StreamLearner::lower_bound), nb::lock_self(),
              "On lambda/2 ||w||^2 + the mean loss of the rows met, for every w.")
         .def_prop_ro("dimension", of_learner(&StreamLearner::dimension))
         .def_ro("progress", &Stream::progress)
-        .def_prop_ro("w", of_learner(&StreamLearner::output), nb::rv_policy::move,
+        .def_prop_ro("w", of_learner(&StreamLearner::output), nb::lock_self(), nb::rv_policy::move,
                      "The weights to predict with.")
-        .def_prop_ro("iterate", of_learner(&StreamLearner::iterate), nb::rv_policy::move,
+        .def_prop_ro("iterate", of_learner(&StreamLearner::iterate), nb::lock_self(), nb::rv_policy::move,
                      "The last iterate; of Pegasos a / (lambda (weight + idle)).")
         .def_prop_ro("weight", of_learner(&StreamLearner::met), "The weight met.")
         .def_prop_ro("idle", of_learner(&StreamLearner::idle), "Weight added so that no step overshoots.")

@@ -60,9 +60,9 @@ void bind_reader(nb::module_& m, const char* name) {
                 new (self) Reader({base, n_features, query_id, multilabel}, threads, block_bytes);
             },
             "zero_based"_a.none(), "n_features"_a, "query_id"_a, "multilabel"_a, "threads"_a, "block_bytes"_a)
-        .def("add_bytes", &add_bytes<T>, "text"_a)
-        .def("add_file", &add_file<T>, "file"_a, "size"_a)
-        .def("take", &take<T>, "multilabel"_a, "query_id"_a);
+        .def("add_bytes", &add_bytes<T>, "text"_a, nb::lock_self())
+        .def("add_file", &add_file<T>, "file"_a, "size"_a, nb::lock_self())
+        .def("take", &take<T>, "multilabel"_a, "query_id"_a, nb::lock_self());
 }
 
 template <class T, class Index>

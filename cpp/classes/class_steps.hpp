@@ -70,8 +70,8 @@ public:
                 low[k] = error > 0 ? t[k] : low[k];
                 high[k] = error > 0 ? high[k] : t[k];
                 const double newton = t[k] + error / (1 + size * p * (1 - p));
-                const double to =
-                    (newton > low[k]) & (newton < high[k]) ? newton : low[k] + (high[k] - low[k]) / 2;
+                const bool inside = (newton > low[k]) & (newton < high[k]);
+                const double to = inside ? newton : low[k] + (high[k] - low[k]) / 2;
                 farthest = std::max(farthest, std::abs(to - t[k]) / (1 + std::abs(to)));
                 t[k] = to;
             }

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "base/growing_array.hpp"
+#include "base/pages.hpp"
 #include "base/rounding.hpp"
 #include "kernel/source.hpp"
 #include "kernel/transpose.hpp"
@@ -38,7 +38,7 @@ public:
                 most_ = taken_;  // what there is must do
                 return nullptr;
             }
-            slabs_.emplace_back(static_cast<Real*>(memory), &std::free);
+            slabs_.emplace_back(static_cast<Real*>(memory));
         }
         return slabs_.back().get() + taken_++ % per_slab * stride_;
     }
@@ -47,7 +47,7 @@ private:
     static constexpr std::size_t slab_bytes = std::size_t{32} << 20;
     const std::size_t stride_;
     std::size_t most_, taken_ = 0;
-    std::vector<std::unique_ptr<Real, decltype(&std::free)>> slabs_;
+    std::vector<std::unique_ptr<Real, GiveBackPages>> slabs_;
 };
 
 template <class Real>

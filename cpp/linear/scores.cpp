@@ -18,6 +18,7 @@
 
 #include "base/aligned.hpp"
 #include "base/growing_array.hpp"
+#include "base/turns.hpp"
 
 namespace pegasos {
 
@@ -39,7 +40,7 @@ typedef double Line __attribute__((vector_size(64), aligned(8), may_alias));
 /// one; the last feature is kept apart, followed by zeros.
 class WeightLines {
 public:
-    WeightLines(const ScoreWeights& given, Team& team)
+    WeightLines(const ScoreWeights& given, std::size_t n_jobs)
         : n_features_(given.n_features), n_lines_((given.n_out + lane - 1) / lane), last_(n_lines_ * lane) {
         if (given.n_features == 0) return;
         if (given.out_stride == 1) {
@@ -48,8 +49,10 @@ public:
         } else {
             const std::size_t n_out = given.n_out;
             copy_.set_capacity(given.n_features * n_out);
-            team.run_ranges(given.n_features, [&](std::size_t, std::size_t first, std::size_t end) {
-                for (std::size_t j = first; j < end; j += lane)
+            constexpr std::size_t part = 4096;  // features
+            in_turns((n_features_ + part - 1) / part, n_jobs, [&](std::size_t, std::size_t number) {
+                const std::size_t end = std::min((number + 1) * part, n_features_);
+                for (std::size_t j = number * part; j < end; j += lane)
                     for (std::size_t k = 0; k < n_out; ++k)
                         for (std::size_t at = j; at < std::min(j + lane, end); ++at)
                             copy_.data()[at * n_out + k] = weight(given, at, k);
@@ -221,27 +224,26 @@ std::int64_t hand_on(double* f, std::size_t width, std::size_t first, std::size_
 /// broken, and hands on what it finds; each thread has buffers of its own, `n_copied` doubles.
 template <class Score>
 std::int64_t score_all(std::size_t n_rows, std::size_t width, std::size_t work, std::size_t n_copied,
-                       const ScoreWeights& weights, const ScoresTo& to, Team& team, Monitor& monitor,
+                       const ScoreWeights& weights, const ScoresTo& to, std::size_t n_jobs, Monitor& monitor,
                        Score score) {
-    // Threads take turns, so that one that other work holds up does not hold up the rest.
-    const std::size_t turn = block * std::max<std::size_t>(1, 100'000 / (block * (work + 1)));
-    std::vector<std::int64_t> wrong(team.size(), no_row);
-    std::atomic<std::size_t> next = 0;
+    const std::size_t turn = block * std::max<std::size_t>(1, 50'000 / (block * (work + 1)));
+    std::vector<std::int64_t> wrong(n_jobs, no_row);
+    std::vector<AlignedVector<double>> buffers(n_jobs), copies(n_jobs);
     std::atomic<bool> broken = false;
-    team.run([&](std::size_t k) {
-        AlignedVector<double> f(std::min(block, n_rows) * width), copies(n_copied);
-        for (std::size_t begin; (begin = next.fetch_add(turn)) < n_rows && !broken && !team.failed();) {
-            const std::size_t end = std::min(begin + turn, n_rows);
-            for (std::size_t first = begin; first < end; first += block) {
-                const std::size_t last = std::min(first + block, end);
-                if (!score(first, last, f.data(), copies.data())) {
-                    broken = true;
-                    return;
-                }
-                const std::int64_t found = hand_on(f.data(), width, first, last, weights, to);
-                if (wrong[k] == no_row) wrong[k] = found;
-                if (k == 0) monitor.worked((last - first) * work);
+    in_turns((n_rows + turn - 1) / turn, n_jobs, [&](std::size_t k, std::size_t number) {
+        buffers[k].resize(std::min(block, n_rows) * width);
+        copies[k].resize(n_copied);
+        double* f = buffers[k].data();
+        const std::size_t end = std::min((number + 1) * turn, n_rows);
+        for (std::size_t first = number * turn; first < end && !broken; first += block) {
+            const std::size_t last = std::min(first + block, end);
+            if (!score(first, last, f, copies[k].data())) {
+                broken = true;
+                return;
             }
+            const std::int64_t found = hand_on(f, width, first, last, weights, to);
+            if (wrong[k] == no_row) wrong[k] = found;
+            if (k == 0) monitor.worked((last - first) * work);
         }
     });
     if (broken) return broken_rows;
@@ -261,7 +263,7 @@ bool worth_lines(const ScoreWeights& weights, std::size_t entries) {
 
 template <class T>
 std::int64_t compute_scores(const StridedRows<T>& rows, const ScoreWeights& weights, const ScoresTo& to,
-                            Team& team, Monitor& monitor) {
+                            std::size_t n_jobs, Monitor& monitor) {
     const std::size_t d = rows.n_features, n_out = weights.n_out;
     const bool side_by_side = worth_lines(weights, rows.n_rows * d);
     const bool contiguous = rows.column_stride == 1 || d <= 1;
@@ -271,11 +273,11 @@ std::int64_t compute_scores(const StridedRows<T>& rows, const ScoreWeights& weig
         copied ? std::clamp<std::size_t>(16'384 / (d + 1) / tall * tall, 12, block) : block;
     const WeightRows by_score(weights);
     const ScoreWeights none{nullptr, 0, 0, 1, 1, nullptr};
-    const WeightLines lines(side_by_side ? weights : none, team);
+    const WeightLines lines(side_by_side ? weights : none, n_jobs);
     const std::size_t width = side_by_side ? lines.n_lines() * lane : n_out;
     const std::size_t work = d * (1 + n_out / lane);
     return score_all(
-        rows.n_rows, width, work, copied ? at_a_time * d : 0, weights, to, team, monitor,
+        rows.n_rows, width, work, copied ? at_a_time * d : 0, weights, to, n_jobs, monitor,
         [&](std::size_t begin, std::size_t end, double* f, double* copies) {
             for (std::size_t first = begin; first < end; first += at_a_time, f += at_a_time * width) {
                 const std::size_t count = std::min(at_a_time, end - first);
@@ -312,7 +314,7 @@ std::int64_t compute_scores(const StridedRows<T>& rows, const ScoreWeights& weig
 
 template <class T, class Index>
 std::int64_t compute_scores(const CsrRows<T, Index>& rows, std::size_t n_stored, const ScoreWeights& weights,
-                            const ScoresTo& to, Team& team, Monitor& monitor) {
+                            const ScoresTo& to, std::size_t n_jobs, Monitor& monitor) {
     const std::size_t n_out = weights.n_out, n = rows.n_rows;
     const auto is_sound = [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i)
@@ -331,10 +333,10 @@ std::int64_t compute_scores(const CsrRows<T, Index>& rows, std::size_t n_stored,
     const bool side_by_side = worth_lines(weights, n_stored);
     const WeightRows by_score(weights);
     const ScoreWeights none{nullptr, 0, 0, 1, 1, nullptr};
-    const WeightLines lines(side_by_side ? weights : none, team);
+    const WeightLines lines(side_by_side ? weights : none, n_jobs);
     const std::size_t width = side_by_side ? lines.n_lines() * lane : n_out;
     const std::size_t work = (1 + n_stored / std::max<std::size_t>(n, 1)) * (1 + n_out / lane);
-    return score_all(n, width, work, 0, weights, to, team, monitor,
+    return score_all(n, width, work, 0, weights, to, n_jobs, monitor,
                      [&](std::size_t first, std::size_t last, double* f, double*) {
                          if (!is_sound(first, last)) return false;
                          if (!side_by_side) {
@@ -360,17 +362,17 @@ std::int64_t compute_scores(const CsrRows<T, Index>& rows, std::size_t n_stored,
                      });
 }
 
-template std::int64_t compute_scores(const StridedRows<float>&, const ScoreWeights&, const ScoresTo&, Team&,
-                                     Monitor&);
-template std::int64_t compute_scores(const StridedRows<double>&, const ScoreWeights&, const ScoresTo&, Team&,
-                                     Monitor&);
+template std::int64_t compute_scores(const StridedRows<float>&, const ScoreWeights&, const ScoresTo&,
+                                     std::size_t, Monitor&);
+template std::int64_t compute_scores(const StridedRows<double>&, const ScoreWeights&, const ScoresTo&,
+                                     std::size_t, Monitor&);
 template std::int64_t compute_scores(const CsrRows<float, std::int32_t>&, std::size_t, const ScoreWeights&,
-                                     const ScoresTo&, Team&, Monitor&);
+                                     const ScoresTo&, std::size_t, Monitor&);
 template std::int64_t compute_scores(const CsrRows<double, std::int32_t>&, std::size_t, const ScoreWeights&,
-                                     const ScoresTo&, Team&, Monitor&);
+                                     const ScoresTo&, std::size_t, Monitor&);
 template std::int64_t compute_scores(const CsrRows<float, std::int64_t>&, std::size_t, const ScoreWeights&,
-                                     const ScoresTo&, Team&, Monitor&);
+                                     const ScoresTo&, std::size_t, Monitor&);
 template std::int64_t compute_scores(const CsrRows<double, std::int64_t>&, std::size_t, const ScoreWeights&,
-                                     const ScoresTo&, Team&, Monitor&);
+                                     const ScoresTo&, std::size_t, Monitor&);
 
 }  // namespace pegasos

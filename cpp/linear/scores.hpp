@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "base/monitor.hpp"
-#include "base/threads.hpp"
 #include "rows/rows.hpp"
 
 namespace pegasos {
@@ -37,16 +36,16 @@ struct ScoresTo {
 /// which is not finite, and those that overflow.
 inline constexpr std::int64_t no_row = -1;
 
-/// An interrupt ends it.
+/// By at most `n_jobs` threads; an interrupt ends it.
 template <class T>
 std::int64_t compute_scores(const StridedRows<T>& rows, const ScoreWeights& weights, const ScoresTo& to,
-                            Team& team, Monitor& monitor);
+                            std::size_t n_jobs, Monitor& monitor);
 
 inline constexpr std::int64_t broken_rows = -2;
 
 /// `broken_rows` where the rows reach out of the arrays, which have `n_stored` entries, or of the weights.
 template <class T, class Index>
 std::int64_t compute_scores(const CsrRows<T, Index>& rows, std::size_t n_stored, const ScoreWeights& weights,
-                            const ScoresTo& to, Team& team, Monitor& monitor);
+                            const ScoresTo& to, std::size_t n_jobs, Monitor& monitor);
 
 }  // namespace pegasos

@@ -1,7 +1,13 @@
 // Where svmlight text comes from, cut into blocks of whole lines that threads can fetch independently.
 #pragma once
 
+#ifdef _WIN32
+#include <io.h>
+
+#include <mutex>
+#else
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -60,6 +66,19 @@ private:
     std::string_view text_;
 };
 
+/// Bytes from a place of the file on, as many as come; -1 and errno where that fails. Threads may read at
+/// once.
+inline std::ptrdiff_t read_at(int file, char* to, std::size_t count, std::size_t from) {
+#ifdef _WIN32
+    static std::mutex turn;  // a file has one position
+    const std::lock_guard lock(turn);
+    if (_lseeki64(file, static_cast<long long>(from), SEEK_SET) < 0) return -1;
+    return _read(file, to, static_cast<unsigned>(std::min(count, std::size_t{1} << 30)));
+#else
+    return ::pread(file, to, count, static_cast<off_t>(from));
+#endif
+}
+
 /// A regular file. It is read and not mapped into memory, where one that shrinks would end the process.
 class TextInFile : public Text {
 public:
@@ -87,7 +106,7 @@ private:
 
     void read(char* to, std::size_t from, std::size_t end) const {
         while (from < end) {
-            const ssize_t count = ::pread(file_, to, end - from, static_cast<off_t>(from));
+            const std::ptrdiff_t count = read_at(file_, to, end - from, from);
             if (count < 0 && errno == EINTR) continue;
             if (count < 0) throw std::system_error(errno, std::generic_category(), "reading");
             if (count == 0)

@@ -16,7 +16,7 @@ except ImportError:  # a package of the dev extra; without it other points are c
     clarabel = None
 
 #: Why oracle points are missing, where they are.
-MISSING = "clarabel is not installed: pip install 'pegasos[dev]'"
+MISSING = "clarabel is not installed; install clarabel"
 
 
 def solve_qp(P, q, A, b, n_equal=0):

@@ -219,11 +219,22 @@ def test_C_of_other_tasks(folder, pegasos):
         code, out, err = pegasos(f"train --C auto --tol 0.1 --random-state 0 {flags} m")
         assert (code, err) == (0, ""), flags
         line = next(line for line in out.splitlines() if line.startswith("C  "))
-        assert "of 9 tried from 0.001 to 10; cross-validation in 5 folds: " in line
+        tried = "0.1 to 1000" if "svc" in flags else "0.001 to 10"
+        assert f"of 9 tried from {tried}; cross-validation in 5 folds: " in line
         assert ("R^2" in line) == ("regression" in flags)
         fitted = load_model("m")
         fitted = fitted[-1] if hasattr(fitted, "steps") else fitted
         assert f"{fitted.C:.4g}" == line.split()[1].rstrip(",")
+
+
+def test_C_of_rare_classes(folder, pegasos):
+    pairs = [*make_texts(30, tuple(WORDS)), ("rare", "once upon")]
+    (folder / "rare.tsv").write_text("".join(f"{label}\t{text}\n" for label, text in pairs))
+    assert pegasos("train --format text --C auto --tol 0.1 rare.tsv m")[::2] == (0, "")
+    for lines in ("a\txx\nb\tyy\n", "a\txx\n" * 9, "a\txx\n" * 9 + "b\tyy\n"):
+        (folder / "few.tsv").write_text(lines)
+        err = pegasos("train --format text --C auto few.tsv m")[2]
+        assert err == "pegasos: --C auto needs more examples for 5 folds of cross-validation; name a C\n"
 
 
 MISTAKES = {

@@ -246,6 +246,14 @@ def test_a_full_disk_is_an_error(tmp_path, monkeypatch):
         LinearSVC(C=0.1).fit(dataset)
 
 
+def test_without_a_call_that_reserves_room_zeros_are_written(tmp_path, monkeypatch):
+    """As on macOS."""
+    dataset = write_dataset(tmp_path / "a.ds", *dense())
+    expected = LinearSVC(C=0.1, random_state=0).fit(dataset).coef_
+    monkeypatch.delattr("os.posix_fallocate")
+    np.testing.assert_array_equal(LinearSVC(C=0.1, random_state=0).fit(dataset).coef_, expected)
+
+
 def test_the_same_seed_gives_the_same_bits(tmp_path):
     X, y = dense()
     dataset = write_dataset(tmp_path / "a.ds", X, y)

@@ -36,7 +36,7 @@ def call(*line, **environment):
 def test_wheel(tmp_path):
     # With build isolation, as `pip wheel .` has it, and a build folder of its own, so that nothing is left over. Not
     # optimised, which would take many times as long.
-    levels = ["plain"] if cpu.levels() == ["plain"] else [level for level in LEVELS[::-1] if level != "plain"]
+    levels = ["plain"] if cpu.levels() == ["plain"] else list(LEVELS[::-1])
     settings = [f"build-dir={tmp_path / 'build'}", f"cmake.define.PEGASOS_LEVELS={';'.join(levels)}"]
     settings += ["cmake.build-type=Debug", "cmake.define.CMAKE_CXX_FLAGS_DEBUG=-O0"]
     options = [option for setting in settings for option in ("-C", setting)]

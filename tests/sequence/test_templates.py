@@ -73,8 +73,28 @@ def test_the_named_one_has_the_usual_window():
     assert rows[2][4:7] == ["U04:_B+2", "U05:left/.", "U06:./_B+1"]
     lines = [line for line in Template.named("chunking").text.splitlines() if line.startswith("U")]
     assert rows == expand(lines, SENTENCE)
-    with pytest.raises(ValueError, match="no template is named 'ner'; there is 'chunking'"):
+    with pytest.raises(ValueError, match="no template is named 'ner'; there are 'chunking' and 'words'"):
         Template.named("ner")
+
+
+def test_the_one_for_words_alone():
+    template = Template.named("words")
+    assert template.n_columns == 1
+    assert template.apply([("He",), ("left",)])[1][7:] == [
+        "U10:left",
+        "U11:l",
+        "U12:le",
+        "U13:lef",
+        "U14:t",
+        "U15:ft",
+        "U16:eft",
+        "U17:left",
+        "U18:He",
+        "U19:_B+1",
+        "U20:xxxx",
+        "U21:Xx/xxxx",
+        "U22:xxxx/_B+1",
+    ]
 
 
 def test_values_may_look_like_macros():

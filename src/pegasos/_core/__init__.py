@@ -41,7 +41,7 @@ def choose() -> str:
         raise ImportError(
             f"pegasos is built here for {', '.join(installed()) or 'no processor'}, and this processor runs "
             f"{', '.join(cpu.levels()) or 'no build of it'}; build it on this machine, or for all: "
-            "pip install -C cmake.define.PEGASOS_LEVELS='v2;v3;v4' ."
+            "pass -C cmake.define.PEGASOS_LEVELS='v2;v3;v4' to pip"
         )
     if wanted and wanted not in levels:
         raise ImportError(f"PEGASOS_ISA={wanted!r}: the builds that run here are {', '.join(levels)}; unset it")

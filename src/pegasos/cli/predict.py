@@ -32,7 +32,8 @@ def predict(
     Decision values and probabilities of more than two classes are on one line, in the order of the classes.
 
     A model that labels sequences is for sentences in columns, as it was trained on, with or without the one of labels.
-    It writes an empty line between sentences, and prints how many chunks are right, where labels are B-X, I-X and O.
+    It writes an empty line between sentences, and prints precision, recall and F1 of each type, where labels are B-X,
+    I-X and O. A model of raw text is for tables with a column of texts, and for files with one on each line.
     """
     if output not in (None, "-"):
         refuse_overwriting(output, data, model)

@@ -54,9 +54,9 @@ from pegasos.io.dataset import is_dataset
 @click.option("--classes", metavar="LABELS", help="one pass: all labels there will be, with commas between [-1,1]")
 @click.option(
     "--template",
-    metavar="FILE|chunking",
-    help="sequence: how features are made of columns, in CRF++'s notation; chunking is for words and parts of speech "
-    "[each column of the position, the one before and the one after]",
+    metavar="FILE|chunking|words",
+    help="sequence: how features are made of columns, in CRF++'s notation; chunking is for words and parts of speech, "
+    "words for words alone [each column of the position, the one before and the one after]",
 )
 @data_flags
 def train(
@@ -142,13 +142,13 @@ def train(
         click.echo(f"{model}{going_on if continued else ' does not exist yet: starting anew'}")
     if talk:
         click.echo(f"{called(data)}: {examples.text}, read in {reading:.1f} s")
-    estimator.verbose = int(verbose or (talk and sys.stderr.isatty()))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         if choose and examples.y is not None:
             with waiting("choosing C", shown=talk):
                 chosen = choose_C(estimator, form.features(examples), examples.y, examples.weights)
             estimator.C = chosen.C
+        estimator.verbose = int(verbose or (talk and sys.stderr.isatty()))
         estimator.on_interrupt = "keep"
         try:
             fitted = form.fit(estimator, examples)

@@ -1,6 +1,6 @@
 """Linear machines on Dask arrays, data frames and delayed partitions, certified; the examples stay where they are.
 
-They need a Dask cluster (``pip install 'pegasos[dask]'``): `pegasos.dask.LinearSVC` and `pegasos.dask.LinearSVR`.
+They need a Dask cluster, and the packages dask and distributed: `pegasos.dask.LinearSVC` and `pegasos.dask.LinearSVR`.
 """
 
 try:
@@ -8,6 +8,6 @@ try:
 except ModuleNotFoundError as _error:
     if _error.name not in ("dask", "distributed"):
         raise
-    raise ImportError("pegasos.dask needs Dask and its workers: pip install 'pegasos[dask]'") from _error
+    raise ImportError("pegasos.dask needs Dask and its workers; install dask[array,dataframe,distributed]") from _error
 
 __all__ = ["LinearSVC", "LinearSVR"]

@@ -163,7 +163,7 @@ def _zstd() -> tuple[Any, bool]:
             return import_module(name), own
         except ImportError:
             continue
-    raise ImportError("zstd files need Python 3.14 or the package zstandard; install it: pip install 'pegasos[zstd]'")
+    raise ImportError("zstd files need Python 3.14 or the package zstandard; install zstandard")
 
 
 def _zstd_decompressor() -> Decompressor:

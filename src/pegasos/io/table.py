@@ -16,7 +16,7 @@ def read_table(
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Read a table with named columns from a CSV, Parquet or Arrow file.
 
-    Needs pyarrow: ``pip install 'pegasos[arrow]'``.
+    Needs the package pyarrow.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _pyarrow() -> Any:
         import pyarrow.csv
         import pyarrow.dataset
     except ImportError:
-        raise ImportError("tables need the package pyarrow; install it: pip install 'pegasos[arrow]'") from None
+        raise ImportError("tables need the package pyarrow; install pyarrow") from None
     return pyarrow
 
 

@@ -57,7 +57,35 @@ U22:%x[0,1]/%x[1,1]/%x[2,1]
 B
 """
 
-_NAMED = {"chunking": _CHUNKING}
+#: Words alone, in column 0: their neighbours, ends and shapes.
+_WORDS = """\
+U00:%x[-2,0]
+U01:%x[-1,0]
+U02:%x[0,0]
+U03:%x[1,0]
+U04:%x[2,0]
+U05:%x[-1,0]/%x[0,0]
+U06:%x[0,0]/%x[1,0]
+
+U10:%lower[0,0]
+U11:%prefix[0,0,1]
+U12:%prefix[0,0,2]
+U13:%prefix[0,0,3]
+U14:%suffix[0,0,1]
+U15:%suffix[0,0,2]
+U16:%suffix[0,0,3]
+U17:%suffix[0,0,4]
+U18:%suffix[-1,0,3]
+U19:%suffix[1,0,3]
+
+U20:%shape[0,0]
+U21:%shape[-1,0]/%shape[0,0]
+U22:%shape[0,0]/%shape[1,0]
+
+B
+"""
+
+_NAMED = {"chunking": _CHUNKING, "words": _WORDS}
 
 
 class Template(TransformerMixin, BaseEstimator):
@@ -129,9 +157,11 @@ class Template(TransformerMixin, BaseEstimator):
 
         ``"chunking"`` is the usual one for CoNLL-2000: of words in column 0 and parts of speech in column 1 the
         current one and two on either side, pairs with the current word, and pairs and triples of parts of speech.
+        ``"words"`` is for words in column 0 alone, as for parts of speech and names: the current one and two on either
+        side, pairs with the current word, and prefixes, suffixes and shapes.
         """
         if name not in _NAMED:
-            raise ValueError(f"no template is named {name!r}; there is {', '.join(map(repr, _NAMED))}")
+            raise ValueError(f"no template is named {name!r}; there are {' and '.join(map(repr, _NAMED))}")
         return cls(_NAMED[name])
 
     @classmethod

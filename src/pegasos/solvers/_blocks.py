@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,16 @@ class BlockLearner(Protocol):
         """Give back what is kept of rows."""
 
 
+def _reserve(file: IO[bytes], size: int) -> None:
+    """Take the room on the disk: that it is full must not show in the middle."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+        return
+    for start in range(0, size, 1 << 20):
+        file.write(bytes(min(size - start, 1 << 20)))
+    file.flush()
+
+
 class DualAscent:
     """Dual coordinate ascent, with rests and the intercept as ``cpp/linear/solvers/sdca.cpp`` has them.
 
@@ -120,7 +130,7 @@ class DualAscent:
         n_rows, size = problem.n_rows, (9 if shrink else 8) * problem.n_rows
         self._file = tempfile.TemporaryFile(prefix="pegasos-")  # noqa: SIM115, `close` closes it
         try:
-            os.posix_fallocate(self._file.fileno(), 0, size)  # a full disk must not show in the middle
+            _reserve(self._file, size)
         except OSError as error:
             self._file.close()
             raise OSError(

@@ -1,0 +1,66 @@
+// Short work that several threads take in turns. A team (threads.hpp) begins when all its threads are there
+// and ends when all are done, which on a busy machine takes longer than a millisecond of work does alone.
+// Here the caller begins at once, and waits only for those that are in the middle of a turn.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "base/function_ref.hpp"
+
+namespace pegasos {
+
+/// Calls task(k, turn) for turn = 0, ..., n - 1, by at most `n_threads` threads k; k = 0 is the calling one,
+/// the only one that may call out to Python. The first exception ends it, and is thrown again.
+inline void in_turns(std::size_t n, std::size_t n_threads, FunctionRef<void(std::size_t, std::size_t)> task) {
+    struct State {
+        FunctionRef<void(std::size_t, std::size_t)> task;  // not called once it is closed
+        const std::size_t n;
+        std::atomic<std::size_t> next = 0;
+        std::mutex mutex;
+        std::condition_variable left;
+        std::size_t working = 0;  // threads besides the caller
+        bool closed = false;
+        std::exception_ptr failure;
+
+        void work(std::size_t k) {
+            try {
+                for (std::size_t turn; (turn = next.fetch_add(1)) < n;) task(k, turn);
+            } catch (...) {
+                const std::lock_guard lock(mutex);
+                if (!failure) failure = std::current_exception();
+                next = n;
+            }
+        }
+    };
+    // A thread that starts late finds the state alive, and closed.
+    const auto state = std::make_shared<State>(task, n);
+    try {
+        for (std::size_t k = 1; k < n_threads && k < n; ++k)
+            std::thread([state, k] {
+                {
+                    const std::lock_guard lock(state->mutex);
+                    if (state->closed) return;
+                    ++state->working;
+                }
+                state->work(k);
+                const std::lock_guard lock(state->mutex);
+                --state->working;
+                state->left.notify_one();
+            }).detach();
+    } catch (const std::system_error&) {  // the system gives no more
+    }
+    state->work(0);
+    std::unique_lock lock(state->mutex);
+    state->closed = true;
+    state->left.wait(lock, [&] { return state->working == 0; });
+    if (state->failure) std::rethrow_exception(state->failure);
+}
+
+}  // namespace pegasos
