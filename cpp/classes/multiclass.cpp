@@ -15,9 +15,10 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 typedef double Lanes __attribute__((vector_size(64), may_alias));
 
 double largest_lane(const Lanes& lanes) {
-    const auto larger = [](const Lanes& a, const Lanes& b) { return a > b ? a : b; };
-    const Lanes four = larger(lanes, __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7, 0, 1, 2, 3));
-    const Lanes two = larger(four, __builtin_shufflevector(four, four, 2, 3, 0, 1, 6, 7, 4, 5));
+    const Lanes other = __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7, 0, 1, 2, 3);
+    const Lanes four = lanes > other ? lanes : other;
+    const Lanes next = __builtin_shufflevector(four, four, 2, 3, 0, 1, 6, 7, 4, 5);
+    const Lanes two = four > next ? four : next;
     return std::max(two[0], two[1]);
 }
 

@@ -230,7 +230,7 @@ def test_gzip_by_zlib_and_by_isal(monkeypatch):
 def test_without_zstandard(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     monkeypatch.setitem(sys.modules, "compression.zstd", None)
-    with pytest.raises(ImportError, match=r"pip install 'pegasos\[zstd\]'"):
+    with pytest.raises(ImportError, match="install zstandard"):
         read(b"\x28\xb5\x2f\xfd\0\0\0\0")
     with pytest.raises(ImportError, match="zstandard"):
         write_svmlight([[1]], [1], tmp_path / "data.zst")

@@ -53,17 +53,16 @@ def environment(python: str, folder: Path, packages: list[str]) -> Path:
     return folder / "bin"
 
 
-def build_wheel(python: str, sdist: Path, folder: Path) -> Path:
-    """From the source distribution, with all builds of the core."""
+def build_wheel(python: str, source: Path, folder: Path) -> Path:
+    """From the source distribution, unpacked, with all builds of the core."""
     programs = environment(python, folder / "environment", BUILD)
     hidden = folder / "hidden"  # a git that is no help
     hidden.mkdir()
     (hidden / "git").write_text("#!/bin/sh\nexit 1\n")
     (hidden / "git").chmod(0o755)
     path = os.pathsep.join([str(hidden), str(programs), os.environ["PATH"]])
-    settings = ["-C", f"build-dir={folder / 'build'}", "-C", "cmake.define.PEGASOS_LEVELS=v2;v3;v4"]
-    options = ["--no-index", "--no-build-isolation", "--no-deps", *settings, "-w", folder]
-    call(programs / "pip", "wheel", "--quiet", *options, sdist, PATH=path)
+    options = ["--no-index", "--no-build-isolation", "--no-deps", "-C", "cmake.define.PEGASOS_LEVELS=v2;v3;v4"]
+    call(programs / "pip", "wheel", "--quiet", *options, "-w", folder, source, PATH=path)
     (wheel,) = folder.glob("*.whl")
     return wheel
 
@@ -107,6 +106,8 @@ def main() -> None:
         (sdist,) = dist.glob("*.tar.gz")
         call(tools / "twine", "check", "--strict", sdist)
         print(f"{sdist.name}: {sdist.stat().st_size / 1e6:.1f} MB", flush=True)
+        shutil.unpack_archive(sdist, work, filter="data")
+        source = work / sdist.name.removesuffix(".tar.gz")
 
         wheels: dict[bool, Path] = {}  # by whether they are for several versions of Python
         for number, python in pythons.items():
@@ -115,7 +116,7 @@ def main() -> None:
                 folder = work / f"build-{number[1]}"
                 folder.mkdir()
                 start = time.perf_counter()
-                wheel = build_wheel(python, sdist, folder)
+                wheel = build_wheel(python, source, folder)
                 print(f"{wheel.name}: built in {time.perf_counter() - start:.0f} s", flush=True)
                 before = set(dist.iterdir())
                 call(tools / "auditwheel", "repair", "-w", dist, wheel, PATH=path)
