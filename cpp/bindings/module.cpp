@@ -166,8 +166,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.def("certify", &certify_point, "problem"_a, "run"_a, "w"_a, "q"_a, "tol"_a = 0.0);
     m.def("relative_gap", &relative_gap, "primal"_a, "dual"_a);
     nb::class_<Checks>(m, "Checks", "When a full check of the bounds is worth its pass over the rows.")
-        .def(nb::init<double, double, std::uint64_t, bool>(), "tol"_a, "usual"_a, "first_record"_a = 16,
-             "aged"_a = true)
+        .def(nb::init<double, double, std::uint64_t>(), "tol"_a, "usual"_a, "first_record"_a = 16)
         .def("met", &Checks::met, "gap"_a, nb::lock_self(),
              "An epoch was made, in which the margins told of this gap.")
         .def("due", &Checks::due, "dual"_a, "besides"_a = 0.0, nb::lock_self(),

@@ -146,12 +146,14 @@ double dot(const T* x, const double* w, std::size_t d) {
     return sum;
 }
 
-/// One score of each row; four rows at a time, so that their additions need not wait for one another.
+/// One score of each row; four short rows at a time, so that their additions need not wait for one another.
+/// Long ones are read one after the other, as memory likes it.
 template <class T>
 void score_dots(const T* const* x, std::size_t count, const double* w, std::size_t d, double* f,
                 std::size_t width) {
+    constexpr std::size_t longest = 64;
     std::size_t r = 0;
-    for (; r + 4 <= count; r += 4) {
+    for (; d <= longest && r + 4 <= count; r += 4) {
         const T *a = x[r], *b = x[r + 1], *c = x[r + 2], *e = x[r + 3];
         double sum_a = 0, sum_b = 0, sum_c = 0, sum_e = 0;
 #pragma omp simd reduction(+ : sum_a, sum_b, sum_c, sum_e)
@@ -199,12 +201,27 @@ std::int64_t number_of_largest(const double* scores, std::size_t count) {
     return static_cast<std::int64_t>(number);
 }
 
-/// Hands on the scores of rows [first, last), `width` apart; the first row of them that has one which is not
-/// finite.
+/// Hands on the scores of rows [first, last), `width` apart, of one score 1; the first row of them that has
+/// one which is not finite.
 std::int64_t hand_on(double* f, std::size_t width, std::size_t first, std::size_t last,
                      const ScoreWeights& weights, const ScoresTo& to) {
     std::int64_t wrong = no_row;
     const std::size_t n_out = weights.n_out;
+    if (n_out == 1) {
+        const double b = weights.intercepts[0];
+        const std::size_t count = last - first;
+        double nothing = 0;
+#pragma omp simd reduction(+ : nothing)
+        for (std::size_t r = 0; r < count; ++r) nothing += f[r] * 0;  // NaN where one is not finite
+        if (nothing != 0)
+            wrong = static_cast<std::int64_t>(
+                first + (std::find_if_not(f, f + count, [](double x) { return x * 0 == 0; }) - f));
+        if (to.scores)
+            std::transform(f, f + count, to.scores + first, [b](double x) { return x + b; });
+        else
+            std::transform(f, f + count, to.numbers + first, [b](double x) { return x + b > 0; });
+        return wrong;
+    }
     for (std::size_t i = last; i-- > first;) {
         double *own = f + (i - first) * width, nothing = 0;
         for (std::size_t k = 0; k < n_out; ++k) {
@@ -215,7 +232,7 @@ std::int64_t hand_on(double* f, std::size_t width, std::size_t first, std::size_
         if (to.scores)
             std::copy_n(own, n_out, to.scores + i * n_out);
         else
-            to.numbers[i] = n_out == 1 ? own[0] > 0 : number_of_largest(own, n_out);
+            to.numbers[i] = number_of_largest(own, n_out);
     }
     return wrong;
 }

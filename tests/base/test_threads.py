@@ -246,7 +246,7 @@ def test_auto_tells_its_choice(text, monkeypatch, n_jobs, entries_per_thread, ch
 
 
 def test_auto_chooses_the_order_by_size(text, monkeypatch):
-    monkeypatch.setattr("pegasos.solvers.sdca.LARGE", 1.0)
+    monkeypatch.setattr("pegasos.problems.linear.LARGE", 1.0)
     rows, labels = text
     shuffled = LinearSVC(random_state=0).fit(rows, labels).certificate_
     assert "blocks" in shuffled.solver

@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pegasos import LinearSVC
 from pegasos.base.rows import make_rows
+from pegasos.datasets import make_text
 from pegasos.solvers import SOLVERS, Pegasos
 
 X, Y = make_classification(300, 10, flip_y=0.1, random_state=0)
@@ -259,3 +260,18 @@ class TestWarmStart:
             ValueError, match=r"warm_start=True.*classes changed from \[0, 1\] to \[5, 6\].*new estimator"
         ):
             clf.fit(X, Y + 5)
+
+
+@pytest.mark.parametrize(
+    ("large", "by_class", "chosen"), [(0, False, "blocks"), (0, True, "permute"), (50e6, False, "permute")]
+)
+def test_the_order_of_sub_gradient_steps_is_chosen_as_that_of_sdca(monkeypatch, large, by_class, chosen):
+    monkeypatch.setattr("pegasos.problems.linear.LARGE", large)
+    X, y = make_text(2000, 500, random_state=0)
+    if by_class:
+        X, y = X[np.argsort(y)], np.sort(y)
+    options = {"alpha": 1e-3, "tol": 0, "max_iter": 2, "random_state": 0}
+    auto, named = (LinearSVC(solver=solver, **options).fit(X, y) for solver in ("pegasos", Pegasos(sampling=chosen)))
+    np.testing.assert_array_equal(auto.coef_, named.coef_)
+    assert f"sampling={chosen!r}" in auto.certificate_.solver
+    assert f"order={chosen!r}" in LinearSVC(solver="sdca", **options).fit(X, y).certificate_.solver

@@ -388,9 +388,33 @@ def test_memory_stays_within_its_limit(tmp_path, solver):
     assert peak < 280e6 < size
 
 
-def test_sdca_options_that_blocks_do_not_have_are_harmless(tmp_path):
+@pytest.mark.parametrize("options", [{"shrink": False}, {"order": "permute"}, {"order": "blocks"}])
+def test_options_of_sdca(tmp_path, options):
     dataset = write_dataset(tmp_path / "a.ds", *dense())
-    assert LinearSVC(C=0.1, solver=SDCA(shrink=False), random_state=0).fit(dataset).certificate_.converged
+    assert LinearSVC(C=0.1, solver=SDCA(**options), random_state=0).fit(dataset).certificate_.converged
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+@pytest.mark.parametrize("tol", [1e-2, 1e-3])
+def test_visits_and_bytes_are_not_much_more_than_in_memory(tmp_path, monkeypatch, tol, by_class):
+    monkeypatch.setattr(fit, "BLOCK_BYTES", 1 << 18)
+    X, y = make_text(5000, 2000, random_state=0)
+    if by_class:
+        X, y = X[np.argsort(y)], np.sort(y)
+    dataset, read, load = write_dataset(tmp_path / "a.ds", X, y), [], BlockReader._load
+    monkeypatch.setattr(BlockReader, "_load", lambda *given: read.append(load(*given)) or read[-1])
+    memory = LinearSVC(solver="sdca", tol=tol, random_state=0).fit(X, y).history_["epoch"]
+    blocks = LinearSVC(solver="sdca", tol=tol, random_state=0).fit(dataset).history_["epoch"]
+    assert blocks[-1] <= 1.7 * memory[-1]
+    assert sum(block.nnz for block in read) <= 2.5 * (memory[-1] + len(memory)) * X.nnz
+
+
+def test_rows_that_all_rest_are_woken(tmp_path):
+    """Where each row is at its bound after an epoch: there must be an end."""
+    X, y = np.eye(40), np.arange(40) % 2
+    dataset = write_dataset(tmp_path / "a.ds", X, y)
+    found = LinearSVC(C=1e-3, tol=1e-9, random_state=0).fit(dataset).certificate_
+    assert found.converged
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])

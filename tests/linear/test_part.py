@@ -41,6 +41,36 @@ def test_every_step_is_the_twins(storage, sigma):
         assert report.visits == steps
 
 
+def test_the_intercept_is_by_the_method_of_multipliers():
+    """A visit is that of the twin with the constant feature sqrt(step), at the fixed intercept kappa b."""
+    problem, b, rho = make_problem(weighted=True, bias=1.0), 0.5, 1 / 3
+    kappa, feature = 3 / 4, 1 / 2  # step = kappa rho = 1/4
+    sequence = np.random.default_rng(0).integers(problem.m, size=40).astype(np.uint32)
+    rows = np.column_stack([problem.X, np.full(problem.m, feature)])
+    *_, (alpha, expected) = dca.dca(rows, problem.y, problem.C, sequence, s=problem.s, b=kappa * b)
+    q, w = np.zeros(problem.m), np.zeros(problem.X.shape[1] + 1)
+    native.visit(core(problem), native.Run(), q=q, w=w, visits=sequence, b=b, rho=rho)
+    np.testing.assert_allclose(q, alpha / (problem.C * problem.s), rtol=1e-12)
+    np.testing.assert_allclose(w, expected / np.append(np.ones(problem.X.shape[1]), feature), rtol=1e-12)
+
+
+def test_rows_at_a_bound_rest_and_a_measure_wakes_those_that_must_move():
+    problem = make_problem(m=60)
+    q, w, rest = np.zeros(60), np.zeros(problem.X.shape[1] + 1), np.zeros(60, np.uint8)
+    block, visits = core(problem), []
+    for seed in range(30):
+        before = rest.copy()
+        visits.append(native.visit(block, native.Run(), q=q, w=w, seed=seed, rest=rest).visits)
+        assert visits[-1] == (before == 0).sum()
+        np.testing.assert_array_equal(rest[before > 0], before[before > 0] - 1)
+        assert np.isin(q[(rest > 0) & (before == 0)], [0, 1]).all()
+    assert visits[0] == 60
+    assert sum(visits) < 0.8 * 30 * 60
+    rest[:] = 9
+    native.measure(block, native.Run(), w=np.zeros_like(w), q=np.zeros(60), rest=rest)
+    assert not rest.any()  # at zero all want to move
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_blocks_in_turn_reach_the_optimum(loss):
     problem = make_problem(weighted=True, bias=1.0, m=60)

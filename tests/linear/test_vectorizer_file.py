@@ -19,7 +19,7 @@ VECTORIZERS = [
     TfidfVectorizer(),
     TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2), min_df=2, dtype=np.float32),
     TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 3), norm=None, stop_words=None),
-    CountVectorizer(stop_words=["film"], binary=True, dtype=np.float64),
+    CountVectorizer(stop_words=["film"], binary=True, dtype=np.float64, min_df=np.int64(1), max_df=np.float64(0.9)),
     CountVectorizer(vocabulary={"good": 1, "bad": 0}, token_pattern=r"\b\w+\b", lowercase=False),
 ]
 
@@ -53,6 +53,7 @@ def test_other_estimators(tmp_path):
         (CountVectorizer(tokenizer=str.split, token_pattern=None), "a vectoriser with tokenizer=<method"),
         (CountVectorizer(preprocessor=str.lower), "a vectoriser with preprocessor=<method"),
         (CountVectorizer(analyzer=str.split), "whose analyzer is a function, and model files hold no code"),
+        (CountVectorizer(strip_accents=str.lower), "whose strip_accents is a function, and model files hold no code"),
         (TfidfVectorizer(use_idf=False), "with use_idf=False; take a CountVectorizer"),
     ],
 )
@@ -86,6 +87,7 @@ def _change_tensor(header, tensors, name, value):
         (_change_header, "input", "filename", "a vectoriser with input='filename', where model files allow 'content'"),
         (_change_header, "tokenizer", "os.system", "a vectoriser with tokenizer='os.system'"),
         (_change_header, "analyzer", "lines", "analyzer"),
+        (_change_header, "vocabulary", ["a", "b"], "a vectoriser with vocabulary=['a', 'b']"),
         (_change_header, "dtype", "object", "a vectoriser with dtype='object'"),
         (_change_header, "ngram_range", [2, 1], "a vectoriser with ngram_range=[2, 1]"),
         (_change_header, "ngram_range", 3, "a damaged pegasos model"),

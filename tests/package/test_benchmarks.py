@@ -33,6 +33,7 @@ def test_there_are_benchmarks():
         "exact.py",
         "memory.py",
         "multiclass.py",
+        "out_of_core.py",
         "path.py",
         "predict.py",
         "reader.py",

@@ -101,7 +101,9 @@ def joint_features(x, label):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.parametrize(
-    "estimator", [SequenceSVC(), FeatureMapSVC(joint_features), TextHasher(8), Template("U0:%x[0,0]")], ids=repr
+    "estimator",
+    [SequenceSVC(), FeatureMapSVC(joint_features), TextHasher(8), Template("U0:%x[0,0]")],
+    ids=lambda estimator: type(estimator).__name__,  # the address of a function differs from process to process
 )
 def test_scikit_learn_check_of_other_input(estimator):
     """What takes no matrix has few checks; tests of sequences have the others."""

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/iterates.hpp"
+#include "base/multipliers.hpp"
 #include "linear/problem.hpp"
 #include "linear/solvers/schedules.hpp"
 
@@ -79,7 +80,10 @@ struct LocalOptions {
     double caution = 1;
     std::uint64_t epochs = 1;
     std::uint64_t seed = 0;
-    std::vector<RowNumber> sequence = {};  // visits instead of random orders, for tests
+    std::vector<RowNumber> sequence = {};  // visits instead of random orders
+    Multipliers intercept = {};
+    double b = 0;                       // the intercept's multiplier
+    std::span<std::uint8_t> rest = {};  // for how many epochs each row rests; empty: none does
 };
 
 /// What the visits of a part amounted to.
@@ -103,7 +107,8 @@ struct Measure {
     double above, linear_error, error;
 };
 
+/// Rows whose rest is too long, as their margins tell, are woken.
 Measure measure_part(const Problem& problem, std::span<const double> q, const std::vector<double>& w,
-                     Context& context);
+                     std::span<std::uint8_t> rest, Context& context);
 
 }  // namespace pegasos

@@ -90,7 +90,8 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
         order. With another number of rows it starts anew.
     n_jobs : int, default=None
         Threads; -1 is as many as there are processors. None is one, or with ``solver="auto"`` what suits the data.
-        Several problems have one each, and `n_jobs` are worked on at a time.
+        Several problems have one each, and `n_jobs` are worked on at a time. Large predictions use as many threads, and
+        by default all processors.
     random_state : int, RandomState or None, default=None
         Seed of the solver's choices. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0

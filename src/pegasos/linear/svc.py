@@ -102,7 +102,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         Threads for the fit; -1 is as many as there are processors. None is one, or with ``solver="auto"`` what suits
         the data. A solver that cannot use more works with one, and evaluates the objective with all. One class against
         the rest, or a group of them that shares passes, takes one thread, and `n_jobs` are worked on at a time; the
-        result does not depend on it.
+        result does not depend on it. Large predictions use as many threads, and by default all processors.
     random_state : int, RandomState or None, default=None
         Seed of the order of visits. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0

@@ -7,7 +7,7 @@ import numpy as np
 from pegasos.io.model import Features, Header, Tensors, take
 
 #: Parameters that would have to be code, or would make a model read files.
-_FIXED = {"preprocessor": None, "tokenizer": None, "input": "content"}
+_FIXED = {"preprocessor": None, "tokenizer": None, "input": "content", "vocabulary": None}
 _DTYPES = ("float64", "float32", "int64")
 
 
@@ -22,7 +22,8 @@ def _pack(vectorizer: Any) -> tuple[Tensors, Header]:
     name = type(vectorizer).__name__
     if type(vectorizer) not in _classes():
         raise TypeError(f"a {name} is no vectoriser of scikit-learn; write it whole with joblib.dump(model, path)")
-    parameters = vectorizer.get_params() | {"vocabulary": None}
+    parameters = vectorizer.get_params() | {"vocabulary": None}  # that of the fit is among the tensors
+    parameters = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
     parameters["dtype"] = np.dtype(parameters["dtype"]).name
     _check(parameters)
     words = sorted(vectorizer.vocabulary_, key=vectorizer.vocabulary_.__getitem__)
@@ -73,8 +74,9 @@ def _check(parameters: dict[str, Any]) -> None:
     for name, value in _FIXED.items():
         if parameters[name] != value:
             raise ValueError(f"a vectoriser with {name}={parameters[name]!r}, where model files allow {value!r} only")
-    if not isinstance(parameters["analyzer"], str):
-        raise ValueError("a vectoriser whose analyzer is a function, and model files hold no code")
+    for name, value in parameters.items():
+        if callable(value):
+            raise ValueError(f"a vectoriser whose {name} is a function, and model files hold no code")
     if parameters["dtype"] not in _DTYPES:
         raise ValueError(f"a vectoriser with dtype={parameters['dtype']!r}, and not one of {', '.join(_DTYPES)}")
     if not parameters.get("use_idf", True):

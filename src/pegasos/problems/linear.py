@@ -12,6 +12,8 @@ from pegasos.base.outcome import Point, Problem, Start
 
 #: The losses that have a form for all classes together.
 JOINT_LOSSES = ("hinge", "log_loss")
+#: Data of fewer bytes stays in the caches, where the order of visits costs nothing.
+LARGE = 50e6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +28,12 @@ class LinearProblem(Problem[Point]):
     free_intercept: bool  # not penalised: the last entry of w is not in the norm
     largest_norm: float  # of a row
     entries: float  # in all rows together
+
+    def choose_order(self, seed: int) -> str:
+        """In which order examples are best visited: "blocks", runs of neighbours in random order, where that is faster
+        and neighbours are no more alike than others; or else "permute"."""
+        large = self.entries * 8 > LARGE
+        return "blocks" if large and not native.neighbours_alike(self.core, seed) else "permute"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +57,8 @@ class BlocksProblem(Problem[Point]):
 
     parameter: float  # of the loss
     dimension: int
+    bias: float  # the constant feature; 0: no intercept
+    visits_of_block: int = 1  # at most, before the next one is read: more where reading it is for one problem alone
 
     def core(self, rows: native.Rows, y: NDArray[np.float64], s: NDArray[np.float64]) -> native.Problem:
         """The rows of a block as part of the problem."""

@@ -47,7 +47,8 @@ def _unpack(model: SequenceSVC, header: Header, tensors: Tensors) -> int:
     if model.classes_.dtype.kind not in "biuU" or n_labels > 65_535:
         raise ValueError(f"{n_labels} labels of type {model.classes_.dtype}")
     check_cost(model.cost, n_labels)
-    model.coef_ = take(tensors, "coef", (n_labels, None))
+    # In the order in memory that a fit has, so that predictions are the same to the last bit.
+    model.coef_ = np.asfortranarray(take(tensors, "coef", (n_labels, None)))
     model.intercept_ = take(tensors, "intercept", (n_labels,))
     model.transitions_ = take(tensors, "transitions", (n_labels, n_labels), finite=False)
     model.start_ = take(tensors, "start", (n_labels,), finite=False)

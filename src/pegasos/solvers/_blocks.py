@@ -14,11 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal
+from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal, square
 from pegasos.problems.linear import BlocksProblem
 
 Floats = NDArray[np.float64]
 Order = NDArray[np.uint32]
+Rests = NDArray[np.uint8]
+
+#: Visits, as a share of a block's rows, below which a block is visited once more before the next one is read.
+FEW_VISITS = 0.7
 
 
 @dataclass(frozen=True)
@@ -53,9 +57,9 @@ class Check:
         self.w = w
         self.sums = Measured.nothing(len(w))
 
-    def add(self, problem: native.Problem, q: Floats, run: native.Run) -> None:
-        """Count the rows of a block, whose dual variables are q."""
-        self.sums.add(native.measure(problem, run, w=self.w, q=q))
+    def add(self, problem: native.Problem, q: Floats, run: native.Run, rest: Rests | None = None) -> None:
+        """Count the rows of a block, whose dual variables are q; those that rest too long are woken."""
+        self.sums.add(native.measure(problem, run, w=self.w, q=q, rest=rest))
 
     @property
     def primal(self) -> Bounds:
@@ -69,8 +73,8 @@ class Check:
 class BlockLearner(Protocol):
     """A problem that is solved block by block."""
 
-    def learn(self, block: Block, y: Floats, s: Floats, order: Order, run: native.Run) -> None:
-        """Visit rows of a block in that order."""
+    def learn(self, block: Block, y: Floats, s: Floats, order: Order, run: native.Run) -> float:
+        """Visit rows of a block in that order; how many visits it took."""
 
     def begin_epoch(self) -> None:
         """All blocks will come again."""
@@ -105,54 +109,97 @@ def _reserve(file: IO[bytes], size: int) -> None:
 
 
 class DualAscent:
-    """Dual coordinate ascent; the dual variables of the rows are in a file that is mapped into memory."""
+    """Dual coordinate ascent, with rests and the intercept as ``cpp/linear/solvers/sdca.cpp`` has them.
 
-    def __init__(self, problem: BlocksProblem) -> None:
+    The dual variables of the rows, and for how many epochs each rests, are in a file that is mapped into memory.
+
+    Parameters
+    ----------
+    problem : BlocksProblem
+        What is solved.
+    shrink : bool
+        Whether rows rest.
+    """
+
+    def __init__(self, problem: BlocksProblem, shrink: bool = True) -> None:
         self._problem = problem
         self._w = np.zeros(problem.dimension)
         self._linear = self._gap = 0.0
+        self._visits = 1.0  # of this epoch
+        self._b = self._kappa = self._rho = 0.0  # of the intercept: multipliers.hpp
+        n_rows, size = problem.n_rows, (9 if shrink else 8) * problem.n_rows
         self._file = tempfile.TemporaryFile(prefix="pegasos-")  # noqa: SIM115, `close` closes it
         try:
-            _reserve(self._file, 8 * problem.n_rows)
+            _reserve(self._file, size)
         except OSError as error:
             self._file.close()
             raise OSError(
                 error.errno,
-                f"{error.strerror}; the dual variables of {problem.n_rows:,} examples take {8 * problem.n_rows:,} "
+                f"{error.strerror}; the dual variables of {n_rows:,} examples take {size:,} "
                 "bytes there: point TMPDIR at another folder, or use solver='sgd-s'",
                 tempfile.gettempdir(),
             ) from None
-        self._q = np.memmap(self._file, np.float64, "r+", shape=(problem.n_rows,))
+        self._q = np.memmap(self._file, np.float64, "r+", shape=(n_rows,))
+        self._rest = np.memmap(self._file, np.uint8, "r+", 8 * n_rows, shape=(n_rows,)) if shrink else None
 
-    def learn(self, block: Block, y: Floats, s: Floats, order: Order, run: native.Run) -> None:
-        q = block.take(self._q)
-        visited = native.visit(self._problem.core(block.rows, y, s), run, q=q, w=self._w, visits=order)
+    def learn(self, block: Block, y: Floats, s: Floats, order: Order, run: native.Run) -> float:
+        problem, q = self._problem, block.take(self._q)
+        rest = None if self._rest is None else block.take(self._rest)
+        core = problem.core(block.rows, y, s)
+        if problem.bias and not self._rho:
+            self._rho = native.choose_rho(core, problem.n_rows, problem.C * problem.total_weight)
+            self._kappa = problem.bias**2 / (problem.bias**2 + self._rho)
+        made = 0.0
+        for again in range(problem.visits_of_block):
+            found = native.visit(core, run, q=q, w=self._w, visits=order, b=self._b, rho=self._rho, rest=rest)
+            made += found.visits
+            self._linear += found.linear
+            self._gap += 0.0 if again else found.gap
+            if made >= FEW_VISITS * len(order):
+                break
         block.put(self._q, q)
-        self._linear += visited.linear
-        self._gap += visited.gap
+        if rest is not None:
+            block.put(self._rest, rest)
+        self._visits += made
+        return made
 
     def begin_epoch(self) -> None:
-        self._gap = 0.0
+        if self._rest is not None and not self._visits:  # all of them rest
+            self._rest[:] = 0
+        self._b = self._intercept
+        self._gap = self._visits = 0.0
+
+    @property
+    def _intercept(self) -> float:
+        """That of the margins, which is the next b."""
+        bias = self._problem.bias
+        return self._kappa * (self._b + self._rho * float(self._w[-1]) / bias) if bias else 0.0
 
     def expected(self) -> tuple[float, float]:
-        dual = self._linear - float(self._w @ self._w) / 2
+        dual = self._linear - square(self._w) / 2
         return dual + self._gap, dual
 
     def free_bound(self) -> Bounds:
         return Bounds(dual=0.0)  # that of `expected` has what rounding has added up
 
     def begin_check(self) -> Check:
-        return Check(self._w.copy())
+        w = self._w.copy()
+        if self._problem.bias:
+            w[-1] = self._intercept / self._problem.bias
+        return Check(w)
 
     def measure(self, check: Check, block: Block, problem: native.Problem, run: native.Run) -> None:
-        check.add(problem, block.take(self._q), run)
+        rest = None if self._rest is None else block.take(self._rest)
+        check.add(problem, block.take(self._q), run, rest)
+        if rest is not None:
+            block.put(self._rest, rest)
 
     def bound(self, check: Check) -> Bounds:
         self._w[:], self._linear = check.sums.u, check.sums.linear  # without what rounding has added up
         return check.dual
 
     def close(self) -> None:
-        del self._q
+        del self._q, self._rest
         self._file.close()
 
 
@@ -165,8 +212,9 @@ class StreamDescent:
         self._epochs = 0  # begun
         self._before = (0.0, 0.0)
 
-    def learn(self, block: Block, y: Floats, s: Floats, order: Order, run: native.Run) -> None:
+    def learn(self, block: Block, y: Floats, s: Floats, order: Order, run: native.Run) -> float:
         self._stream.learn(block.rows, y, s, run, order=order)
+        return len(order)
 
     def begin_epoch(self) -> None:
         self._epochs += 1

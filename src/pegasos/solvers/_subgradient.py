@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from copy import copy
 from typing import ClassVar
 
 import numpy as np
@@ -41,11 +42,12 @@ class Descent(MaxSteps):
     """In which order examples are visited, and which iterate is returned."""
 
     sampling: str = parameter(
-        "permute",
+        "auto",
         Choice(
-            values=names("permute", "blocks", "fixed", "replace", "subset"),
+            values=names("auto", "permute", "blocks", "fixed", "replace", "subset"),
             help="order of visits: a new permutation each epoch, runs of neighbours in random order (faster, for data "
-            "in random order), one permutation kept, independent draws, or for each batch a subset without repetition",
+            "in random order), whichever of these does better, one permutation kept, independent draws, or for each "
+            "batch a subset without repetition",
         ),
     )
     average: bool | str = parameter("suffix", AVERAGE)
@@ -74,7 +76,16 @@ class SubgradientSolver(Descent, Solver):
 
     def _linear(self, problem: LinearProblem, terms: Terms[Point]) -> Solution[Point]:
         start = terms.start or Start(Point(self.first_w(problem, terms.seed)))
-        return self.run(problem, terms, start, self.count_steps(terms.budget, problem.n_rows))
+        solver = self
+        if self.sampling == "auto":
+            solver = copy(self)
+            solver.sampling = problem.choose_order(terms.seed)
+        return solver.run(problem, terms, start, self.count_steps(terms.budget, problem.n_rows))
+
+    @property
+    def plain_sampling(self) -> str:
+        """Where runs of neighbours are hardly faster: with a kernel, of sequences and of all classes together."""
+        return "permute" if self.sampling == "auto" else self.sampling
 
     def run(self, problem: LinearProblem, terms: Terms[Point], start: Start[Point], steps: int) -> Solution[Point]:
         """At most so many steps from there."""
@@ -132,7 +143,7 @@ class SubgradientSolver(Descent, Solver):
             weights=problem.s if perceptron else problem.s * (problem.n_rows / problem.s.sum()),
             perceptron=perceptron,
             batch=int(self.batch_size),
-            sampling=self.sampling,
+            sampling=self.plain_sampling,
             project=bool(self.project),
             output=KERNEL_OUTPUTS[average],
             best=average is False or average == "suffix",

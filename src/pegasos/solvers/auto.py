@@ -11,12 +11,12 @@ from pegasos.base.progress import Shifted, make_run
 from pegasos.base.solver import LOSSES, Solver, Supports, Terms
 from pegasos.certificate import relative_gap
 from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem, continuing
-from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem, StreamProblem
+from pegasos.problems.linear import JOINT_LOSSES, LARGE, BlocksProblem, JointProblem, LinearProblem, StreamProblem
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.solvers.frank_wolfe import FrankWolfe
 from pegasos.solvers.interior_point import InteriorPoint
 from pegasos.solvers.pegasos import Pegasos
-from pegasos.solvers.sdca import LARGE, SDCA
+from pegasos.solvers.sdca import SDCA
 from pegasos.solvers.smo import SMO
 
 P = TypeVar("P")

@@ -32,12 +32,13 @@ class Pegasos(Batches, SubgradientSolver):
     ----------
     batch_size : int, default=1
         Examples per step (S0 Fig. 2), from 1 to all of them.
-    sampling : {"permute", "blocks", "fixed", "replace", "subset"}, default="permute"
-        In which order examples are visited: all of them in a new random order each epoch; all of them in runs of
-        neighbours, the runs in a new random order each epoch (two to three times faster on data larger than the caches,
-        but only for examples already in random order); all of them in one random order, kept; independent draws with
-        replacement, as S0's analysis has it; or, for mini-batches, a random subset without repetition for each batch.
-        S0 section 7.5 compares them.
+    sampling : {"auto", "permute", "blocks", "fixed", "replace", "subset"}, default="auto"
+        In which order examples are visited: all of them in a new random order each epoch ("permute"); all of them in
+        runs of neighbours, the runs in a new random order each epoch ("blocks", two to three times faster on data
+        larger than the caches, but only for examples already in random order); "auto" takes "blocks" where the data are
+        that large and neighbours no more alike than others, and otherwise "permute". Or all of them in one random
+        order, kept; independent draws with replacement, as S0's analysis has it; or, for mini-batches, a random subset
+        without repetition for each batch. S0 section 7.5 compares them.
     project : bool, default=False
         Project onto the ball that must contain the optimum, for the hinge loss of radius ``1 / sqrt(alpha)``, after
         each step.
@@ -203,7 +204,7 @@ class Pegasos(Batches, SubgradientSolver):
         """The steps on n examples, as the core takes them where weights are a matrix."""
         return {
             "batch": int(self.batch_size),
-            "sampling": self.sampling,
+            "sampling": self.plain_sampling,
             "project": bool(self.project),
             "output": OUTPUTS[self.average],
             "max_steps": self.count_steps(budget, n, what),
@@ -244,7 +245,7 @@ class Pegasos(Batches, SubgradientSolver):
             _blocks,
             losses=LOSSES,
             continued=False,
-            options={**_plain, "batch_size": (1,), "sampling": ("permute", "blocks")},
+            options={**_plain, "batch_size": (1,), "sampling": ("auto", "permute", "blocks")},
         ),
         StreamProblem: Supports(
             _stream,
@@ -253,7 +254,7 @@ class Pegasos(Batches, SubgradientSolver):
                 **_plain,
                 **_certified,
                 "batch_size": (1,),
-                "sampling": ("permute",),
+                "sampling": ("auto", "permute"),
                 "stop_evaluation": ("exact",),
                 "free_intercept": ("subgradient",),
                 "max_steps": (None,),

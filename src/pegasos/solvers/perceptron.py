@@ -19,7 +19,7 @@ class Perceptron(SubgradientSolver):
 
     Parameters
     ----------
-    sampling : {"permute", "blocks", "fixed", "replace", "subset"}, default="permute"
+    sampling : {"auto", "permute", "blocks", "fixed", "replace", "subset"}, default="auto"
         As in `Pegasos`.
     average : bool, "suffix", "last" or "random", default=False
         What to return, as in `Pegasos`; with a kernel also "random", the weights after a random number of visits (S4's

@@ -11,9 +11,6 @@ from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem
 from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem
 from pegasos.solvers._blocks import DualAscent
 
-#: Data of fewer bytes stays in the caches, where the order of visits costs nothing.
-LARGE = 50e6
-
 
 @parameters
 class SDCA(Solver):
@@ -54,10 +51,7 @@ class SDCA(Solver):
     )
 
     def _linear(self, problem: LinearProblem, terms: Terms[Point]) -> Solution[Point]:
-        order = self.order
-        if order == "auto":
-            large = problem.entries * 8 > LARGE
-            order = "blocks" if large and not native.neighbours_alike(problem.core, terms.seed) else "permute"
+        order = problem.choose_order(terms.seed) if self.order == "auto" else self.order
         found = native.sdca(problem.core, terms.run, rho=0.0, joins=0, **self._visits(order, terms))
         return SDCA(shrink=self.shrink, order=order).solution(found)
 
@@ -93,7 +87,7 @@ class SDCA(Solver):
         return Solution.from_core(found, problem.point(found), "SDCA()")
 
     def _blocks(self, problem: BlocksProblem) -> DualAscent:
-        return DualAscent(problem)
+        return DualAscent(problem, bool(self.shrink))
 
     supports: ClassVar = {
         LinearProblem: Supports(_linear, losses=LOSSES, intercepts=("penalized", "free")),

@@ -19,6 +19,9 @@ from pegasos.problems.linear import BlocksProblem
 from pegasos.solvers import SOLVERS, Solver
 from pegasos.solvers._blocks import Block
 
+#: Visits of a block at most, before the next one is read, where a block is read for one problem alone.
+MOST_VISITS = 2
+
 
 def take_all(dataset: Dataset, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """The data set as `fit` takes examples; a ValueError where something was passed beside it."""
@@ -74,14 +77,16 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
         parameter=loss_parameter(machine)[1],
         dimension=dataset.shape[1] + 1,
         n_rows=len(dataset),
+        bias=machine._bias,
+        visits_of_block=MOST_VISITS if n_parts == 1 else 1,
     )
     with listening(machine) as progress:
         labels = [] if n_parts == 1 else classes.tolist()
         listeners = [progress.part(repr(label), n_parts) for label in labels] or [progress]
         encode = _encoder(dataset, classes, class_weight)
         budget = machine._budget(clock.now() - started)
-        bias, seed = machine._bias, machine._seed()
-        solutions = FitByBlocks(dataset, solver, problem, encode, listeners, budget, bias, seed).solve()
+        seed = machine._seed()
+        solutions = FitByBlocks(dataset, solver, problem, encode, listeners, budget, seed).solve()
     _store(machine, dataset, classes, solutions)
     text = shortfall(machine.certificate_, machine._plain_advice)
     if text and not needs_no_pass(solver):
