@@ -30,6 +30,7 @@ def test_there_are_benchmarks():
         "reproduce_s3.py",
         "reproduce_s4.py",
         "dask_fit.py",
+        "defaults.py",
         "exact.py",
         "memory.py",
         "multiclass.py",

@@ -36,9 +36,10 @@ Constraints = str | Collection[tuple[Any, Any]]
 class SequenceParameters(Common):
     """Parameters of machines for sequences; the first two may be given by their place."""
 
-    C: float = 1.0
+    C: float = 0.1
     alpha: float | None = None
     _: KW_ONLY
+    tol: float = 0.1
     max_iter: int = 10_000
     cost: ArrayLike | None = None
     constraints: Constraints | None = None
@@ -62,8 +63,9 @@ class SequenceSVC(SequenceParameters, Machine):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the loss. The loss of a sequence grows with its length.
+    C : float, default=0.1
+        Weight of the loss. The loss of a sequence grows with its length, so that less is enough than for single
+        examples; a few short sequences may want more.
     alpha : float, default=None
         The papers' lambda, in place of C: ``C = 1 / (alpha n)``, n the number of sequences, or their weight.
     cost : array-like of shape (n_labels, n_labels), default=None
@@ -82,8 +84,8 @@ class SequenceSVC(SequenceParameters, Machine):
         Instead of a vocabulary, ``2 ** hash_bits`` features by the hash of the string. Of no use for matrices.
     solver : {"auto", "frank-wolfe", "pegasos"} or Solver, default="auto"
         How to solve the problem; "auto" is `FrankWolfe`.
-    tol : float, default=1e-3
-        Stop at this relative duality gap.
+    tol : float, default=0.1
+        Stop at this relative duality gap. Labels are settled long before the objective is: docs/defaults.md.
     max_iter : int, default=10000
         Budget in epochs, visits of each sequence.
     max_time : float, default=None

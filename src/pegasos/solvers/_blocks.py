@@ -158,7 +158,7 @@ class DualAscent:
             if made >= FEW_VISITS * len(order):
                 break
         block.put(self._q, q)
-        if rest is not None:
+        if self._rest is not None and rest is not None:
             block.put(self._rest, rest)
         self._visits += made
         return made
@@ -191,7 +191,7 @@ class DualAscent:
     def measure(self, check: Check, block: Block, problem: native.Problem, run: native.Run) -> None:
         rest = None if self._rest is None else block.take(self._rest)
         check.add(problem, block.take(self._q), run, rest)
-        if rest is not None:
+        if self._rest is not None and rest is not None:
             block.put(self._rest, rest)
 
     def bound(self, check: Check) -> Bounds:

@@ -207,6 +207,6 @@ class FitByBlocks:
 
 def _in_runs(n_rows: int, run: int, random: np.random.Generator) -> NDArray[np.uint32]:
     """All rows, in runs of neighbours; the runs in random order."""
-    firsts = random.permutation(-(-n_rows // run)).astype(np.uint32) * np.uint32(run)
-    order: NDArray[np.uint32] = (firsts[:, np.newaxis] + np.arange(run, dtype=np.uint32)).ravel()
-    return order[order < n_rows]
+    firsts = run * random.permutation(-(-n_rows // run))
+    order = (firsts[:, np.newaxis] + np.arange(run)).ravel()
+    return order[order < n_rows].astype(np.uint32)
