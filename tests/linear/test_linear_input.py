@@ -95,14 +95,17 @@ def test_complex(store):
         np.array([["red", "green", "blue"]] * 20),
         np.array([["red", 1, 2]] * 20, dtype=object),
         [["red", 1, 2]] * 20,
-        ["red"] * 20,
     ],
-    ids=["str", "object", "list", "flat"],
+    ids=["str", "object", "list"],
 )
 def test_text(text):
     refuses(text, parts=["could not convert", "red", "OneHotEncoder"])
     with pytest.raises(ValueError, match=r"red.*OneHotEncoder"):
         svc().fit(X, Y).predict(text)
+
+
+def test_texts_without_columns():
+    refuses(["red car", "blue bike"] * 10, parts=["no columns", "TfidfVectorizer"])
 
 
 @pytest.mark.parametrize(

@@ -224,6 +224,9 @@ class Machine(Common, Explained):
             if "Complex data" in text:  # the rest of the message is all the data
                 advice = "Complex data not supported: pass real and imaginary parts as columns of their own"
                 raise ValueError(advice) from None
+            if "could not convert" in text and np.ndim(arrays[0]) == 1:
+                advice = "X has texts and no columns: make features of them, for example with TfidfVectorizer"
+                raise ValueError(f"{advice} (sklearn.feature_extraction.text)") from error
             for part, remedy in REMEDIES.items():
                 if part in text:
                     raise ValueError(f"{text.strip().rstrip('.')}{_text_columns(arrays[0])}; {remedy}") from error

@@ -149,7 +149,9 @@ class Svmlight:
         except ValueError as error:
             text = str(error)
             if self.width is None and ": label " in text:
-                text += ", or give --format text if lines are raw text"
+                text += (
+                    ", or give --format text if lines are raw text, --task sequence if they are columns of a sentence"
+                )
             raise click.UsageError(text) from None
         X = self.fitted_width(X, source)
         text = f"{_shape(X.shape)}, {X.nnz:,} entries"
@@ -221,7 +223,10 @@ class Table(Svmlight):
             self.others = [name for name in given if name not in columns]
             X, y = read_table(source, label=self.label, columns=columns, dtype=self.own_dtype)
         except (ValueError, ImportError) as error:  # with the names that things have here
-            text = str(error).replace("leave it out by columns=, name it as the label", "remove it, name it by --label")
+            text = str(error).replace(
+                "leave it out by columns=, name it as the label",
+                "remove it, name it by --label, or by --text where it has texts",
+            )
             raise click.UsageError(text) from None
         if self.width is not None and X.shape[1] != self.width:
             remedy = "name that of labels with --label" if self.label is None else "is it for another?"
