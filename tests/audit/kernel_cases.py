@@ -115,6 +115,8 @@ class KernelProblems:
 def coefficients(estimator, n):
     """What each example weighs in each problem of a kernel machine."""
     support, table = estimator.support_, estimator.dual_coef_
+    if sp.issparse(table):
+        table = table.toarray()
     classes = len(getattr(estimator, "classes_", ()))
     pairs = list(itertools.combinations(range(classes), 2))
     if classes <= 2 or len(table) == classes:
