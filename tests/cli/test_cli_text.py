@@ -105,7 +105,7 @@ def test_lines(folder, pegasos, monkeypatch, end):
     assert "test.csv is a table; name its column of texts with --text" in pegasos("predict test.csv m")[2]
 
     class Stdin:
-        buffer = open("test.txt", "rb")  # noqa: SIM115
+        buffer = open("test.txt", "rb")  # noqa: SIM115, the test closes it
 
     monkeypatch.setattr(sys, "stdin", Stdin)
     assert pegasos("predict --quiet - m -")[1].split() == [label for label, _ in TEST]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pegasos.base.progress import Progress
+from pegasos.base.progress import Progress, Shifted
 from pegasos.certificate import relative_gap
 
 __all__ = ["Display", "listening", "seconds_left"]
@@ -70,7 +70,7 @@ class Watched(Progress):
 
     def part(self, name: str, of: int) -> Progress:
         if not self.is_whole:
-            return Unclosed(self)
+            return Shifted(self, 0.0)  # of a part of a part, whose end is not the part's
         self.display.parts = of
         return Watched(self.display, name)
 
@@ -89,14 +89,6 @@ class Watched(Progress):
         name = f"{self.name}: " if self.name else ""
         bounds = f"primal {self.primal:.6g}  dual {self.dual:.6g}  gap {self.gap:.3g}"
         return f"{name}epoch {self.epoch:6.1f}  {bounds}  {self.seconds:.1f} s"
-
-
-class Unclosed(Progress):
-    """Of a part of a part: one of several fits of a fold, say."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.checked = progress.checked  # type: ignore[method-assign]
-        self.progressed = progress.progressed  # type: ignore[method-assign]
 
 
 class Display:
