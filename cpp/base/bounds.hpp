@@ -59,9 +59,11 @@ struct Bounds {
     }
 };
 
-/// The bounds of a primal value and a dual one.
+/// The bounds of a primal value and a dual one. Where they are tiny they allow for what underflow may have
+/// lost.
 inline Bounds between(const Bound& primal, const Bound& dual) {
-    return {primal.value, dual.value, primal.rounding, dual.rounding};
+    const double lost = primal.value > 0 && primal.value < 0x1p-960 ? 0x1p-1050 : 0;
+    return {primal.value + lost, dual.value - lost, primal.rounding + lost, dual.rounding + lost};
 }
 
 }  // namespace pegasos

@@ -19,6 +19,7 @@
 #include "base/function_ref.hpp"
 #include "base/monitor.hpp"
 #include "base/rounding.hpp"
+#include "base/state.hpp"
 
 namespace pegasos {
 
@@ -39,6 +40,8 @@ struct DualPoint {
     /// q <- (1 - share) q + share other.q with the best share in [0, 1].
     void join(const DualPoint& other);
 
+    void state(State& state) { state(q, u, linear, linear_error, error); }
+
 private:
     void multiply(double c, double square);
 };
@@ -49,7 +52,9 @@ inline Bound primal_bound(double square, double C, double losses, double slack, 
                           std::size_t dimension) {
     const double value = square / 2 + C * losses;
     const double above = 1.01 * C * slack + (24 * unit + sum_error(n_rows) + sum_error(dimension)) * value;
-    return {value + above, above};
+    const bool above_zero = square > 0 || (C > 0 && (losses > 0 || slack > 0));
+    const double bound = not_lost(value + above, above_zero);
+    return {bound, value + above > 0 ? above : bound};
 }
 
 /// Fills in the q of the rows [first, last), given their scores or margins z, as many for each row as q has.
@@ -91,6 +96,8 @@ public:
     Bound include(const Pass& pass, const std::vector<double>& q);
 
     std::vector<double> take_dual() { return std::move(best_.q); }
+
+    void state(State& state) { state(best_); }
 
 private:
     const Monitor& monitor_;

@@ -29,6 +29,9 @@ public:
         before_ = gap;
     }
 
+    /// Whether there was an epoch.
+    bool begun() const { return epochs_ > 0; }
+
     /// What is usual where epochs are of several kinds; no matter once a check has told.
     void set_usual(double usual) {
         if (!told_) factor_ = usual;

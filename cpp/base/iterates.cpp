@@ -10,11 +10,12 @@ namespace pegasos {
 Solution Iterates::run(std::uint64_t budget, const char* spent) {
     Solution solution;
     solution.reason = spent;
-    std::uint64_t next_epoch = 1;
+    context_.resume([&](State& state) { pass_state(state, solution); });
     until_ended(solution, [&] {
         for (;;) {
-            const std::uint64_t next_check = steps_in(next_epoch);
-            const bool alive = advance(std::min({budget, next_check, next_snapshot(), next_stop()}));
+            const std::uint64_t next_check = steps_in(next_epoch_);
+            const bool alive =
+                advance(std::min({budget, next_check, next_snapshot(), next_stop()}), solution);
             if (steps_ == next_snapshot()) suffix_.take(steps_, sum_of_iterates());
             while (steps_ == next_stop()) stop();
             const bool last = !alive || steps_ == budget;
@@ -24,11 +25,14 @@ Solution Iterates::run(std::uint64_t budget, const char* spent) {
                 const Bounds found = check(w, solution), &bounds = solution.bounds;
                 if (solution.take(context_, epochs(), found, is_best(common_.output)).w)
                     solution.w = std::move(w);
+                const bool stop =
+                    context_.tell(solution.history.back(), [&] { return laid_out(solution.w); });
                 const char* reason = bounds.reason(common_.tol, nullptr);
                 if (reason && (alive || bounds.reached(common_.tol))) solution.reason = reason;
-                if (reason || last) break;
-                next_epoch = next_check_after(next_epoch, bounds.gap(), common_.tol);
-                while (steps_in(next_epoch) <= steps_) ++next_epoch;  // a batch may hold several epochs
+                if (stop) solution.reason = "callback";
+                if (reason || last || stop) break;
+                next_epoch_ = next_check_after(next_epoch_, bounds.gap(), common_.tol);
+                while (steps_in(next_epoch_) <= steps_) ++next_epoch_;  // a batch may hold several epochs
             }
         }
     });
@@ -37,8 +41,9 @@ Solution Iterates::run(std::uint64_t budget, const char* spent) {
 }
 
 /// Makes steps until `steps_ == target`; false when the time is up.
-bool Iterates::advance(std::uint64_t target) {
+bool Iterates::advance(std::uint64_t target, Solution& solution) {
     while (steps_ < target) {
+        context_.offer([&](State& state) { pass_state(state, solution); });
         const std::uint64_t count = std::min<std::uint64_t>(target - steps_, block_.size() / common_.batch);
         const std::span<RowNumber> block(block_.data(), count * common_.batch);
         sampler_.fill(block);

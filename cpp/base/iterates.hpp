@@ -46,9 +46,13 @@ protected:
     virtual Bounds check(const std::vector<double>& w, Solution& solution) = 0;
     /// The vector to check.
     virtual std::vector<double> output(bool last);
+    /// Weights of the solution as they are told.
+    virtual std::vector<double> laid_out(const std::vector<double>& w) { return w; }
     /// A step after which `stop` is called.
     virtual std::uint64_t next_stop() const { return never; }
     virtual void stop() {}
+    /// What a checkpoint holds of the steps, between two.
+    virtual void state(State& state) = 0;
 
     Context& context_;
     Monitor& monitor_;
@@ -59,14 +63,18 @@ private:
         return (epochs * n_ + common_.batch - 1) / common_.batch;
     }
     std::uint64_t next_snapshot() const { return is_suffix(common_.output) ? suffix_.next : never; }
-    bool advance(std::uint64_t target);
+    bool advance(std::uint64_t target, Solution& solution);
+    void pass_state(State& state, Solution& solution) {
+        state(solution, suffix_, steps_, next_epoch_, sampler_);
+        this->state(state);
+    }
 
     const IterateOptions common_;
     const std::size_t n_;
     Sampler& sampler_;
     std::vector<RowNumber> block_;
     Suffix suffix_;
-    std::uint64_t steps_ = 0;
+    std::uint64_t steps_ = 0, next_epoch_ = 1;  // the latter: of the next check
 };
 
 }  // namespace pegasos

@@ -31,7 +31,8 @@ struct GiveBackPages {
 
 /// At the start of a huge page, for GiveBackPages; null where there is none.
 inline void* take_pages(std::size_t bytes) {
-    bytes = (bytes + huge_page - 1) / huge_page * huge_page;
+    // To clear a whole page for a part of it takes longer than faults of small ones.
+    if (bytes > huge_page / 2) bytes = (bytes + huge_page - 1) / huge_page * huge_page;
     void* const memory = ::operator new(bytes, std::align_val_t{huge_page}, std::nothrow);
     if (memory) ask_for_huge_pages(memory, bytes);
     return memory;

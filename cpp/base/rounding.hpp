@@ -11,8 +11,10 @@
 // whose operations are off by a few u^2: it leaves little but the rounding of the results.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -89,11 +91,20 @@ inline double sum(std::span<const double> terms) {
     return all.value();
 }
 
-/// Of the first `size` entries.
+/// The least number above zero.
+inline constexpr double least = std::numeric_limits<double>::denorm_min();
+
+/// A part of an upper bound: above zero where it is so in exact arithmetic, even if it underflows.
+inline double not_lost(double value, bool is_above_zero) {
+    return value == 0 && is_above_zero ? least : value;
+}
+
+/// Of the first `size` entries; above zero where one of them is not 0.
 inline double squared_norm(const std::vector<double>& w, std::size_t size) {
     Sum sum;
     for (std::size_t j = 0; j < size; ++j) sum.add(w[j] * w[j]);
-    return sum.value();
+    if (sum.value() != 0) return sum.value();
+    return not_lost(0, std::any_of(w.begin(), w.begin() + size, [](double x) { return x != 0; }));
 }
 
 inline double squared_norm(const std::vector<double>& w) { return squared_norm(w, w.size()); }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/state.hpp"
 
 namespace pegasos {
 
@@ -22,6 +23,7 @@ class Sampler {
 public:
     virtual ~Sampler() = default;
     virtual void fill(std::span<RowNumber> block) = 0;
+    virtual void state(State& state) = 0;
 };
 
 /// Independent uniform draws (S0 Fig. 1).
@@ -32,6 +34,7 @@ public:
     void fill(std::span<RowNumber> block) override {
         for (auto& i : block) i = static_cast<RowNumber>(random_.below(n_rows_));
     }
+    void state(State& state) override { state(random_); }
 
 private:
     std::size_t n_rows_;
@@ -65,6 +68,7 @@ public:
             next_ += count;
         }
     }
+    void state(State& state) override { state(order_, next_, random_); }
 
 private:
     std::vector<RowNumber> order_;
@@ -90,6 +94,7 @@ public:
             --left_;
         }
     }
+    void state(State& state) override { state(runs_, offset_, left_, row_, step_, random_); }
 
 private:
     static constexpr std::size_t length = 32;
@@ -133,6 +138,7 @@ public:
             block[at] = order_[i];
         }
     }
+    void state(State& state) override { state(order_, random_); }
 
 private:
     std::vector<RowNumber> order_;
@@ -151,6 +157,7 @@ public:
             next_ = (next_ + 1) % sequence_.size();
         }
     }
+    void state(State& state) override { state(next_); }
 
 private:
     std::vector<RowNumber> sequence_;

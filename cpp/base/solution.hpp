@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/bounds.hpp"
+#include "base/function_ref.hpp"
 #include "base/monitor.hpp"
+#include "base/state.hpp"
 #include "base/threads.hpp"
 
 namespace pegasos {
@@ -44,11 +46,32 @@ struct Record {
     double seconds, epoch, primal, dual;
 };
 
+/// Makes a copy of the weights that a run would return now, in the layout that its kind of problem has.
+using WeightsFunction = FunctionRef<std::vector<double>()>;
+
+/// Is told of a check; true ends the run.
+using Report = std::function<bool(const Record&, const WeightsFunction&)>;
+
 /// What a run works with besides its problem: threads, the clock, and whom to tell of each check.
 struct Context {
     Team& team;
     Monitor& monitor;
-    std::function<void(const Record&)> report;
+    Report report;
+    Checkpoints* checkpoints = nullptr;
+
+    bool tell(const Record& record, const WeightsFunction& weights) const {
+        return report && report(record, weights);
+    }
+    /// Goes on from a checkpoint, where there is one; state.hpp has how.
+    template <class F>
+    void resume(F state) {
+        if (checkpoints) checkpoints->resume(state);
+    }
+    /// Writes a checkpoint, if it is time for one.
+    template <class F>
+    void offer(F state) {
+        if (checkpoints) checkpoints->offer(state);
+    }
 };
 
 struct Solution {
@@ -64,13 +87,18 @@ struct Solution {
     std::string reason;
     std::vector<Record> history;
 
+    void state(State& state) {
+        state(w, q, t, steps, epochs, bounds, met, intercept_slope, seconds, reason, history);
+    }
+
     /// Which of the points that a check looked at belong to the bounds.
     struct Kept {
         bool w, q;
     };
 
     /// Takes the better of each bound, with its allowance for rounding, or where `best` is not wanted the
-    /// primal value that a check found, and adds the bounds to the history. Of equals the later is kept.
+    /// primal value that a check found, and adds the bounds to the history. Of equals the later is kept. Once
+    /// the weights are, the check is told.
     Kept take(Context& context, double epoch, const Bounds& found, bool best = true) {
         const bool first = history.empty();
         if (first) bounds = Bounds::none();
@@ -95,10 +123,17 @@ struct Solution {
         seconds = context.monitor.seconds();
     }
 
-    /// Adds a check to the history, and tells of it.
+    /// Adds a check to the history.
     void record(Context& context, double epoch, const Bounds& found) {
         history.push_back({context.monitor.seconds(), epoch, found.primal, found.dual});
-        if (context.report) context.report(history.back());
+    }
+
+    /// Tells of the last check; where that ends the run, it is the reason, unless there will be another.
+    void tell(Context& context) {
+        tell(context, [this] { return w; });
+    }
+    void tell(Context& context, const WeightsFunction& weights) {
+        if (context.tell(history.back(), weights)) reason = "callback";
     }
 };
 

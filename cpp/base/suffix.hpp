@@ -7,16 +7,22 @@
 #include <utility>
 #include <vector>
 
+#include "base/state.hpp"
+
 namespace pegasos {
 
 struct Snapshot {
     std::uint64_t steps;
     std::vector<double> sum;  // of the iterates up to there
+
+    void state(State& state) { state(steps, sum); }
 };
 
 struct Suffix {
     std::vector<Snapshot> snapshots;  // the last two
     std::uint64_t next = 1;           // after so many steps there is another
+
+    void state(State& state) { state(snapshots, next); }
 
     void take(std::uint64_t steps, std::vector<double> sum) {
         if (snapshots.size() == 2) snapshots.erase(snapshots.begin());

@@ -61,10 +61,12 @@ public:
         try {
             for (std::size_t k = 1; k < size; ++k) others_.emplace_back([this, k] { serve(k); });
         } catch (const std::system_error&) {
-            const std::size_t started = others_.size() + 1;
             dismiss(size - others_.size());
-            throw std::runtime_error("the system gives only " + std::to_string(started) + " of " +
+            throw std::runtime_error("the system gives only " + std::to_string(this->size()) + " of " +
                                      std::to_string(size) + " threads; lower n_jobs");
+        } catch (...) {  // there is no memory for one
+            dismiss(size - others_.size());
+            throw;
         }
     }
     ~Team() { dismiss(1); }

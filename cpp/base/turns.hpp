@@ -9,7 +9,6 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 #include "base/function_ref.hpp"
@@ -54,7 +53,7 @@ inline void in_turns(std::size_t n, std::size_t n_threads, FunctionRef<void(std:
                 --state->working;
                 state->left.notify_one();
             }).detach();
-    } catch (const std::system_error&) {  // the system gives no more
+    } catch (const std::exception&) {  // the system gives no more, or has no memory for one
     }
     state->work(0);
     std::unique_lock lock(state->mutex);

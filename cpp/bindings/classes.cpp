@@ -9,7 +9,7 @@ using BoundJointProblem = Held<JointProblem>;
 
 template <class Label>
 void make_problem(BoundJointProblem* self, const Rows& rows, const Vector<Label>& y, const Vector<double>& s,
-                  double C, const std::string& loss, const Matrix<double>& cost) {
+                  double C, const char* loss, const Matrix<double>& cost) {
     const std::size_t n_rows = rows.rows.n_rows, K = cost.shape(0);
     if (y.shape(0) != n_rows || s.shape(0) != n_rows) throw std::invalid_argument("lengths differ");
     if (K == 0 || cost.shape(1) != K) throw std::invalid_argument("the costs are not a square");
@@ -44,20 +44,20 @@ Solution joint_sdca(const BoundJointProblem& bound, const Run& run, bool shrink,
     const JointProblem& problem = bound.problem;
     const SdcaOptions options{shrink, blocks, tol, max_epochs, seed, to_rows(visits, problem.n_rows())};
     const Start start = make_start(problem, start_w, start_t, start_q);
-    return with_context(run, solve_joint_sdca, problem, options, start);
+    return with_context(run, solve_sdca_jointly, problem, options, start);
 }
 
 Solution joint_subgradient(const BoundJointProblem& bound, const Run& run, std::uint64_t batch,
-                           const std::string& sampling, bool project, const std::string& output,
-                           std::uint64_t max_steps, double tol, std::uint64_t seed,
-                           const MaybeVector<RowNumber>& visits, const MaybeVector<double>& start_w,
-                           std::uint64_t start_t) {
-    if (output == "random_stop") throw std::invalid_argument("unknown output '" + output + "'");
+                           const char* sampling, bool project, const char* output, std::uint64_t max_steps,
+                           double tol, std::uint64_t seed, const MaybeVector<RowNumber>& visits,
+                           const MaybeVector<double>& start_w, std::uint64_t start_t) {
+    if (std::string_view(output) == "random_stop")
+        throw std::invalid_argument("unknown output 'random_stop'");
     const JointProblem& problem = bound.problem;
     const IterateOptions options{batch, project, output_named(output), max_steps, tol};
     const Start start = make_start(problem, start_w, start_t, std::nullopt);
     const auto sampler = sampler_of(problem.n_rows(), sampling, visits, batch, seed);
-    return with_context(run, solve_joint_subgradient, problem, options, *sampler, start);
+    return with_context(run, solve_subgradient_jointly, problem, options, *sampler, start);
 }
 
 Solution joint_sgd(const BoundJointProblem& bound, const Run& run, double check_factor, double tol,
@@ -68,7 +68,7 @@ Solution joint_sgd(const BoundJointProblem& bound, const Run& run, double check_
     const SgdOptions options{check_factor, tol, max_passes, max_steps, last};
     const Start start = make_start(problem, start_w, start_t, std::nullopt);
     const auto sampler = sampler_of(problem.n_rows(), "permute", visits, 1, seed);
-    return with_context(run, solve_joint_sgd, problem, options, *sampler, start);
+    return with_context(run, solve_sgd_jointly, problem, options, *sampler, start);
 }
 
 Bounds joint_certify(const BoundJointProblem& bound, const Run& run, const Vector<double>& w,
@@ -88,9 +88,9 @@ std::vector<Solution> shared_sdca(const BoundProblem& bound, const Run& run, std
         const double y = problem.labels[i];
         if (!(y >= 0 && y < UINT32_MAX)) throw std::invalid_argument("label out of range");
     }
-    const auto tell = [&](std::size_t k, const Record& record) {
+    const auto tell = [&](std::size_t k, const Record& record, const WeightsFunction& weights) {
         nb::gil_scoped_acquire gil;
-        if (report) (*report)(k, record.seconds, record.epoch, record.primal, record.dual);
+        return report && Check::tell(*report, record, weights, k);
     };
     const SdcaOptions common{shrink, blocks, tol, max_epochs, seed, to_rows(visits, problem.n_rows())};
     const SharedSdcaOptions options{common, first, last, shared_epochs, keep_points};

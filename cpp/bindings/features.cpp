@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "run.hpp"
 
@@ -63,15 +64,17 @@ private:
     }
 
     template <class F>
-    void for_each(nb::handle collection, const char* rule, F f) const {
+    void for_each(nb::handle collection, const char* rule, F f) {
         PyObject* object = collection.ptr();
         if (PyList_Check(object) || PyTuple_Check(object)) {
             const bool list = PyList_Check(object);
             const nb::ft_object_guard guard(collection);
-            for (Py_ssize_t k = 0; k < PySequence_Size(object); ++k)  // code of the user's may change it
+            // Its true length, each time: a class may tell another one, and the user's code may change it.
+            for (Py_ssize_t k = 0; k < (list ? PyList_Size(object) : PyTuple_Size(object)); ++k)
                 f(nb::borrow(list ? PyList_GetItem(object, k) : PyTuple_GetItem(object, k)));
             return;
         }
+        keep_found();
         nb::object iterator = nb::steal(PyObject_GetIter(object));
         if (!iterator.is_valid()) {
             PyErr_Clear();
@@ -83,6 +86,16 @@ private:
             f(item);
         }
         if (PyErr_Occurred()) throw nb::python_error();
+    }
+
+    /// Code of the user's is about to run, which may free strings: copy those found.
+    void keep_found() {
+        for (; kept_count_ < found_.size(); ++kept_count_) {
+            Found& one = found_[kept_count_];
+            if (!one.text) continue;
+            one.start = joined_.size();
+            joined_.append(std::exchange(one.text, nullptr), one.length);
+        }
     }
 
     std::string_view utf8(nb::handle text) const {
@@ -102,6 +115,7 @@ private:
         found_.clear();
         joined_.clear();
         kept_.clear();
+        kept_count_ = 0;
         if (PyUnicode_Check(position.ptr()) || PyBytes_Check(position.ptr()))
             fail("is a string; a position must be a list of strings, or a dictionary");
         if (PyDict_Check(position.ptr()))
@@ -158,9 +172,12 @@ private:
 
     void add_dictionary(nb::handle dictionary, const std::string& prefix, int depth) {
         if (depth > 20) fail("has dictionaries within dictionaries more than 20 deep");
-        PyObject *key, *value;
+        PyObject *next_key, *next_value;
         const nb::ft_object_guard guard(dictionary);
-        for (Py_ssize_t at = 0; PyDict_Next(dictionary.ptr(), &at, &key, &value);) {
+        const Py_ssize_t size = PyDict_Size(dictionary.ptr());
+        for (Py_ssize_t at = 0; PyDict_Next(dictionary.ptr(), &at, &next_key, &next_value);) {
+            const nb::object held_key = nb::borrow(next_key), held_value = nb::borrow(next_value);
+            PyObject *const key = held_key.ptr(), *const value = held_value.ptr();
             if (!PyUnicode_Check(key))
                 fail("has the key " + shown(key) + " of type " + type_of(key) +
                      "; names of features are strings");
@@ -174,6 +191,8 @@ private:
             } else if (PyList_Check(value) || PyTuple_Check(value) || PyAnySet_Check(value)) {
                 add_strings(value, prefix + std::string(name) + ":");
             } else {
+                const bool foreign = !PyFloat_CheckExact(value) && !PyLong_CheckExact(value);
+                if (foreign) keep_found();
                 const double number = PyFloat_AsDouble(value);
                 if (number == -1 && PyErr_Occurred()) {
                     PyErr_Clear();
@@ -185,6 +204,11 @@ private:
                                            "; values must be finite in single precision")
                                               .c_str());
                 add(name, prefix, number);
+                if (foreign) keep_found();  // the name, which the dictionary may have lost
+            }
+            if (PyDict_Size(dictionary.ptr()) != size) {
+                PyErr_SetString(PyExc_RuntimeError, "a dictionary of X changed its size while it was read");
+                throw nb::python_error();
             }
         }
     }
@@ -196,6 +220,7 @@ private:
     Features out_;
     std::vector<Found> found_;
     std::vector<nb::object> kept_;  // strings that nothing else holds
+    std::size_t kept_count_ = 0;    // of those found, that are copied or need not be
     std::string joined_;
     std::size_t sequence_ = 0, position_ = 0;
 };

@@ -41,7 +41,7 @@ nb::object entries_of(const Matrix<T>& X, std::size_t most, const Run& run) {
                           to_numpy(std::move(found->starts)));
 }
 
-Kernel make_kernel(const std::string& name, double gamma, double coef0, int degree, bool differences) {
+Kernel make_kernel(const char* name, double gamma, double coef0, int degree, bool differences) {
     return {Kernel::named(name), gamma, coef0, degree, differences};
 }
 
@@ -192,7 +192,24 @@ KernelSolution kernel_sdca(const BoundSource& source, const KernelProblem& probl
     const KernelSdcaOptions options{tol, max_epochs, seed};
     const std::vector<double> begin = to_vector(start, problem.size());
     const std::vector<RowNumber> rows = to_rows(visits, problem.size());
-    return solve(source, problem, run, cached_rows, solve_kernel_sdca, options, begin, rows);
+    return solve(source, problem, run, cached_rows, solve_sdca_by_kernel, options, begin, rows);
+}
+
+Selection selection_named(const std::string& name) {
+    if (name == "random") return Selection::random;
+    if (name == "gradient") return Selection::gradient;
+    if (name == "active") return Selection::active;
+    throw std::invalid_argument("unknown selection '" + name + "'");
+}
+
+KernelSolution lasvm(const BoundSource& source, const KernelProblem& problem, const Run& run,
+                     std::size_t cached_rows, double tol, double max_epochs, double tau,
+                     const char* selection, std::uint64_t seed, const MaybeVector<RowNumber>& visits,
+                     const MaybeVector<double>& start) {
+    const LasvmOptions options{tol, max_epochs, tau, selection_named(selection), seed};
+    const std::vector<double> begin = to_vector(start, problem.size());
+    const std::vector<RowNumber> rows = to_rows(visits, problem.size());
+    return solve(source, problem, run, cached_rows, solve_lasvm, options, begin, rows);
 }
 
 WalkOutput walk_output_named(const std::string& name) {
@@ -220,8 +237,8 @@ Labelled make_labelled(const KernelProblem& problem, const Vector<double>& label
 KernelSolution kernel_walk(const BoundSource& source, const KernelProblem& problem, const Run& run,
                            std::size_t cached_rows, const Vector<double>& labels,
                            const Vector<double>& weights, bool perceptron, std::size_t batch,
-                           const std::string& sampling, bool project, const std::string& output, bool best,
-                           double lambda, double tol, std::uint64_t max_steps, std::uint64_t seed,
+                           const char* sampling, bool project, const char* output, bool best, double lambda,
+                           double tol, std::uint64_t max_steps, std::uint64_t seed,
                            const MaybeVector<RowNumber>& visits, const MaybeVector<double>& held_out,
                            std::size_t patience) {
     const KernelWalkOptions options{perceptron, batch,     project, walk_output_named(output), best, lambda,
@@ -229,7 +246,7 @@ KernelSolution kernel_walk(const BoundSource& source, const KernelProblem& probl
     const Labelled examples = make_labelled(problem, labels, weights);
     const HoldOut others = make_hold_out(problem, examples, held_out, patience);
     const auto sampler = sampler_of(problem.size(), sampling, visits, batch, seed);
-    return solve(source, problem, run, cached_rows, solve_kernel_walk, options, examples, *sampler, others);
+    return solve(source, problem, run, cached_rows, solve_walk, options, examples, *sampler, others);
 }
 
 KernelSolution sbp(const BoundSource& source, const KernelProblem& problem, const Run& run,
@@ -237,7 +254,7 @@ KernelSolution sbp(const BoundSource& source, const KernelProblem& problem, cons
                    double nu, double C, double tol, std::uint64_t max_steps, std::uint64_t seed,
                    const MaybeVector<RowNumber>& proposals, const MaybeVector<double>& uniforms,
                    const MaybeVector<double>& held_out, std::size_t patience) {
-    const SbpOptions options{nu, C, tol, max_steps, seed};
+    const MarginOptions options{nu, C, tol, max_steps, seed};
     const Labelled examples = make_labelled(problem, labels, weights);
     const HoldOut others = make_hold_out(problem, examples, held_out, patience);
     std::vector<Proposal> given;
@@ -247,6 +264,18 @@ KernelSolution sbp(const BoundSource& source, const KernelProblem& problem, cons
         for (std::size_t k = 0; k < draws.size(); ++k) given.push_back({rows[k], draws[k]});
     }
     return solve(source, problem, run, cached_rows, solve_sbp, options, examples, given, others);
+}
+
+KernelSolution simba(const BoundSource& source, const KernelProblem& problem, const Run& run,
+                     std::size_t cached_rows, const Vector<double>& labels, const Vector<double>& weights,
+                     double nu, double C, double tol, std::uint64_t max_steps, std::uint64_t seed,
+                     const MaybeVector<double>& uniforms, const MaybeVector<double>& held_out,
+                     std::size_t patience) {
+    const MarginOptions options{nu, C, tol, max_steps, seed};
+    const Labelled examples = make_labelled(problem, labels, weights);
+    const HoldOut others = make_hold_out(problem, examples, held_out, patience);
+    const std::vector<double> given = to_vector(uniforms, uniforms ? uniforms->shape(0) : 0);
+    return solve(source, problem, run, cached_rows, solve_simba, options, examples, given, others);
 }
 
 /// For tests: gamma, b, the levels and shares of both basins over y_i g_i, for rows of g and volumes in turn.
@@ -300,8 +329,8 @@ BoundSupport support_vectors(const Kernel& kernel, const BoundPoints& points, co
 /// Flat, of shape (rows, groups, rows of coef); `ends` are those of the groups.
 Numpy<double> support_decisions(const BoundSupport& support,
                                 const nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>& coef,
-                                const std::vector<std::size_t>& ends, const BoundPoints& rows,
-                                const Run& run) {
+                                const Vector<std::uint64_t>& given, const BoundPoints& rows, const Run& run) {
+    const std::vector<std::size_t> ends(given.data(), given.data() + given.shape(0));
     return std::visit(
         [&]<class Real>(const std::unique_ptr<SupportVectors<Real>>& vectors) {
             const auto& points = std::get<Points<Real>>(rows.points);
@@ -388,6 +417,8 @@ void bind_kernel(nb::module_& m) {
           "start"_a.none());
     m.def("kernel_sdca", &kernel_sdca, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
           "tol"_a, "max_epochs"_a, "seed"_a, "visits"_a.none(), "start"_a.none());
+    m.def("lasvm", &lasvm, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a,
+          "max_epochs"_a, "tau"_a, "selection"_a, "seed"_a, "visits"_a.none(), "start"_a.none());
     m.def("kernel_walk", &kernel_walk, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
           "labels"_a, "weights"_a, "perceptron"_a, "batch"_a, "sampling"_a, "project"_a, "output"_a, "best"_a,
           "lambda_"_a, "tol"_a, "max_steps"_a, "seed"_a, "visits"_a.none(), "held_out"_a.none(),
@@ -395,6 +426,9 @@ void bind_kernel(nb::module_& m) {
     m.def("sbp", &sbp, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "labels"_a,
           "weights"_a, "nu"_a, "C"_a, "tol"_a, "max_steps"_a, "seed"_a, "proposals"_a.none(),
           "uniforms"_a.none(), "held_out"_a.none(), "patience"_a);
+    m.def("simba", &simba, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "labels"_a,
+          "weights"_a, "nu"_a, "C"_a, "tol"_a, "max_steps"_a, "seed"_a, "uniforms"_a.none(),
+          "held_out"_a.none(), "patience"_a);
     m.def("newton_steps", &newton_steps, "K"_a, "t"_a, "lo"_a, "hi"_a, "beta"_a, "intercept"_a, "steps"_a,
           "run"_a);
     m.def("water_levels", &water_levels, "g"_a, "labels"_a, "weights"_a, "two"_a, "volumes"_a);

@@ -26,7 +26,7 @@ nb::tuple score(std::size_t n_rows, std::size_t n_features, const AnyMatrix<doub
         best.set_capacity(size);
     else
         scores.set_capacity(size);
-    const Run run{1, 0, std::numeric_limits<double>::infinity(), {}, {}, {}, false};
+    const Run run{1, 0, std::numeric_limits<double>::infinity(), 0, {}, {}, {}, false};
     const std::int64_t wrong = with_context(
         run, [&](Context& context) { return find(weights, ScoresTo{scores.data(), best.data()}, context); });
     if (wrong == broken_rows) return nb::make_tuple(nb::none(), wrong);

@@ -73,10 +73,11 @@ SequenceSolution frank_wolfe(const BoundSequences& held, const Run& run, double 
 }
 
 SequenceSolution pegasos_on_sequences(const BoundSequences& held, const Run& run, std::uint64_t batch,
-                                      const std::string& sampling, bool project, const std::string& output,
+                                      const char* sampling, bool project, const char* output,
                                       std::uint64_t max_steps, double tol, std::uint64_t seed,
                                       const MaybeVector<RowNumber>& visits) {
-    if (output == "random_stop") throw std::invalid_argument("unknown output '" + output + "'");
+    if (std::string_view(output) == "random_stop")
+        throw std::invalid_argument("unknown output 'random_stop'");
     const SequenceProblem& problem = held.problem;
     const auto sampler = sampler_of(problem.n_sequences(), sampling, visits, batch, seed);
     const IterateOptions options{batch, project, output_named(output), max_steps, tol};

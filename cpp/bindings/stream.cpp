@@ -4,13 +4,13 @@
 
 namespace {
 
-Stream make_pegasos(std::size_t dimension, const std::string& loss, double parameter, double alpha,
-                    bool project, const std::string& output) {
+Stream make_pegasos(std::size_t dimension, const char* loss, double parameter, double alpha, bool project,
+                    const char* output) {
     return {AnyLoss::named(loss, parameter),
             PegasosStream(dimension, StreamOptions{alpha, project, output_named(output)})};
 }
 
-Stream make_adagrad(std::size_t dimension, const std::string& loss, double parameter, double eta) {
+Stream make_adagrad(std::size_t dimension, const char* loss, double parameter, double eta) {
     return {AnyLoss::named(loss, parameter), AdaGradStream(dimension, eta)};
 }
 
@@ -76,7 +76,9 @@ void bind_stream(nb::module_& m) {
         .def_ro("errors", &Progress::errors)
         .def_ro("rows", &Progress::rows)
         .def_ro("score", &Progress::score);
-    nb::class_<Stream>(m, "Stream", "A learner that meets each row once and keeps its state between calls.")
+    nb::class_<Stream> stream(m, "Stream",
+                              "A learner that meets each row once and keeps its state between calls.");
+    stream
         .def(nb::new_(&make_pegasos), "dimension"_a, "loss"_a, "parameter"_a, "alpha"_a, nb::kw_only(),
              "project"_a = false, "output"_a = "last")
         .def_static("adagrad", &make_adagrad, "dimension"_a, "loss"_a, "parameter"_a, "eta"_a,
@@ -106,4 +108,5 @@ void bind_stream(nb::module_& m) {
                      "How far rounding may have taken M.")
         .def_prop_ro("error", of_learner(&StreamLearner::error),
                      "How far rounding may have taken the last iterate, in norm.");
+    bind_state(stream);
 }

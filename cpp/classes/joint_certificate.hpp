@@ -70,6 +70,11 @@ public:
         visits_[i] = 0;
     }
 
+    void state(State& state) {
+        state.array(visits_.data(), visits_.size());
+        state.array(sums_.data(), sums_.size());
+    }
+
 private:
     std::size_t K_;
     std::vector<std::uint32_t> visits_;

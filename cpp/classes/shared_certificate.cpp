@@ -58,7 +58,7 @@ std::vector<ClassBounds> evaluate_classes(const ClassProblems& problems,
                 for (std::size_t k = 0; k < K; ++k) {
                     const double margin = z[b * stride + k], share = q[b * stride + k];
                     const double value = loss.value(margin, 1), dual = loss.dual(share, 1, 1);
-                    sums[k].losses.add(s * value);
+                    sums[k].losses.add(not_lost(s * value, s > 0 && value > 0));
                     sums[k].slack += s * loss.excess(margin, 1, error * norms[k], value);
                     sums[k].linear[k == column].add(s * dual);
                     sums[k].size += s * loss.size_of_dual(share, 1, dual);

@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "base/aligned.hpp"
+#include "base/transpose.hpp"
 #include "kernel/byte_rows.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/points.hpp"
-#include "kernel/transpose.hpp"
 
 namespace pegasos {
 

@@ -38,10 +38,20 @@ struct KernelSolution {
     std::string reason;
     std::vector<Record> history;
 
-    void record(Context& context) { record(context, bounds); }
-    void record(Context& context, const Bounds& found) {
+    void state(State& state) {
+        state(beta, dual_beta, responses, error, b, bounds, epochs, seconds, squared_norm, evaluations, nu,
+              margin, margin_bound, steps, updates, reason, history);
+    }
+
+    /// Adds a check to the history, and tells of it; true where that ends the run. Weights are told as beta
+    /// and, last, b.
+    bool record(Context& context, const Bounds& found) {
         history.push_back({context.monitor.seconds(), epochs, found.primal, found.dual});
-        if (context.report) context.report(history.back());
+        return context.tell(history.back(), [this] {
+            std::vector<double> all = beta;
+            all.push_back(b);
+            return all;
+        });
     }
 };
 
@@ -120,6 +130,8 @@ public:
         point_ = std::move(near);
     }
 
+    void state(State& state) { state(dual_, below_, point_); }
+
 private:
     const KernelProblem& problem_;
     Gram<Real>& gram_;
@@ -138,17 +150,18 @@ public:
     KernelBounds look(const std::vector<double>& beta, const std::vector<double>& f, KernelSolution& solution,
                       Context& context) {
         const KernelBounds now = bounds_at(beta, f, error_of(beta));
-        if (now.plain.primal <= lowest_) {
-            lowest_ = now.plain.primal;
+        if (solution.beta.empty() || now.plain.primal <= lowest_) {  // the first may be no number
+            lowest_ = std::min(lowest_, now.plain.primal);
             solution.beta = beta;
             solution.responses = f;
             solution.squared_norm = now.squared_norm;
+            solution.b = now.b;
         }
         last_beta_ = beta;
         last_responses_ = f;
         best_.primal = std::min(best_.primal, now.bounds.primal);
         best_.dual = std::max(best_.dual, now.bounds.dual);
-        solution.record(context, best_);
+        if (solution.record(context, best_)) solution.reason = "callback";
         return now;
     }
 
@@ -168,6 +181,8 @@ public:
             solution.history.back().dual = solution.bounds.dual;
         }
     }
+
+    void state(State& state) { state(last_beta_, last_responses_, lowest_, best_); }
 
 private:
     double error_of(const std::vector<double>& beta) const {
@@ -235,11 +250,13 @@ public:
         solution.bounds.below = certifier_.below();
         if (bounds) solution.bounds = *bounds;
         solution.epochs = epochs;
-        solution.record(context_);
+        const bool stop = solution.record(context_, solution.bounds);
         // Without rounding, which the end of the fit sees to.
         const double raw = relative_gap(solution.bounds.primal - solution.bounds.above,
                                         solution.bounds.dual + solution.bounds.below);
-        if (tol_ > 0 && raw <= tol_)
+        if (stop)
+            solution.reason = "callback";
+        else if (tol_ > 0 && raw <= tol_)
             solution.reason = "tol";
         else if (stale)
             solution.reason = "early_stopping";
@@ -274,6 +291,8 @@ public:
     }
 
     bool holds_out() const { return !held_out_.labels.empty(); }
+
+    void state(State& state) { state(certifier_, misses_, fewest_, stale_); }
 
 private:
     bool is_stale(const std::vector<double>& f, double b) {

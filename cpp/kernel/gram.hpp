@@ -11,12 +11,14 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/pages.hpp"
 #include "base/rounding.hpp"
+#include "base/state.hpp"
+#include "base/transpose.hpp"
 #include "kernel/source.hpp"
-#include "kernel/transpose.hpp"
 
 namespace pegasos {
 
@@ -24,6 +26,9 @@ namespace pegasos {
 template <class Real>
 class RowStore {
 public:
+    /// Rows that there is room for at the least, or else std::bad_alloc; all, where there are fewer.
+    static constexpr std::size_t fewest = 64;
+
     RowStore(std::size_t length, std::size_t most) : stride_((length + 15) / 16 * 16), most_(most) {}
 
     /// Room for one more row; null when there is none.
@@ -34,7 +39,7 @@ public:
         if (taken_ % per_slab == 0) {
             void* memory = take_pages(per_slab * row_bytes);
             if (!memory) {
-                if (taken_ < 2) throw std::bad_alloc();
+                if (taken_ < std::min(most_, fewest)) throw std::bad_alloc();
                 most_ = taken_;  // what there is must do
                 return nullptr;
             }
@@ -57,7 +62,7 @@ public:
     Gram(KernelSource<Real>& source, std::size_t most, Team& team, Monitor& monitor)
         : source_(source),
           n_(source.size()),
-          most_(std::clamp<std::size_t>(most, std::min<std::size_t>(n_, 64), n_)),
+          most_(std::clamp<std::size_t>(most, std::min(n_, RowStore<Real>::fewest), n_)),
           store_(n_, most_),
           places_(n_, nullptr),
           where_(n_),
@@ -96,37 +101,33 @@ public:
         return found;
     }
 
-    /// At most `most()` different rows, valid until the next call.
+    /// At most `most()` different rows, valid until the next call. std::bad_alloc where memory does not hold
+    /// them at a time.
     void rows(std::span<const RowNumber> wanted, std::span<const Real*> found) {
         missing_.clear();
         room_.clear();
         for (const RowNumber i : wanted)
             if (places_[i]) used_.splice(used_.end(), used_, where_[i]);
-        for (const RowNumber i : wanted) {
-            if (places_[i]) continue;
-            Real* place = store_.take();
-            if (!place) {
-                place = places_[used_.front()];
-                places_[used_.front()] = nullptr;
-                used_.pop_front();
+        try {
+            for (const RowNumber i : wanted) {
+                if (places_[i]) continue;
+                missing_.push_back(i);
+                room_.push_back(take_place());
+                where_[i] = used_.insert(used_.end(), i);
+                places_[i] = room_.back();
             }
-            places_[i] = place;
-            where_[i] = used_.insert(used_.end(), i);
-            missing_.push_back(i);
-            room_.push_back(place);
-        }
-        if (!missing_.empty()) {
-            try {
-                source_.compute(missing_, {}, room_, team_, monitor_);
-            } catch (...) {
-                for (const RowNumber i : missing_) {  // half done: forget them
-                    used_.erase(where_[i]);
-                    places_[i] = nullptr;
-                }
-                throw;
+            for (const RowNumber i : wanted)
+                if (!places_[i]) throw std::bad_alloc();  // another one has taken its place
+            if (!missing_.empty()) source_.compute(missing_, {}, room_, team_, monitor_);
+        } catch (...) {
+            for (const RowNumber i : missing_) {  // half done: forget them
+                if (!places_[i]) continue;
+                used_.erase(where_[i]);
+                spare_.push_back(std::exchange(places_[i], nullptr));
             }
-            evaluations_ += static_cast<double>(missing_.size()) * static_cast<double>(n_);
+            throw;
         }
+        evaluations_ += static_cast<double>(missing_.size()) * static_cast<double>(n_);
         for (std::size_t k = 0; k < wanted.size(); ++k) found[k] = places_[wanted[k]];
     }
 
@@ -205,6 +206,25 @@ public:
         add_rows(found, steps, f);
     }
 
+    /// With the rows that are kept, by their numbers: they are computed again. Which rows are at hand decides
+    /// in which order rows are added.
+    void state(State& state) {
+        std::vector<RowNumber> kept(used_.begin(), used_.end());
+        state(kept, evaluations_, terms_, moved_, drift_);
+        if (!state.reads()) return;
+        if (kept.size() > most_ || std::any_of(kept.begin(), kept.end(), [&](auto i) { return i >= n_; }))
+            State::refuse();
+        const double evaluations = evaluations_;
+        constexpr std::size_t some = 64;
+        std::vector<const Real*> found(some);
+        for (std::size_t first = 0; first < kept.size(); first += some) {
+            const auto part =
+                std::span<const RowNumber>(kept).subspan(first, std::min(some, kept.size() - first));
+            rows(part, std::span<const Real*>(found).first(part.size()));
+        }
+        evaluations_ = evaluations;
+    }
+
 private:
     static constexpr std::size_t lane = 64 / sizeof(Real);
 
@@ -272,11 +292,35 @@ private:
             });
     }
 
-    /// No more rows than `most()` are asked for at a time.
+    /// How many of so many rows memory holds at a time.
+    std::size_t make_room(std::size_t wanted) {
+        while (used_.size() + spare_.size() < wanted) {
+            Real* const place = store_.take();
+            if (!place) break;
+            spare_.push_back(place);
+        }
+        return std::min(wanted, used_.size() + spare_.size());
+    }
+
+    /// Room for a row: new if there is any, else that of the row used longest ago.
+    Real* take_place() {
+        Real* place = nullptr;
+        if (!spare_.empty()) {
+            place = spare_.back();
+            spare_.pop_back();
+        } else if (!(place = store_.take())) {
+            place = std::exchange(places_[used_.front()], nullptr);
+            used_.pop_front();
+        }
+        return place;
+    }
+
+    /// No more rows are asked for at a time than memory holds.
     void add_kept(std::span<const RowNumber> which, std::span<const double> steps, std::vector<double>& f) {
-        std::vector<const Real*> found(std::min(which.size(), most_));
-        for (std::size_t start = 0; start < which.size(); start += most_) {
-            const std::size_t count = std::min(most_, which.size() - start);
+        const std::size_t most = make_room(std::min(which.size(), most_));
+        std::vector<const Real*> found(most);
+        for (std::size_t start = 0; start < which.size(); start += most) {
+            const std::size_t count = std::min(most, which.size() - start);
             const auto part = std::span<const Real*>(found).first(count);
             rows(which.subspan(start, count), part);
             add_found(part, steps.subspan(start, count), f);
@@ -292,6 +336,7 @@ private:
     std::vector<double> diagonal_;
     std::vector<RowNumber> missing_;
     std::vector<Real*> room_;
+    std::vector<Real*> spare_;  // room that no row has
     double evaluations_ = 0;
     double terms_ = 16, moved_ = 0, drift_ = 0;
     Team& team_;

@@ -110,6 +110,12 @@ KernelBounds bounds_of(const KernelProblem& problem, const std::vector<double>& 
     const double sums = 1 + 2 * u * static_cast<double>(problem.size());  // of the allowances themselves
     above *= sums;
     below *= sums;
+    if (primal > 0) {  // what underflow may have lost, which is nothing beside numbers of a usual size
+        const double lost =
+            16 * static_cast<double>(problem.size()) * std::numeric_limits<double>::denorm_min();
+        above += lost;
+        below += lost;
+    }
     return {{primal + above, dual - below, above, below}, {primal, dual}, b, squared_norm.value()};
 }
 

@@ -87,6 +87,20 @@ public:
         gram_.add(which, steps, g_);
     }
 
+    /// Before that of the rows that are kept, which may not be moved then.
+    void state(State& state) {
+        state(c, g_, held_, steps_);
+        if (!state.reads()) return;
+        if (c.size() != gram_.size() || g_.size() != c.size() || held_.size() > stretch ||
+            steps_.size() != held_.size())
+            State::refuse();
+        kernels_.clear();
+        for (const RowNumber i : held_) {
+            if (i >= c.size()) State::refuse();
+            kernels_.push_back(gram_.row(i));
+        }
+    }
+
 private:
     void flush() {
         if (held_.empty()) return;

@@ -20,8 +20,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 #include <vector>
+
+#include "base/state.hpp"
 
 namespace pegasos {
 
@@ -47,10 +50,16 @@ public:
         std::copy_n(last_, basins_, expected_);
         for (int tries = 1;; ++tries) {
             if (tries == 32) known_ = false;  // it is nowhere near
+            const bool everywhere = !known_;
             Level level;
-            if (!attempt(g, volume, level)) continue;
-            settle(g, level);
-            return level;
+            if (attempt(g, volume, level)) {
+                settle(g, level);
+                return level;
+            }
+            if (everywhere)
+                throw std::domain_error(
+                    "the numbers overflowed, so that there is no level; scale the features, or use "
+                    "solver='smo'");
         }
     }
 
@@ -123,6 +132,14 @@ public:
         level.at[0] = low + (high - low) / 2;
         level.at[1] = sum - level.at[0];
         level.b = (level.at[1] - level.at[0]) / 2;
+    }
+
+    void state(State& state) {
+        state(near_[0], near_[1], followed_[0], followed_[1], deep_, known_);
+        for (double* own : {last_, expected_, from_, margin_, missed_}) state.array(own, 2);
+        for (const auto* some : {&near_[0], &near_[1], &followed_[0], &followed_[1]})
+            for (const Near& one : *some)
+                if (one.row >= signed_.size()) State::refuse();
     }
 
 private:

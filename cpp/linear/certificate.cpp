@@ -127,7 +127,7 @@ Bound LinearPass::make(DualPoint& point, const SlopeFunction& slopes, bool caref
                 if (loss.regression) error += 2 * unit * std::abs(y);
                 z[p] *= loss.sign(y);
                 const double value = loss.value(z[p], y);
-                part.losses.add(s * value);
+                part.losses.add(not_lost(s * value, s > 0 && value > 0));
                 part.slack += s * loss.excess(z[p], y, error, value);
             }
             slopes(first, last, z, q);
@@ -203,6 +203,17 @@ void LinearPass::mean_slopes(const std::vector<Visited>& visited, std::size_t fi
             q[p] = visited[i].visits ? loss.clip(visited[i].slopes / static_cast<double>(visited[i].visits))
                                      : loss.slope(z[p], problem_.labels[i]);
     });
+}
+
+Bounds LinearPass::check(Certifier& certifier, std::vector<Visited>& visited, double tol) const {
+    const auto slopes = [&](std::size_t first, std::size_t last, const double* z, double* q) {
+        mean_slopes(visited, first, last, z, q);
+        for (std::size_t i = first; i < last; ++i) {
+            visited[i].visits = 0;
+            visited[i].slopes = 0;
+        }
+    };
+    return certifier.check(*this, slopes, tol);
 }
 
 Bounds certify(const Problem& problem, const std::vector<double>& w, const std::vector<double>& q, double tol,

@@ -73,10 +73,12 @@ public:
     Bound make(DualPoint& point, const SlopeFunction& slopes, bool careful = false) const override;
     void slopes_of(const DualPoint& point, std::size_t first, std::size_t last, double* q) const override;
 
-    /// The dual point of the slopes met in a run; rows not met have the slope they have at w. On request the
-    /// counts start again.
+    /// The dual point of the slopes met in a run; rows not met have the slope they have at w.
     void mean_slopes(const std::vector<Visited>& visited, std::size_t first, std::size_t last,
                      const double* z, double* q) const;
+
+    /// Bounds after the slopes met since the check before; the counts start again.
+    Bounds check(Certifier& certifier, std::vector<Visited>& visited, double tol) const;
 
 private:
     const Problem& problem_;

@@ -10,6 +10,8 @@
 // change of alpha by one changes z by `square`.
 // pull: the derivative of minus the dual there, as far as alpha is free to follow it (`projected`), and how
 // far the corner that alpha sits at, a bound or a kink, is from giving way (`outward`; 0: at no corner).
+// bend: the second derivative in z, of losses without corners; where it jumps, either value. chord: the
+// curvature of the parabola that touches the loss at z and is nowhere below it, where bend may be far less.
 //
 // For bounds that allow for rounding: values are right to 8 units (2^-53) relatively. excess: at least what
 // the loss, `value` at z, grows by where z is off by up to e, and the rounding of a difference that value
@@ -77,6 +79,7 @@ struct SquaredHinge : Classification {
 
     double value(double z, double) const { return z < 1 ? (1 - z) * (1 - z) : 0; }
     double slope(double z, double) const { return z < 1 ? 2 * (1 - z) : 0; }
+    double bend(double z, double) const { return z < 1 ? 2 : 0; }
     double dual(double alpha, double c, double) const { return alpha - alpha * alpha / (4 * c); }
     double excess(double z, double, double e, double) const {
         return std::max(0.0, std::min(e, (1 - z) + e)) * (2 * std::max(1 - z, 0.0) + e);
@@ -100,6 +103,7 @@ struct LogLoss : Classification {
         return z > 0 ? std::log1p(std::exp(-z)) : std::log1p(std::exp(z)) - z;
     }
     double slope(double z, double) const { return logistic(-z); }
+    double bend(double z, double) const { return logistic(z) * logistic(-z); }
     /// The rounding of 1 - q, which is `lost`, would be felt where q is small: it is taken back.
     double dual(double alpha, double c, double) const {
         const double q = alpha / c, other = 1 - q, lost = (1 - other) - q;
@@ -171,11 +175,12 @@ struct SquaredEpsilonInsensitive : Regression {
 
     double value(double z, double y) const {
         const double beyond = std::max(std::abs(z - y) - epsilon, 0.0);
-        return beyond * beyond;
+        return not_lost(beyond * beyond, beyond > 0);
     }
     double slope(double z, double y) const {
         return std::copysign(2 * std::max(std::abs(z - y) - epsilon, 0.0), y - z);
     }
+    double bend(double z, double y) const { return std::abs(z - y) > epsilon ? 2 : 0; }
     double dual(double alpha, double c, double y) const {
         return y * alpha - epsilon * std::abs(alpha) - alpha * alpha / (4 * c);
     }
@@ -210,9 +215,11 @@ struct Huber : Regression {
 
     double value(double z, double y) const {
         const double error = std::abs(z - y);
-        return error <= epsilon ? error * error / 2 : epsilon * (error - epsilon / 2);
+        return error <= epsilon ? not_lost(error * error / 2, error > 0) : epsilon * (error - epsilon / 2);
     }
     double slope(double z, double y) const { return std::clamp(y - z, -epsilon, epsilon); }
+    double bend(double z, double y) const { return std::abs(z - y) <= epsilon ? 1 : 0; }
+    double chord(double z, double y) const { return epsilon / std::max(std::abs(z - y), epsilon); }
     double dual(double alpha, double c, double y) const { return y * alpha - alpha * alpha / (2 * c); }
     double excess(double z, double y, double e, double) const {
         return e * std::min(std::abs(z - y) + e, epsilon);

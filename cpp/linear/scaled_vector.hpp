@@ -14,6 +14,7 @@
 
 #include "base/aligned.hpp"
 #include "base/rounding.hpp"
+#include "base/state.hpp"
 
 namespace pegasos {
 
@@ -60,6 +61,12 @@ public:
         for (std::size_t j = 0; j < sum.size(); ++j)
             sum[j] = sum_of_scales_ * numbers_of(v_)[j] + numbers_of(u_)[j];
         return sum;
+    }
+
+    void state(State& state) {
+        state.array(numbers_of(v_).data(), numbers_of(v_).size());
+        state.array(numbers_of(u_).data(), numbers_of(u_).size());
+        state(a_, sum_of_scales_, norm2_, error_);
     }
 
 protected:

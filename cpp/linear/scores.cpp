@@ -1,12 +1,14 @@
 // Three ways to the scores of a row, by what is there to share:
 //
 // - One score, or few rows: inner products with the weights of each score as they lie.
-// - Several scores of many rows: the weights of a feature side by side, `lines` cache lines of them at a
-//   time, so that an entry of a row adds to as many sums in registers. Dense rows do so `tall` at a time.
-//   Weights that lie score by score are copied in this order first.
+// - Several scores of many sparse rows: the weights of a feature side by side, `lines` cache lines of them at
+//   a time, so that an entry of a row adds to as many sums in registers.
+// - Several scores of many dense rows: tiles, which are a vector of rows by up to `widest` scores with their
+//   sums in registers. Squares of X are turned over in registers too, so that one feature of all these rows
+//   is a vector: however many scores there are, no element of it is idle.
 //
-// Arrays whose rows are not contiguous, and single precision where several scores need its entries, are
-// copied to a small buffer of doubles.
+// Weights that lie score by score are copied feature by feature for the latter two. Arrays whose rows are not
+// contiguous go by tiles, or a block of rows at a time is copied: scores have the same bits in any layout.
 #include "linear/scores.hpp"
 
 #include <algorithm>
@@ -14,36 +16,39 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/aligned.hpp"
 #include "base/growing_array.hpp"
+#include "base/transpose.hpp"
 #include "base/turns.hpp"
 
 namespace pegasos {
 
 namespace {
 
-constexpr std::size_t lane = 8;    // doubles of a line
 constexpr std::size_t block = 48;  // rows that are scored before their scores are looked at
+// Doubles of a vector, of which a line is one; scores of a tile; lines that are summed up at a time.
 #if defined(__AVX512F__)
-constexpr std::size_t tall = 6, dense_lines = 2;
+constexpr std::size_t native = 8, widest = 12, most_lines = 4;
 #elif defined(__AVX__)
-constexpr std::size_t tall = 6, dense_lines = 1;
+constexpr std::size_t native = 4, widest = 10, most_lines = 8;
 #else
-constexpr std::size_t tall = 2, dense_lines = 1;
+constexpr std::size_t native = 2, widest = 10, most_lines = 8;
 #endif
+static_assert(block % native == 0);
 
-typedef double Line __attribute__((vector_size(64), aligned(8), may_alias));
+typedef double Native __attribute__((vector_size(8 * native), aligned(8), may_alias));
 
 /// The weights of a feature side by side. Lines may reach past those of a feature, into those of the next
-/// one; the last feature is kept apart, followed by zeros.
+/// ones; the last features, whose lines would reach past all weights, are kept apart, followed by zeros.
 class WeightLines {
 public:
     WeightLines(const ScoreWeights& given, std::size_t n_jobs)
-        : n_features_(given.n_features), n_lines_((given.n_out + lane - 1) / lane), last_(n_lines_ * lane) {
+        : n_features_(given.n_features), n_lines_((given.n_out + native - 1) / native) {
         if (given.n_features == 0) return;
-        if (given.out_stride == 1) {
+        if (given.out_stride == 1 && given.feature_stride >= static_cast<std::ptrdiff_t>(given.n_out)) {
             values_ = given.values;
             stride_ = given.feature_stride;
         } else {
@@ -52,23 +57,33 @@ public:
             constexpr std::size_t part = 4096;  // features
             in_turns((n_features_ + part - 1) / part, n_jobs, [&](std::size_t, std::size_t number) {
                 const std::size_t end = std::min((number + 1) * part, n_features_);
-                for (std::size_t j = number * part; j < end; j += lane)
+                for (std::size_t j = number * part; j < end; j += native)
                     for (std::size_t k = 0; k < n_out; ++k)
-                        for (std::size_t at = j; at < std::min(j + lane, end); ++at)
+                        for (std::size_t at = j; at < std::min(j + native, end); ++at)
                             copy_.data()[at * n_out + k] = weight(given, at, k);
             });
             values_ = copy_.data();
             stride_ = static_cast<std::ptrdiff_t>(n_out);
         }
-        for (std::size_t k = 0; k < given.n_out; ++k) last_[k] = weight(given, n_features_ - 1, k);
+        const std::size_t width = n_lines_ * native, past = width - given.n_out;
+        const auto stride = static_cast<std::size_t>(stride_);
+        const std::size_t n_last = std::min((past + stride - 1) / stride, n_features_);
+        first_of_last_ = n_features_ - n_last;
+        last_.resize(n_last * width);
+        for (std::size_t j = 0; j < n_last; ++j)
+            for (std::size_t k = 0; k < given.n_out; ++k)
+                last_[j * width + k] = weight(given, first_of_last_ + j, k);
     }
 
     std::size_t n_lines() const { return n_lines_; }
+    const double* values() const { return values_; }
+    std::ptrdiff_t stride() const { return stride_; }
 
     /// Those of feature j from the given line on.
     const double* row(std::size_t j, std::size_t line) const {
-        const double* own = values_ + static_cast<std::ptrdiff_t>(j) * stride_;
-        return (j + 1 == n_features_ ? last_.data() : own) + line * lane;
+        const double* own = j < first_of_last_ ? values_ + static_cast<std::ptrdiff_t>(j) * stride_
+                                               : last_.data() + (j - first_of_last_) * n_lines_ * native;
+        return own + line * native;
     }
 
 private:
@@ -77,7 +92,7 @@ private:
                             static_cast<std::ptrdiff_t>(k) * given.out_stride];
     }
 
-    std::size_t n_features_, n_lines_;
+    std::size_t n_features_, n_lines_, first_of_last_ = 0;
     const double* values_ = nullptr;
     std::ptrdiff_t stride_ = 0;
     GrowingArray<double> copy_;
@@ -102,40 +117,100 @@ private:
     std::vector<double> copy_;
 };
 
-/// Calls part(lines, first line), with at most `most` lines as a constant, until all had their turn.
-template <std::size_t most, class Part>
-void in_parts(std::size_t n_lines, Part part) {
-    std::size_t at = 0;
-    for (; at + most <= n_lines; at += most) part(std::integral_constant<std::size_t, most>{}, at);
-    if constexpr (most > 1) {
-        in_parts<most / 2>(n_lines - at, [&](auto lines, std::size_t line) { part(lines, at + line); });
+/// Calls call(width) with a constant.
+template <std::size_t most, class Call>
+void with_width(std::size_t width, Call call) {
+    if constexpr (most > 1)
+        if (width < most) return with_width<most - 1>(width, call);
+    call(std::integral_constant<std::size_t, most>{});
+}
+
+/// Calls call(width, first) for as few even parts of [0, n) as there can be, with at most `most` as a
+/// constant.
+template <std::size_t most, class Call>
+void in_parts(std::size_t n, Call call) {
+    const std::size_t count = (n + most - 1) / most;
+    for (std::size_t t = 0; t < count; ++t) {
+        const std::size_t first = t * n / count;
+        with_width<most>((t + 1) * n / count - first, [&](auto width) { call(width, first); });
     }
 }
 
-template <std::size_t height, std::size_t lines>
-void score_dense(const double* const* x, const WeightLines& weights, std::size_t line, std::size_t d,
-                 double* f, std::size_t width) {
-    Line sums[height][lines] = {};
-    const auto add = [&](std::size_t j, const double* w) __attribute__((always_inline)) {
-        Line across[lines];
-        for (std::size_t v = 0; v < lines; ++v) across[v] = reinterpret_cast<const Line*>(w)[v];
-        for (std::size_t r = 0; r < height; ++r)
-            for (std::size_t v = 0; v < lines; ++v) sums[r][v] += x[r][j] * across[v];
-    };
-    for (std::size_t j = 0; j < d; ++j) add(j, weights.row(j, line));
-    for (std::size_t r = 0; r < height; ++r)
-        std::memcpy(f + r * width + line * lane, sums[r], sizeof sums[r]);
+/// As many entries of X as a vector has doubles.
+template <class T>
+using Part [[gnu::vector_size(native * sizeof(T))]] = T;
+
+/// Entry j + i of x[r] as element r of square[i], for i < depth; entries of a row are `stride` apart, and
+/// there are `room` of them from j on.
+template <class T>
+[[gnu::noinline]] void gather(const T* const* x, std::size_t j, std::ptrdiff_t stride, std::size_t depth,
+                              std::size_t room, Native* square) {
+    if (stride == 1 && room >= native) {  // more than is asked for
+        Part<T> part[native];
+        for (std::size_t r = 0; r < native; ++r) std::memcpy(&part[r], x[r] + j, sizeof part[r]);
+        exchange_all<native / 2, native>(part);
+        for (std::size_t i = 0; i < depth; ++i) square[i] = __builtin_convertvector(part[i], Native);
+        return;
+    }
+    const bool by_column = x[native - 1] - x[0] == native - 1;
+    for (std::size_t i = 0; i < depth; ++i) {
+        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(j + i) * stride;
+        Part<T> column;
+        if (by_column)
+            std::memcpy(&column, x[0] + at, sizeof column);
+        else
+            for (std::size_t r = 0; r < native; ++r) column[r] = x[r][at];
+        square[i] = __builtin_convertvector(column, Native);
+    }
 }
 
-/// The scores of rows of doubles, `width` apart.
-void score_lines(const double* const* x, std::size_t count, const WeightLines& weights, std::size_t d,
-                 double* f, std::size_t width) {
-    in_parts<dense_lines>(weights.n_lines(), [&](auto lines, std::size_t line) {
-        std::size_t r = 0;
-        for (; r + tall <= count; r += tall)
-            score_dense<tall, lines>(x + r, weights, line, d, f + r * width, width);
-        for (; r < count; ++r) score_dense<1, lines>(x + r, weights, line, d, f + r * width, width);
-    });
+/// f[k * block + r] = the inner product of row x[r] and weights k, for r < native and k < width. It asks for
+/// entries that are `ahead` of those in use.
+template <std::size_t width, class T>
+void score_tile(const T* const* x, std::ptrdiff_t stride, std::ptrdiff_t ahead, std::size_t d,
+                const double* w, std::ptrdiff_t w_stride, double* f) {
+    Native sums[width] = {}, square[native];
+    const auto add = [&](Native column) __attribute__((always_inline)) {
+#pragma GCC unroll 16
+        for (std::size_t k = 0; k < width; ++k) sums[k] += column * w[k];
+        w += w_stride;
+    };
+    std::size_t j = 0;
+    while (stride == 1 ? (d - j) % native != 0 : j < d) {
+        const std::size_t depth = stride == 1 ? (d - j) % native : std::min(native, d - j);
+        gather(x, j, stride, depth, d - j, square);
+        for (std::size_t i = 0; i < depth; ++i) add(square[i]);
+        j += depth;
+    }
+    for (; j < d; j += native) {
+        Part<T> part[native];
+#pragma GCC unroll 16
+        for (std::size_t r = 0; r < native; ++r) {
+            std::memcpy(&part[r], x[r] + j, sizeof part[r]);
+            __builtin_prefetch(x[r] + j + ahead);
+        }
+        exchange_all<native / 2, native>(part);
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < native; ++i) add(__builtin_convertvector(part[i], Native));
+    }
+#pragma GCC unroll 16
+    for (std::size_t k = 0; k < width; ++k) *reinterpret_cast<Native*>(f + k * block) = sums[k];
+}
+
+/// The scores of a block of rows; the last row once more and again fills a tile.
+template <class T>
+void score_tiles(const StridedRows<T>& rows, std::size_t first, std::size_t last, const WeightLines& weights,
+                 std::size_t n_out, double* f) {
+    const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(native) * rows.row_stride;  // the next tile
+    for (std::size_t i = first; i < last; i += native, f += native) {
+        const T* x[native];
+        for (std::size_t r = 0; r < native; ++r)
+            x[r] = rows.values + static_cast<std::ptrdiff_t>(std::min(i + r, last - 1)) * rows.row_stride;
+        in_parts<widest>(n_out, [&](auto width, std::size_t k) {
+            score_tile<width>(x, rows.column_stride, ahead, rows.n_features, weights.values() + k,
+                              weights.stride(), f + k * block);
+        });
+    }
 }
 
 template <class T>
@@ -149,8 +224,7 @@ double dot(const T* x, const double* w, std::size_t d) {
 /// One score of each row; four short rows at a time, so that their additions need not wait for one another.
 /// Long ones are read one after the other, as memory likes it.
 template <class T>
-void score_dots(const T* const* x, std::size_t count, const double* w, std::size_t d, double* f,
-                std::size_t width) {
+void score_dots(const T* const* x, std::size_t count, const double* w, std::size_t d, double* f) {
     constexpr std::size_t longest = 64;
     std::size_t r = 0;
     for (; d <= longest && r + 4 <= count; r += 4) {
@@ -163,102 +237,141 @@ void score_dots(const T* const* x, std::size_t count, const double* w, std::size
             sum_c += static_cast<double>(c[j]) * w[j];
             sum_e += static_cast<double>(e[j]) * w[j];
         }
-        f[r * width] = sum_a;
-        f[(r + 1) * width] = sum_b;
-        f[(r + 2) * width] = sum_c;
-        f[(r + 3) * width] = sum_e;
+        f[r] = sum_a;
+        f[r + 1] = sum_b;
+        f[r + 2] = sum_c;
+        f[r + 3] = sum_e;
     }
-    for (; r < count; ++r) f[r * width] = dot(x[r], w, d);
+    for (; r < count; ++r) f[r] = dot(x[r], w, d);
+}
+
+constexpr std::size_t group = std::min<std::size_t>(native, 4);  // more take longer to fill from w
+typedef double Group __attribute__((vector_size(8 * group)));
+
+/// The products of a group of entries with their weights. Values are read as a vector, which leaves the
+/// processor's few loads of a cycle to columns and weights.
+template <class T, class Index>
+[[gnu::always_inline]] inline Group products(const T* values, const Index* columns, const double* w) {
+    typedef T Values __attribute__((vector_size(group * sizeof(T))));
+    Values x;
+    std::memcpy(&x, values, sizeof x);
+    Group weights;
+#pragma GCC unroll 4
+    for (std::size_t at = 0; at < group; ++at) weights[at] = w[columns[at]];
+    return __builtin_convertvector(x, Group) * weights;
 }
 
 /// One score of each of the rows [first, last).
 template <class T, class Index>
 void score_dots(const CsrRows<T, Index>& rows, std::size_t first, std::size_t last, const double* w,
-                double* f, std::size_t width) {
+                double* f) {
     const T* values = rows.values;
     const Index *columns = rows.columns, *starts = rows.starts;
-    for (std::size_t i = first; i < last; ++i, f += width) {
+    constexpr Index ahead = 256;  // entries that are asked for early, lest they wait for those of w
+    constexpr std::size_t n_groups = 8 / group;
+    for (std::size_t i = first; i < last; ++i, ++f) {
         Index k = starts[i];
         const Index end = starts[i + 1];
-        double sum[4] = {};  // to hide the latency of additions
-        for (; k + 3 < end; k += 4)
-            for (Index at = 0; at < 4; ++at)
-                sum[at] += static_cast<double>(values[k + at]) * w[columns[k + at]];
-        for (; k < end; ++k) sum[k & 1] += static_cast<double>(values[k]) * w[columns[k]];
-        *f = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    }
-}
-
-/// The first of the largest; without a branch that nobody foresees.
-std::int64_t number_of_largest(const double* scores, std::size_t count) {
-    double largest = scores[0];
-    std::size_t number = 0;
-    for (std::size_t k = 1; k < count; ++k) {
-        const bool more = scores[k] > largest;
-        largest = more ? scores[k] : largest;
-        number = more ? k : number;
-    }
-    return static_cast<std::int64_t>(number);
-}
-
-/// Hands on the scores of rows [first, last), `width` apart, of one score 1; the first row of them that has
-/// one which is not finite.
-std::int64_t hand_on(double* f, std::size_t width, std::size_t first, std::size_t last,
-                     const ScoreWeights& weights, const ScoresTo& to) {
-    std::int64_t wrong = no_row;
-    const std::size_t n_out = weights.n_out;
-    if (n_out == 1) {
-        const double b = weights.intercepts[0];
-        const std::size_t count = last - first;
-        double nothing = 0;
-#pragma omp simd reduction(+ : nothing)
-        for (std::size_t r = 0; r < count; ++r) nothing += f[r] * 0;  // NaN where one is not finite
-        if (nothing != 0)
-            wrong = static_cast<std::int64_t>(
-                first + (std::find_if_not(f, f + count, [](double x) { return x * 0 == 0; }) - f));
-        if (to.scores)
-            std::transform(f, f + count, to.scores + first, [b](double x) { return x + b; });
-        else
-            std::transform(f, f + count, to.numbers + first, [b](double x) { return x + b > 0; });
-        return wrong;
-    }
-    for (std::size_t i = last; i-- > first;) {
-        double *own = f + (i - first) * width, nothing = 0;
-        for (std::size_t k = 0; k < n_out; ++k) {
-            nothing += own[k] * 0;  // NaN where it is not finite
-            own[k] += weights.intercepts[k];
+        Group groups[n_groups] = {};  // several, to hide the latency of additions
+        for (; k + 7 < end; k += 8) {
+            __builtin_prefetch(values + k + ahead);
+            __builtin_prefetch(columns + k + ahead);
+#pragma GCC unroll 4
+            for (std::size_t g = 0; g < n_groups; ++g)
+                groups[g] += products(values + k + g * group, columns + k + g * group, w);
         }
-        if (nothing != 0) wrong = static_cast<std::int64_t>(i);
-        if (to.scores)
-            std::copy_n(own, n_out, to.scores + i * n_out);
-        else
-            to.numbers[i] = number_of_largest(own, n_out);
+        double rest[2] = {};
+        for (; k < end; ++k) rest[k & 1] += static_cast<double>(values[k]) * w[columns[k]];
+        double sum = rest[0] + rest[1];
+        for (std::size_t g = 1; g < n_groups; ++g) groups[0] += groups[g];
+        for (std::size_t at = 0; at < group; ++at) sum += groups[0][at];
+        *f = sum;
     }
-    return wrong;
 }
 
-/// Calls score(first, last, f, copies) for all rows, a block at a time, which returns false where these are
-/// broken, and hands on what it finds; each thread has buffers of its own, `n_copied` doubles.
+/// The scores of one row: entry(k) of [begin, end) is a feature and its value.
+template <class Entry>
+void score_row(std::size_t begin, std::size_t end, const WeightLines& weights, std::size_t n_out, double* f,
+               Entry entry) {
+    in_parts<most_lines>(weights.n_lines(), [&](auto constant, std::size_t line) {
+        constexpr std::size_t count = constant;
+        Native sums[count] = {};
+        for (std::size_t k = begin; k < end; ++k) {
+            const auto [j, x] = entry(k);
+            const double* w = weights.row(j, line);
+#pragma GCC unroll 16
+            for (std::size_t v = 0; v < count; ++v) sums[v] += x * reinterpret_cast<const Native*>(w)[v];
+        }
+        for (std::size_t k = line * native; k < std::min((line + count) * native, n_out); ++k)
+            f[k * block] = sums[k / native - line][k % native];
+    });
+}
+
+/// Hands on the scores of rows [first, last), those of each output `block` apart; the first row of them that
+/// has one which is not finite.
+std::int64_t hand_on(double* f, std::size_t first, std::size_t last, const ScoreWeights& weights,
+                     const ScoresTo& to) {
+    typedef std::int64_t Numbers __attribute__((vector_size(8 * native), aligned(8), may_alias));
+    const std::size_t n_out = weights.n_out;
+    const bool alone = n_out == 1;  // number 1 if it is more than 0
+    double nothing[block];          // NaN where one is not finite
+    Native any = {};
+    for (std::size_t i = first; i < last; i += native, f += native) {
+        const std::size_t count = std::min(native, last - i);
+        const auto put = [count](const auto& from, auto* out) {
+            if (count == native)
+                std::memcpy(out, &from, sizeof from);
+            else
+                for (std::size_t r = 0; r < count; ++r) out[r] = from[r];
+        };
+        Native zeros = {}, largest = Native{} - (alone ? 0 : std::numeric_limits<double>::infinity());
+        Numbers numbers = {};
+        for (std::size_t k = 0; k < n_out; ++k) {
+            Native& own = *reinterpret_cast<Native*>(f + k * block);
+            zeros += own * 0;
+            own += weights.intercepts[k];
+            const auto more = own > largest;  // so that the first of the largest wins
+            largest = more ? own : largest;
+            numbers = more ? Numbers{} + static_cast<std::int64_t>(k + alone) : numbers;
+        }
+        any += zeros;
+        put(zeros, nothing + (i - first));
+        if (to.numbers)
+            put(numbers, to.numbers + i);
+        else if (alone)
+            put(*reinterpret_cast<Native*>(f), to.scores + i);
+        else
+            for (std::size_t r = 0; r < count; ++r)
+                for (std::size_t k = 0; k < n_out; ++k) to.scores[(i + r) * n_out + k] = f[k * block + r];
+    }
+    double sum = 0;
+    for (std::size_t r = 0; r < native; ++r) sum += any[r];
+    if (sum == 0) return no_row;
+    double* const end = nothing + (last - first);
+    const double* const wrong = std::find_if_not(&nothing[0], end, [](double x) { return x == 0; });
+    return wrong == end ? no_row : static_cast<std::int64_t>(first + (wrong - nothing));
+}
+
+/// Calls score(first, last, f) for all rows, a block at a time, which returns false where these are broken,
+/// and hands on what it finds; each thread has a buffer of its own.
 template <class Score>
-std::int64_t score_all(std::size_t n_rows, std::size_t width, std::size_t work, std::size_t n_copied,
-                       const ScoreWeights& weights, const ScoresTo& to, std::size_t n_jobs, Monitor& monitor,
-                       Score score) {
+std::int64_t score_all(std::size_t n_rows, std::size_t work, const ScoreWeights& weights, const ScoresTo& to,
+                       std::size_t n_jobs, Monitor& monitor, Score score) {
     const std::size_t turn = block * std::max<std::size_t>(1, 50'000 / (block * (work + 1)));
     std::vector<std::int64_t> wrong(n_jobs, no_row);
-    std::vector<AlignedVector<double>> buffers(n_jobs), copies(n_jobs);
+    std::vector<AlignedVector<double>> buffers(n_jobs);
     std::atomic<bool> broken = false;
     in_turns((n_rows + turn - 1) / turn, n_jobs, [&](std::size_t k, std::size_t number) {
-        buffers[k].resize(std::min(block, n_rows) * width);
-        copies[k].resize(n_copied);
+        buffers[k].resize(block * weights.n_out);
         double* f = buffers[k].data();
         const std::size_t end = std::min((number + 1) * turn, n_rows);
         for (std::size_t first = number * turn; first < end && !broken; first += block) {
             const std::size_t last = std::min(first + block, end);
-            if (!score(first, last, f, copies[k].data())) {
+            if (!score(first, last, f)) {
                 broken = true;
                 return;
             }
-            const std::int64_t found = hand_on(f, width, first, last, weights, to);
+            const std::int64_t found = hand_on(f, first, last, weights, to);
             if (wrong[k] == no_row) wrong[k] = found;
             if (k == 0) monitor.worked((last - first) * work);
         }
@@ -270,63 +383,53 @@ std::int64_t score_all(std::size_t n_rows, std::size_t width, std::size_t work, 
     return first;
 }
 
-/// Whether several scores are worth weights side by side, of X with so many entries.
-bool worth_lines(const ScoreWeights& weights, std::size_t entries) {
-    if (weights.n_out == 1) return false;
-    return weights.out_stride == 1 || weights.feature_stride != 1 || entries > 2 * weights.n_features;
-}
+/// No weights, where those that lie score by score are used.
+constexpr ScoreWeights none{nullptr, 0, 0, 1, 1, nullptr};
 
 }  // namespace
 
 template <class T>
 std::int64_t compute_scores(const StridedRows<T>& rows, const ScoreWeights& weights, const ScoresTo& to,
                             std::size_t n_jobs, Monitor& monitor) {
-    const std::size_t d = rows.n_features, n_out = weights.n_out;
-    const bool side_by_side = worth_lines(weights, rows.n_rows * d);
-    const bool contiguous = rows.column_stride == 1 || d <= 1;
-    const bool copied = !contiguous || (side_by_side && !std::is_same_v<T, double>);
-    // Few enough rows of the buffer that it stays in the cache, and enough for whole lines of columns.
-    const std::size_t at_a_time =
-        copied ? std::clamp<std::size_t>(16'384 / (d + 1) / tall * tall, 12, block) : block;
+    const std::size_t n = rows.n_rows, d = rows.n_features, n_out = weights.n_out;
+    const bool contiguous = rows.column_stride == 1 || d <= 1, many = n >= block;
+    const bool tiles = many && n_out > 1;
+    // By row and feature: other than in a tile sums have the same order only in rows that are contiguous.
+    const auto copied = [&](std::size_t first, std::size_t last) {
+        std::vector<T> copy(contiguous || tiles ? 0 : (last - first) * d);
+        for (std::size_t j = 0; !copy.empty() && j < d; ++j)
+            for (std::size_t i = first; i < last; ++i)
+                copy[(i - first) * d + j] = rows.values[static_cast<std::ptrdiff_t>(i) * rows.row_stride +
+                                                        static_cast<std::ptrdiff_t>(j) * rows.column_stride];
+        return copy;
+    };
+    const bool side_by_side = tiles || (n_out > 1 && weights.feature_stride != 1);
     const WeightRows by_score(weights);
-    const ScoreWeights none{nullptr, 0, 0, 1, 1, nullptr};
     const WeightLines lines(side_by_side ? weights : none, n_jobs);
-    const std::size_t width = side_by_side ? lines.n_lines() * lane : n_out;
-    const std::size_t work = d * (1 + n_out / lane);
-    return score_all(
-        rows.n_rows, width, work, copied ? at_a_time * d : 0, weights, to, n_jobs, monitor,
-        [&](std::size_t begin, std::size_t end, double* f, double* copies) {
-            for (std::size_t first = begin; first < end; first += at_a_time, f += at_a_time * width) {
-                const std::size_t count = std::min(at_a_time, end - first);
-                const T* given[block];
-                const double* x[block];
-                for (std::size_t r = 0; r < count; ++r) {
-                    given[r] = rows.values + static_cast<std::ptrdiff_t>(first + r) * rows.row_stride;
-                    if (copied)
-                        x[r] = copies + r * d;
-                    else if constexpr (std::is_same_v<T, double>)
-                        x[r] = given[r];
-                }
-                if (copied && contiguous) {
-                    for (std::size_t r = 0; r < count; ++r) std::copy_n(given[r], d, copies + r * d);
-                } else if (copied) {
-                    for (std::size_t j = 0; j < d; ++j)
-                        for (std::size_t r = 0; r < count; ++r)
-                            copies[r * d + j] = given[r][static_cast<std::ptrdiff_t>(j) * rows.column_stride];
-                }
-                if (side_by_side) {
-                    score_lines(x, count, lines, d, f, width);
-                    continue;
-                }
-                for (std::size_t k = 0; k < n_out; ++k) {
-                    if (copied)
-                        score_dots(x, count, by_score.of(k), d, f + k, width);
-                    else
-                        score_dots(given, count, by_score.of(k), d, f + k, width);
-                }
-            }
-            return true;
-        });
+    return score_all(n, d * (1 + n_out / 8), weights, to, n_jobs, monitor,
+                     [&](std::size_t first, std::size_t last, double* f) {
+                         const std::size_t count = last - first;
+                         if (tiles) {
+                             score_tiles(rows, first, last, lines, n_out, f);
+                             return true;
+                         }
+                         const std::vector<T> copy = copied(first, last);
+                         const T* x[block];
+                         for (std::size_t r = 0; r < count; ++r)
+                             x[r] = copy.empty() ? rows.values + static_cast<std::ptrdiff_t>(first + r) *
+                                                                     rows.row_stride
+                                                 : copy.data() + r * d;
+                         if (side_by_side) {
+                             for (std::size_t r = 0; r < count; ++r)
+                                 score_row(0, d, lines, n_out, f + r, [own = x[r]](std::size_t j) {
+                                     return std::pair<std::size_t, double>(j, own[j]);
+                                 });
+                             return true;
+                         }
+                         for (std::size_t k = 0; k < n_out; ++k)
+                             score_dots(x, count, by_score.of(k), d, f + k * block);
+                         return true;
+                     });
 }
 
 template <class T, class Index>
@@ -347,36 +450,27 @@ std::int64_t compute_scores(const CsrRows<T, Index>& rows, std::size_t n_stored,
             misfits += static_cast<Number>(*column) > largest;
         return misfits == 0;
     };
-    const bool side_by_side = worth_lines(weights, n_stored);
+    const bool side_by_side = n_out > 1 && (weights.out_stride == 1 || weights.feature_stride != 1 ||
+                                            n_stored > 2 * weights.n_features);
     const WeightRows by_score(weights);
-    const ScoreWeights none{nullptr, 0, 0, 1, 1, nullptr};
     const WeightLines lines(side_by_side ? weights : none, n_jobs);
-    const std::size_t width = side_by_side ? lines.n_lines() * lane : n_out;
-    const std::size_t work = (1 + n_stored / std::max<std::size_t>(n, 1)) * (1 + n_out / lane);
-    return score_all(n, width, work, 0, weights, to, n_jobs, monitor,
-                     [&](std::size_t first, std::size_t last, double* f, double*) {
-                         if (!is_sound(first, last)) return false;
-                         if (!side_by_side) {
-                             for (std::size_t k = 0; k < n_out; ++k)
-                                 score_dots(rows, first, last, by_score.of(k), f + k, n_out);
-                             return true;
-                         }
-                         for (std::size_t i = first; i < last; ++i, f += width) {
-                             const Index begin = rows.starts[i], end = rows.starts[i + 1];
-                             in_parts<4>(lines.n_lines(), [&](auto count, std::size_t line) {
-                                 Line sums[count] = {};
-                                 for (Index k = begin; k < end; ++k) {
-                                     const double x = rows.values[k];
-                                     const double* w =
-                                         lines.row(static_cast<std::size_t>(rows.columns[k]), line);
-                                     for (std::size_t v = 0; v < count; ++v)
-                                         sums[v] += x * reinterpret_cast<const Line*>(w)[v];
-                                 }
-                                 std::memcpy(f + line * lane, sums, sizeof sums);
-                             });
-                         }
-                         return true;
-                     });
+    const std::size_t work = (1 + n_stored / std::max<std::size_t>(n, 1)) * (1 + n_out / 8);
+    return score_all(
+        n, work, weights, to, n_jobs, monitor, [&](std::size_t first, std::size_t last, double* f) {
+            if (!is_sound(first, last)) return false;
+            if (!side_by_side) {
+                for (std::size_t k = 0; k < n_out; ++k)
+                    score_dots(rows, first, last, by_score.of(k), f + k * block);
+                return true;
+            }
+            for (std::size_t i = first; i < last; ++i)
+                score_row(static_cast<std::size_t>(rows.starts[i]),
+                          static_cast<std::size_t>(rows.starts[i + 1]), lines, n_out, f + (i - first),
+                          [&](std::size_t k) {
+                              return std::pair<std::size_t, double>(rows.columns[k], rows.values[k]);
+                          });
+            return true;
+        });
 }
 
 template std::int64_t compute_scores(const StridedRows<float>&, const ScoreWeights&, const ScoresTo&,

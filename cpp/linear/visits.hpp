@@ -50,6 +50,12 @@ public:
     /// For the next epoch; not for rows left out for good.
     void wake(std::size_t row) { next_[row] = epoch_; }
 
+    /// Between two epochs.
+    void state(State& state) {
+        state(random_, epoch_);
+        state.array(next_.data(), next_.size());
+    }
+
 private:
     static constexpr std::size_t run_length = 64;
     static constexpr std::uint32_t never = UINT32_MAX;

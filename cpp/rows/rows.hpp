@@ -38,6 +38,10 @@ template <std::size_t far = 32, std::size_t near = 16, class Rows, class Row, cl
     if (p + near < end) rows.prefetch_row(order[p + near]);
 }
 
+/// Entries of vectors w that the second-level cache holds. Of larger ones it pays to ask for what the row
+/// after the next will meet; of smaller ones that takes longer than to wait for it.
+constexpr std::size_t cached_weights = 1 << 17;
+
 /// What `v += c * row` met: <v, row> before the change, and <row, row>. Enough to keep ||v||^2 current.
 struct Added {
     double dot;
@@ -130,6 +134,7 @@ struct DenseRows {
 
     void prefetch_start(std::size_t) const {}
     void prefetch_row(std::size_t i) const { prefetch_span(row(i), row(i) + n_features); }
+    void prefetch_weights(std::size_t, const double*) const {}  // the hardware follows by itself
 };
 
 template <class T, class Index>
@@ -251,6 +256,11 @@ struct CsrRows {
     void prefetch_row(std::size_t i) const {
         prefetch_span(columns + starts[i], columns + starts[i + 1]);
         prefetch_span(values + starts[i], values + starts[i + 1]);
+    }
+    /// Asks for the entries of v that the row meets.
+    void prefetch_weights(std::size_t i, const double* v) const {
+#pragma GCC unroll 4
+        for (Index k = starts[i]; k < starts[i + 1]; ++k) prefetch(v + columns[k]);
     }
 };
 

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/growing_array.hpp"
+#include "base/state.hpp"
 #include "sequence/chain.hpp"
 #include "sequence/viterbi.hpp"
 
@@ -34,6 +35,8 @@ struct Vertex {
     std::vector<Label> labels;
     double cost;
     double share;
+
+    void state(State& state) { state(labels, cost, share); }
 };
 
 /// What a visit changed in the columns of W, at some positions; the links are changed already.

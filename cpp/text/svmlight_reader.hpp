@@ -237,11 +237,11 @@ private:
 
     void copy(const Block<T>& block, std::size_t row, std::size_t entry, std::size_t label) {
         std::copy(block.labels.begin(), block.labels.end(), table_.labels.data() + label);
-        std::copy(block.qids.begin(), block.qids.end(), table_.qids.data() + row);
+        if (options_.query_id) std::copy(block.qids.begin(), block.qids.end(), table_.qids.data() + row);
         const auto shifted = [](const auto& from, std::int64_t* to, std::size_t by) {
             for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i] + static_cast<std::int64_t>(by);
         };
-        shifted(block.label_ends, table_.label_ends.data() + row, label);
+        if (options_.multilabel) shifted(block.label_ends, table_.label_ends.data() + row, label);
         shifted(block.ends, table_.starts.data() + row + 1, entry);
         std::copy_n(block.values.data(), block.size, table_.values.data() + entry);
         if (block.is_wide)

@@ -1,14 +1,6 @@
 // Where svmlight text comes from, cut into blocks of whole lines that threads can fetch independently.
 #pragma once
 
-#ifdef _WIN32
-#include <io.h>
-
-#include <mutex>
-#else
-#include <unistd.h>
-#endif
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -17,6 +9,7 @@
 #include <system_error>
 
 #include "base/growing_array.hpp"
+#include "base/read_at.hpp"
 #include "text/svmlight_numbers.hpp"
 
 namespace pegasos::svmlight {
@@ -65,19 +58,6 @@ public:
 private:
     std::string_view text_;
 };
-
-/// Bytes from a place of the file on, as many as come; -1 and errno where that fails. Threads may read at
-/// once.
-inline std::ptrdiff_t read_at(int file, char* to, std::size_t count, std::size_t from) {
-#ifdef _WIN32
-    static std::mutex turn;  // a file has one position
-    const std::lock_guard lock(turn);
-    if (_lseeki64(file, static_cast<long long>(from), SEEK_SET) < 0) return -1;
-    return _read(file, to, static_cast<unsigned>(std::min(count, std::size_t{1} << 30)));
-#else
-    return ::pread(file, to, count, static_cast<off_t>(from));
-#endif
-}
 
 /// A regular file. It is read and not mapped into memory, where one that shrinks would end the process.
 class TextInFile : public Text {

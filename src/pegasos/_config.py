@@ -1,6 +1,5 @@
 """What is installed, and which build of the core is in use."""
 
-import os
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -10,25 +9,9 @@ import scipy.sparse as sp
 from sklearn import get_config
 
 from pegasos import _core
+from pegasos._threads import usable_threads
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "safetensors", "click", "rich")
-
-
-def usable_threads() -> int:
-    """Processors this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def count_threads(n_jobs: int | None) -> int | None:
-    """`n_jobs` as a number of threads; None stays None."""
-    if n_jobs is not None and not (n_jobs == -1 or 1 <= n_jobs <= 1024):
-        raise ValueError(
-            f"n_jobs={n_jobs}: must be a number of threads from 1 to 1024, -1 for as many as there are processors, "
-            "or None"
-        )
-    return usable_threads() if n_jobs == -1 else n_jobs
 
 
 def make_csr(*args: Any, **kwargs: Any) -> Any:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["Certificate", "History", "history_from_records", "join_parts", "relative_gap"]
+__all__ = ["Certificate", "History", "history_from_records", "join_parts", "relative_gap", "rounds"]
 
 #: The trace of a fit: equal-length arrays under ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap``.
 History = dict[str, NDArray[np.float64]]
@@ -25,7 +25,9 @@ REASONS = {
     "random_stop": "the last random stopping time was reached",
     "early_stopping": "the score on the examples held out no longer improved",
     "interrupt": "it was interrupted",
+    "callback": "a listener stopped it",
     "indefinite": "the kernel is not positive semi-definite, so there is no bound",
+    "imported": "it was trained elsewhere, so that no bound is known",
 }
 
 
@@ -42,7 +44,7 @@ def relative_gap(primal: float, dual: float) -> float:
     return native.relative_gap(primal, dual)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """Bounds on the optimum of the problem a fit solved: ``dual <= optimum <= primal``.
 
@@ -60,9 +62,10 @@ class Certificate:
     reason : str
         Why the fit stopped: ``"tol"``, ``"max_iter"``, ``"max_steps"``, ``"max_time"``, ``"precision"``,
         ``"random_stop"``, ``"early_stopping"``, ``"interrupt"`` (Ctrl-C, with ``on_interrupt="keep"``),
-        ``"indefinite"`` (the kernel is not positive semi-definite: the dual value bounds nothing, and is given as minus
-        infinity) or ``"inconsistent"`` (the bounds contradict each other, which no data should bring about: the dual
-        value is given as minus infinity).
+        ``"callback"`` (by a listener: `listen`), ``"indefinite"`` (the kernel is not positive semi-definite: the
+        dual value bounds nothing, and is given as minus infinity), ``"inconsistent"`` (the bounds contradict each
+        other, which no data should bring about: the dual value is given as minus infinity) or ``"imported"`` (the model
+        was trained by another program, and nothing is known: the bounds are 0 and infinity).
     n_iter : int
         Epochs begun (an epoch is as many visits of examples as there are examples), or iterations of interior-point.
     seconds : float
@@ -76,11 +79,18 @@ class Certificate:
     assumed : str
         What the lower bound takes for granted, of kernels too many rows to look at: "the kernel is positive
         semi-definite". Empty where it takes nothing for granted.
+    problem : str
+        Of a part, which problem it is of: "'a' against the rest", or "'a' against 'b'".
     parts : tuple of Certificate
         Of a fit of several problems, such as one class against the rest, the certificate of each, in the order of
         ``classes_``, or of their pairs. `primal` and `dual` are then their sums, `gap`, `reason` and `solver` those of
         the part with the largest gap, `converged` tells whether all are, and `n_iter` is the largest. Empty for a
         single problem.
+
+    Examples
+    --------
+    >>> Certificate(4801.82, 4774.3, 0.00576, True, "tol", n_iter=4, seconds=0.03, solver="SDCA(order='permute')")
+    gap 0.0058, converged, 4 epochs, 0.03 s, SDCA
     """
 
     primal: float
@@ -94,12 +104,26 @@ class Certificate:
     scaled: bool = False
     rounding: float = 0.0
     assumed: str = ""
+    problem: str = ""
     parts: tuple["Certificate", ...] = ()
 
     @property
     def worst(self) -> int:
         """The number of the part with the largest gap, from 0; of a single problem 0."""
         return max(range(len(self.parts)), key=lambda k: self.parts[k].gap, default=0)
+
+    @property
+    def worst_named(self) -> str:
+        """The same as an entry of `parts`, with the problem that it is of."""
+        problem = self.parts[self.worst].problem
+        return f"parts[{self.worst}]{f' ({problem})' if problem else ''}"
+
+    def __repr__(self) -> str:
+        ended = "converged" if self.reason == "tol" else f"stopped by {self.reason}"
+        words = [f"gap {self.gap:.2g}", ended if self.converged else f"not converged ({self.reason})"]
+        words += [rounds(self), f"{self.seconds:.2f} s"]
+        words += [self.solver.partition("(")[0], *([f"{len(self.parts)} problems"] if self.parts else [])]
+        return ", ".join([*([self.problem] if self.problem else []), *words])
 
     def __str__(self) -> str:
         reason = REASONS.get(self.reason, self.reason)
@@ -124,12 +148,18 @@ class Certificate:
         if self.parts:
             short = sum(not part.converged for part in self.parts)
             missed = f"{short} not converged" if short else "all converged"
-            lines.append(f"parts    {len(self.parts)}, {missed}; the gap is that of the worst, parts[{self.worst}]")
+            lines.append(f"parts    {len(self.parts)}, {missed}; the gap is that of the worst, {self.worst_named}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as a plain dictionary."""
         return asdict(self)
+
+
+def rounds(found: Certificate) -> str:
+    """How many epochs a fit took, or iterations of interior-point, in words."""
+    noun = "iteration" if found.solver.startswith("InteriorPoint") else "epoch"
+    return f"{found.n_iter:,} {noun}{'' if found.n_iter == 1 else 's'}"
 
 
 def join_parts(parts: Sequence[Certificate], seconds: float) -> Certificate:
@@ -143,6 +173,7 @@ def join_parts(parts: Sequence[Certificate], seconds: float) -> Certificate:
         n_iter=max(part.n_iter for part in parts),
         seconds=seconds,
         rounding=max(part.rounding for part in parts),
+        problem="",
         parts=tuple(parts),
     )
 

@@ -67,8 +67,16 @@ public:
         if (problem_.rows.bias > 0) set_up_intercepts(start.w, sequence.empty());
         const double n_rows = static_cast<double>(rows_.size());
         Solution solution;
+        const auto state = [&](State& state) {
+            state(solution, visits_, checks_, b_, made_);
+            state.array(W_.values().data(), W_.values().size());
+            state.array(p_.data(), p_.size());
+            state.array(rows_.data(), rows_.size());
+        };
+        context_.resume(state);
         until_ended(solution, [&] {
             for (;;) {
+                context_.offer(state);
                 visits_.make_order(sequence, options_.max_epochs * n_rows - made_);
                 calm_.assign(visits_.order().size(), 0.0f);
                 const Stats stats = make_epoch();
@@ -77,12 +85,14 @@ public:
                 move_intercepts();
                 if (options_.shrink) send_to_rest(stats);
                 const bool out_of_time = context_.monitor.timed_out();
-                const bool last = out_of_time || !sequence.empty() || made_ >= options_.max_epochs * n_rows;
+                const bool idle = visits_.order().empty();  // as no row has a weight
+                const bool last =
+                    out_of_time || idle || !sequence.empty() || made_ >= options_.max_epochs * n_rows;
                 checks_.met(stats.gap);
                 const bool promising = options_.tol > 0 && checks_.promises(dual_now(), mismatch());
                 if (last || promising || checks_.at_record()) {
                     const Bounds now = check(solution);
-                    if (solution.ends(options_.tol, out_of_time, last)) break;
+                    if (!solution.reason.empty() || solution.ends(options_.tol, out_of_time, last)) break;
                     checks_.found(now.primal - now.dual - mismatch());
                 }
             }
@@ -171,7 +181,7 @@ private:
 
     Stats make_epoch() {
         context_.monitor.at_epoch(made_ / static_cast<double>(rows_.size()));
-        if (visits_.order().empty() || context_.monitor.look()) return {};
+        if (context_.monitor.look() || visits_.order().empty()) return {};
         return problem_.rows.visit([&](const auto& rows) { return visit_rows(rows); });
     }
 
@@ -260,6 +270,7 @@ private:
             solution.q = std::move(point.q);
             swap_sign(solution.q, problem_.labels, problem_.n_classes);
         }
+        solution.tell(context_);
         return now;
     }
 
@@ -281,8 +292,8 @@ private:
 
 }  // namespace
 
-Solution solve_joint_sdca(const JointProblem& problem, const SdcaOptions& options, const Start& start,
-                          Context& context) {
+Solution solve_sdca_jointly(const JointProblem& problem, const SdcaOptions& options, const Start& start,
+                            Context& context) {
     if (options.tol >= coarse) return JointSdca<float>(problem, options, context).run(start);
     return JointSdca<double>(problem, options, context).run(start);
 }

@@ -92,6 +92,11 @@ private:
         return s * loss;
     }
 
+    void state(State& state) override {
+        state.array(A_.values().data(), A_.values().size());
+        state(slopes_);
+    }
+
     /// The dual point is kept as e_y - p.
     void check(Solution& solution) override {
         ClassMatrix<double> W(problem_.dimension(), problem_.n_classes);
@@ -105,6 +110,7 @@ private:
                                       problem_.loss->is_dual_linear());
         if (kept.w) solution.w = W.flat();
         if (kept.q) solution.q = std::move(point.q);
+        solution.tell(context_);
     }
 
     const JointProblem& problem_;
@@ -116,8 +122,8 @@ private:
 
 }  // namespace
 
-Solution solve_joint_sgd(const JointProblem& problem, const SgdOptions& options, Sampler& sampler,
-                         const Start& start, Context& context) {
+Solution solve_sgd_jointly(const JointProblem& problem, const SgdOptions& options, Sampler& sampler,
+                           const Start& start, Context& context) {
     return JointSgd(problem, options, sampler, context).run(start);
 }
 

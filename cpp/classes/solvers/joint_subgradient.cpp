@@ -46,7 +46,7 @@ public:
         t_ = start.t + 1;
         if (!start.w.empty()) W_.assign(start.w);
         Solution solution = Iterates::run(options_.max_steps, "budget");
-        solution.w = output_.from(solution.w).flat();
+        solution.w = laid_out(solution.w);
         solution.q = certifier_.take_dual();
         swap_sign(solution.q, problem_.labels, problem_.n_classes);
         solution.t = t_ - 1;
@@ -54,6 +54,9 @@ public:
     }
 
 private:
+    void state(State& state) override { state(W_, slopes_, certifier_, t_); }
+
+    std::vector<double> laid_out(const std::vector<double>& w) override { return output_.from(w).flat(); }
     std::vector<double> iterate() const override { return W_.value(); }
     std::vector<double> sum_of_iterates() const override { return W_.sum_of_iterates(); }
 
@@ -120,8 +123,8 @@ private:
 
 }  // namespace
 
-Solution solve_joint_subgradient(const JointProblem& problem, const IterateOptions& options, Sampler& sampler,
-                                 const Start& start, Context& context) {
+Solution solve_subgradient_jointly(const JointProblem& problem, const IterateOptions& options,
+                                   Sampler& sampler, const Start& start, Context& context) {
     return JointSubgradient(problem, options, sampler, context).run(start);
 }
 

@@ -148,7 +148,10 @@ private:
         const std::vector<RowNumber>& sequence = options_.sequence;
         if (problem_.rows.bias > 0) set_up_intercepts(sequence.empty());
         const double n_rows = static_cast<double>(rows_.size());
+        const auto state = [&](State& state) { pass_state(state); };
+        context_.resume(state);
         while (!classes_.empty()) {
+            context_.offer(state);
             visits_.make_order(sequence, options_.max_epochs * n_rows - made_);
             calm_.assign(visits_.order().size(), 0.0f);
             make_epoch();
@@ -157,8 +160,8 @@ private:
             const char* end = nullptr;  // why all classes end
             if (context_.monitor.timed_out())
                 end = "max_time";
-            else if (!sequence.empty() || made_ >= options_.max_epochs * n_rows)
-                end = "budget";
+            else if (!sequence.empty() || visits_.order().empty() || made_ >= options_.max_epochs * n_rows)
+                end = "budget";  // or no row has a weight
             else if (made_ >= options_.shared_epochs * n_rows)
                 end = "handed_over";
             const std::vector<std::size_t> chosen = choose_for_check(end || classes_[0].checks.at_record());
@@ -168,14 +171,30 @@ private:
         }
     }
 
+    /// Between two epochs.
+    void pass_state(State& state) {
+        state(solutions_, classes_, visits_, made_);
+        if (state.reads()) {
+            if (solutions_.size() != options_.last - options_.first || classes_.size() > solutions_.size())
+                State::refuse();
+            for (const Class& c : classes_)
+                if (c.number < options_.first || c.number >= options_.last) State::refuse();
+            W_ = {problem_.dimension(), classes_.size()};
+            q_.resize(rows_.size() * W_.stride());
+            number_columns();
+        }
+        state.array(W_.values().data(), W_.values().size());
+        state.array(q_.data(), q_.size());
+    }
+
     struct Row {
         double cost, square;  // C s_i, ||x_i||^2
     };
     struct Class {
-        std::size_t number;
-        Checks checks;
+        std::size_t number = 0;
+        Checks checks = Checks(0);
         double b = 0, linear = 0, inverse_usual = 0;
-        bool reached = false, wants_care = false;
+        bool reached = false, wants_care = false, stopped = false;
     };
     static constexpr std::size_t far = 16, near = 8;  // prefetch distances, in rows
 
@@ -330,13 +349,12 @@ private:
     void keep_best(Class& c, std::size_t column, const ClassBounds& found, const ClassMatrix<double>& W,
                    std::size_t k) {
         Solution& best = solution(c);
-        Context own{context_.team, context_.monitor,
-                    [&](const Record& record) { report_(c.number, record); }};
-        const auto kept = best.take(own, made_ / static_cast<double>(rows_.size()), found.bounds);
+        const auto kept = best.take(context_, made_ / static_cast<double>(rows_.size()), found.bounds);
         if (kept.w) {
             best.w.resize(problem_.dimension());
             for (std::size_t j = 0; j < best.w.size(); ++j) best.w[j] = W.row(j)[k];
         }
+        c.stopped = report_(c.number, best.history.back(), [&] { return best.w; });
         c.reached = best.bounds.reached(options_.tol);
         c.wants_care = best.bounds.wants_care(options_.tol);
         if (c.reached && !options_.keep_points) {
@@ -356,14 +374,17 @@ private:
     void leave(const char* end) {
         std::vector<std::size_t> staying;
         for (std::size_t k = 0; k < classes_.size(); ++k) {
-            if (!end && !classes_[k].reached && !classes_[k].wants_care) {
+            if (!end && !classes_[k].reached && !classes_[k].wants_care && !classes_[k].stopped) {
                 staying.push_back(k);
                 continue;
             }
             Solution& done = solution(classes_[k]);
             done.finish(context_, made_ / static_cast<double>(rows_.size()),
                         static_cast<std::uint64_t>(made_));
-            done.reason = classes_[k].reached ? "tol" : end ? end : "handed_over";
+            done.reason = classes_[k].stopped   ? "callback"
+                          : classes_[k].reached ? "tol"
+                          : end                 ? end
+                                                : "handed_over";
         }
         if (staying.size() == classes_.size()) return;
         W_.keep_columns(staying);

@@ -11,15 +11,15 @@
 namespace pegasos {
 
 /// Of all classes jointly. Where visits are given, intercepts are as any weight.
-Solution solve_joint_sdca(const JointProblem& problem, const SdcaOptions& options, const Start& start,
-                          Context& context);
+Solution solve_sdca_jointly(const JointProblem& problem, const SdcaOptions& options, const Start& start,
+                            Context& context);
 
-Solution solve_joint_subgradient(const JointProblem& problem, const IterateOptions& options, Sampler& sampler,
-                                 const Start& start, Context& context);
+Solution solve_subgradient_jointly(const JointProblem& problem, const IterateOptions& options,
+                                   Sampler& sampler, const Start& start, Context& context);
 
 /// SGD-s.
-Solution solve_joint_sgd(const JointProblem& problem, const SgdOptions& options, Sampler& sampler,
-                         const Start& start, Context& context);
+Solution solve_sgd_jointly(const JointProblem& problem, const SgdOptions& options, Sampler& sampler,
+                           const Start& start, Context& context);
 
 /// Of several classes, each against the rest.
 struct SharedSdcaOptions : SdcaOptions {
@@ -29,7 +29,7 @@ struct SharedSdcaOptions : SdcaOptions {
 };
 
 /// Told of the checks of each class, by its number.
-using ClassReport = std::function<void(std::size_t, const Record&)>;
+using ClassReport = std::function<bool(std::size_t, const Record&, const WeightsFunction&)>;
 
 /// A solution for each class; the labels of the problem are the numbers of the rows' classes.
 std::vector<Solution> solve_shared_sdca(const Problem& problem, const SharedSdcaOptions& options,

@@ -15,13 +15,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <new>
 #include <vector>
 
-#include "base/growing_array.hpp"
+#include "base/aligned.hpp"
+#include "base/pages.hpp"
 #include "base/symmetric.hpp"
 
 namespace pegasos {
@@ -77,7 +77,7 @@ public:
 
 private:
     std::size_t size_ = 0, padded_ = 0, room_ = 0;
-    std::unique_ptr<Real, decltype(&std::free)> K_{nullptr, &std::free};
+    std::unique_ptr<Real, GiveBackPages> K_;
 };
 
 template <class Real>

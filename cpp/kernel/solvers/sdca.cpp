@@ -34,8 +34,15 @@ public:
         std::iota(order.begin(), order.end(), RowNumber{0});
         const double per_epoch = static_cast<double>(problem_.size());
         double visits = 0;
+        const auto state = [&](State& state) {
+            state(solution, best, random, visits, updates_, responses_, gram_);
+            state.array(order.data(), order.size());
+            state.array(beta_.data(), beta_.size());
+        };
+        context_.resume(state);
         until_ended(solution, [&] {
             for (;;) {
+                context_.offer(state);
                 if (sequence.empty())
                     shuffle(order, random);
                 else
@@ -52,6 +59,7 @@ public:
                 }
                 solution.epochs = visits / per_epoch;
                 const KernelBounds now = best.look(beta_, responses_.all(), solution, context_);
+                if (!solution.reason.empty()) break;
                 if (options_.tol > 0 && now.plain.gap() <= options_.tol)
                     solution.reason = "tol";
                 else if (!complete)
@@ -117,8 +125,9 @@ private:
 
 }  // namespace
 
-KernelSolution solve_kernel_sdca(const KernelTask& task, const KernelSdcaOptions& options,
-                                 const std::vector<double>& start, const std::vector<RowNumber>& sequence) {
+KernelSolution solve_sdca_by_kernel(const KernelTask& task, const KernelSdcaOptions& options,
+                                    const std::vector<double>& start,
+                                    const std::vector<RowNumber>& sequence) {
     return task.with_gram([&]<class Real>(Gram<Real>& gram) {
         return KernelSdca<Real>(task.problem, gram, options, task.context).run(start, sequence);
     });

@@ -28,6 +28,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -67,9 +68,16 @@ public:
         constexpr double rounding = sizeof(Real) == 4 ? 1e-9 : 1e-15;
         double best_dual = -std::numeric_limits<double>::infinity();
         int slow = 0, stuck = 0, idle = 0;
+        const auto state = [&](State& state) {
+            state(solution, best, last_gap, best_dual, slow, stuck, idle);
+            pass_state(state);
+        };
+        context_.resume(state);
         for (;;) {
+            context_.offer(state);
             solution.epochs = epochs();
             const KernelBounds now = best.look(beta_, f_, solution, context_);
+            if (!solution.reason.empty()) break;
             b_ = now.b;
             const double gap = now.plain.primal - now.plain.dual;
             slow = gap < 0.99 * last_gap ? 0 : slow + 1;
@@ -92,7 +100,9 @@ public:
                                     ? options_.goal
                                     : std::max(options_.tol, 1e-15) * std::max(now.plain.dual, 0.0);
             try {
-                const Monitor::Strict strict(context_.monitor);
+                // One of several problems has a first point, even if that takes more than its share.
+                std::optional<Monitor::Strict> strict;
+                if (!options_.part) strict.emplace(context_.monitor, steps_ == 0);
                 if (in_parts_ && improve_part(gap, goal)) continue;
                 const bool at_random = next_ < problem_.size();  // where there may be nothing to gain
                 idle = improve(gap, goal, slow) || at_random ? 0 : idle + 1;
@@ -127,6 +137,16 @@ private:
     static constexpr double sample = 1.0 / 3, unsettled = 0.65, most_moving = 0.25;
 
     double epochs() const { return static_cast<double>(steps_) / static_cast<double>(problem_.n_rows); }
+
+    /// Between two choices.
+    void pass_state(State& state) {
+        state(random_, b_, steps_, order_, next_, in_parts_, last_part_gap_, part_evaluations_, gram_);
+        state.array(beta_.data(), beta_.size());
+        state.array(f_.data(), f_.size());
+        if (next_ > problem_.size() || (!order_.empty() && order_.size() != problem_.size()) ||
+            std::any_of(order_.begin(), order_.end(), [&](RowNumber v) { return v >= problem_.size(); }))
+            State::refuse();
+    }
 
     void begin_at(const std::vector<double>& start) {
         next_ = problem_.size();
@@ -277,10 +297,8 @@ private:
         const std::size_t n = problem_.size(), m = std::min(options_.working_set, n);
         chosen_.resize(n);
         std::iota(chosen_.begin(), chosen_.end(), RowNumber{0});
-        if (m == n) {
-            next_ = n;
-            return;
-        }
+        if (m == n && !options_.gradual) next_ = n;
+        if (m == n && next_ == n) return;
         if (next_ < n) {
             const std::size_t most = options_.gradual ? std::max<std::size_t>(next_, 64) : first_pass;
             return choose_at_random(std::min({m, first_pass, most}));

@@ -59,8 +59,19 @@ struct KernelSdcaOptions {
     std::uint64_t seed;
 };
 
-KernelSolution solve_kernel_sdca(const KernelTask& task, const KernelSdcaOptions& options,
-                                 const std::vector<double>& start, const std::vector<RowNumber>& sequence);
+KernelSolution solve_sdca_by_kernel(const KernelTask& task, const KernelSdcaOptions& options,
+                                    const std::vector<double>& start, const std::vector<RowNumber>& sequence);
+
+enum class Selection { random, gradient, active };
+
+struct LasvmOptions {
+    double tol, max_epochs, tau;
+    Selection selection;
+    std::uint64_t seed;
+};
+
+KernelSolution solve_lasvm(const KernelTask& task, const LasvmOptions& options,
+                           const std::vector<double>& start, const std::vector<RowNumber>& sequence);
 
 enum class WalkOutput { last, average, suffix, random };
 
@@ -74,10 +85,11 @@ struct KernelWalkOptions {
     std::uint64_t max_steps, seed;
 };
 
-KernelSolution solve_kernel_walk(const KernelTask& task, const KernelWalkOptions& options,
-                                 const Labelled& examples, Sampler& sampler, const HoldOut& held_out);
+KernelSolution solve_walk(const KernelTask& task, const KernelWalkOptions& options, const Labelled& examples,
+                          Sampler& sampler, const HoldOut& held_out);
 
-struct SbpOptions {
+/// Of solvers of the slack-constrained problem.
+struct MarginOptions {
     double nu;  // negative: found for C
     double C, tol;
     std::uint64_t max_steps, seed;
@@ -88,8 +100,12 @@ struct Proposal {
     double uniform;
 };
 
-KernelSolution solve_sbp(const KernelTask& task, const SbpOptions& options, const Labelled& examples,
+KernelSolution solve_sbp(const KernelTask& task, const MarginOptions& options, const Labelled& examples,
                          const std::vector<Proposal>& proposals, const HoldOut& held_out);
+
+/// `uniforms`: what the first steps draw their examples by.
+KernelSolution solve_simba(const KernelTask& task, const MarginOptions& options, const Labelled& examples,
+                           const std::vector<double>& uniforms, const HoldOut& held_out);
 
 /// For tests: beta after so many Newton steps of a problem with the square matrix K and the targets t.
 std::vector<double> make_newton_steps(const double* K, std::span<const double> t, std::span<const double> lo,

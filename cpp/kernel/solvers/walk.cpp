@@ -49,8 +49,14 @@ public:
         std::vector<RowNumber> visits(std::max(k, stretch / k * k));
         double next_check = 1;
         bool stop = false;
+        const auto state = [&](State& state) {
+            state(solution, next_check);
+            pass_state(state);
+        };
+        context_.resume(state);
         until_ended(solution, [&] {
             while (!stop) {
+                context_.offer(state);
                 const std::uint64_t left = options_.max_steps - t_;
                 const std::size_t count = std::min<std::uint64_t>(visits.size(), left * k);
                 const auto part = std::span<RowNumber>(visits).first(count);
@@ -82,6 +88,11 @@ public:
 
 private:
     static constexpr std::size_t stretch = Responses<Real>::stretch;
+
+    void pass_state(State& state) {
+        state(sampler_, checks_, scale_, squared_norm_, mass_, rounded_, t_, iterates_, updates_, kept_,
+              snapshot_at_, snapshots_[0], snapshots_[1], beta_, f_, g_, earlier_, gram_);
+    }
 
     double response(std::size_t i) const { return scale_ * g_[i]; }
     bool errs(std::size_t i) const {
@@ -159,6 +170,8 @@ private:
     struct Iterates {
         std::uint64_t count = 0;
         std::vector<double> c, g;  // sums
+
+        void state(State& state) { state(count, c, g); }
     };
     Iterates sum_of_iterates() {
         Iterates sum{iterates_, g_.c, g_.all()};
@@ -243,8 +256,8 @@ private:
 
 }  // namespace
 
-KernelSolution solve_kernel_walk(const KernelTask& task, const KernelWalkOptions& options,
-                                 const Labelled& examples, Sampler& sampler, const HoldOut& held_out) {
+KernelSolution solve_walk(const KernelTask& task, const KernelWalkOptions& options, const Labelled& examples,
+                          Sampler& sampler, const HoldOut& held_out) {
     return task.with_gram([&]<class Real>(Gram<Real>& gram) {
         return KernelWalk<Real>(task.problem, examples.labels, examples.weights, gram, options, sampler,
                                 held_out, task.context)

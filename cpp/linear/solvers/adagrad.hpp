@@ -56,6 +56,11 @@ public:
         w_ = state.vectors[0];
         squares_ = state.vectors[1];
     }
+    void state(State& state) override {
+        state(weight_);
+        state.array(w_.data(), w_.size());
+        state.array(squares_.data(), squares_.size());
+    }
 
 private:
     double eta_, weight_ = 0;

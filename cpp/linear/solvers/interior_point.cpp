@@ -173,10 +173,17 @@ private:
             if (tol > 0 && best_.gap() <= tol) return "tol";
             if (idle > patience || gap <= 0) return "precision";
             if (iterations_ >= options_.max_iterations) return "budget";
-            if (solution && !rows_.some_left_out)
-                solution->record(context_, passes_, best_of(solution->bounds));
+            if (solution && !rows_.some_left_out && tell(*solution)) return "callback";
             if (!make_step()) return stop_ ? "max_time" : "precision";
         }
+    }
+
+    /// Records and tells of an iteration; whether that ends the run.
+    bool tell(Solution& solution) {
+        const Bounds now = best_of(solution.bounds);
+        solution.record(context_, passes_, now);
+        return context_.tell(solution.history.back(),
+                             [&] { return now.primal < solution.bounds.primal ? best_w_ : solution.w; });
     }
 
     /// Adds the certificate of the best w and alpha to the solution; false where `tol` is not met though
@@ -209,9 +216,11 @@ private:
         }
         take_back(solution);
         solution.record(context_, passes_, solution.bounds);
+        const bool stop = context_.tell(solution.history.back(), [&] { return solution.w; });
         solution.reason = reached() ? "tol" : reason == "tol" ? "missed" : reason;
         if (!reached() && reason != "max_time" && options_.tol > 0 && solution.bounds.mostly_rounding())
             solution.reason = "precision";
+        if (stop) solution.reason = "callback";
         return solution.reason != "missed" && solution.reason != "start";
     }
 

@@ -8,8 +8,7 @@ namespace pegasos {
 
 namespace {
 
-constexpr double nearly = 0.995;       // of the way to the nearest bound
-constexpr double sparse_below = 0.25;  // the density from which packing is faster
+constexpr double nearly = 0.995;  // of the way to the nearest bound
 
 }  // namespace
 
@@ -23,20 +22,15 @@ InteriorSteps::InteriorSteps(const Problem& problem, Context& context)
       w_(d_),
       best_w_(d_),
       best_q_(problem.n_rows()),
-      solver_(d_, team_, context.monitor),
+      matrix_(problem, context),
       dw_(d_),
       right_(d_),
       corrected_(d_),
       parts_(team_.size()) {
-    look_at_rows();
-    // One copy of the matrix for each thread that adds to it, in 4 GB at most.
-    const std::size_t size = solver_.stride() * solver_.stride();
-    adders_ = std::clamp<std::size_t>(static_cast<std::size_t>(5e8) / size, 1, team_.size());
-    for (std::size_t k = 0; k < parts_.size(); ++k) {
-        for (auto* sum : parts_[k].vectors()) sum->resize(d_);
-        if (k > 0 && k < adders_) parts_[k].matrix.resize(size);
-        if (packs_ && k < adders_) parts_[k].block.emplace(d_);
-    }
+    for (std::size_t i = 0; i < problem.n_rows(); ++i)
+        (problem.labels[i] > 0 ? positive_ : negative_) += problem.weights[i];
+    for (Part& part : parts_)
+        for (auto* sum : part.vectors()) sum->resize(d_);
 }
 
 void InteriorSteps::take_rows(FunctionRef<bool(std::size_t)> chosen) {
@@ -58,11 +52,8 @@ void InteriorSteps::begin() {
 }
 
 bool InteriorSteps::read_rows() {
-    const std::size_t stride = solver_.stride();
-    team_.run([&](std::size_t k) {
-        if (k < adders_) std::fill_n(matrix_of(parts_[k]), stride * stride, 0.0);
-    });
-    const bool complete = pass(adders_, [&](Part& part, std::size_t first, std::size_t last) {
+    matrix_.clear();
+    const bool complete = pass(matrix_.adders(), [&](Part& part, std::size_t first, std::size_t last) {
         if (squared_)
             read_block<true, false>(part, first, last);
         else if (width_ > 0)
@@ -74,11 +65,13 @@ bool InteriorSteps::read_rows() {
             typed.add(row, rows_.y[i] * alpha_[i], u);
             typed.add(row, rows_.y[i] * D_[i] * g_[i], part.predictor.data());
         });
-        add_to_matrix(part, first, last);
+        matrix_.add(
+            static_cast<std::size_t>(&part - parts_.data()), first, last,
+            [&](std::size_t i) { return rows_.numbers[i]; }, [&](std::size_t i) { return D_[i]; });
     });
     step_ = 0;
     if (!complete) return false;
-    join_matrices();
+    matrix_.join();
     take_bounds();
     return true;
 }
@@ -130,8 +123,8 @@ void InteriorSteps::read_block(Part& part, std::size_t first, std::size_t last) 
 }
 
 bool InteriorSteps::make_step() {
-    solver_.factor();
-    solver_.solve(right_, dw_);
+    matrix_.solver().factor();
+    matrix_.solver().solve(right_, dw_);
     if (!pass(team_.size(), [&](Part& part, std::size_t first, std::size_t last) {
             squared_ ? predict<true>(part, first, last) : predict<false>(part, first, last);
         }))
@@ -152,7 +145,7 @@ bool InteriorSteps::make_step() {
     const double target = sum / ((squared_ ? 1 : 2) * static_cast<double>(n_));
     for (const Part& part : parts_)
         for (std::size_t j = 0; j < d_; ++j) corrected_[j] += target * part.centre[j] + part.second[j];
-    solver_.solve(corrected_, dw_);
+    matrix_.solver().solve(corrected_, dw_);
     if (!pass(team_.size(), [&](Part& part, std::size_t first, std::size_t last) {
             squared_ ? correct<true>(part, first, last, target) : correct<false>(part, first, last, target);
         }))
@@ -160,17 +153,6 @@ bool InteriorSteps::make_step() {
     taken_ = step_ = std::min(1.0, nearly / nearest());
     for (std::size_t j = 0; j < d_; ++j) w_[j] += step_ * dw_[j];
     return std::isfinite(squared_norm(w_)) && step_ > 1e-10;
-}
-
-void InteriorSteps::look_at_rows() {
-    double entries = 0;
-    const std::size_t all = problem_.n_rows();
-    problem_.rows.visit([&](const auto& typed) {
-        for (std::size_t i = 0; i < all; ++i) entries += static_cast<double>(typed.entries(i));
-    });
-    for (std::size_t i = 0; i < all; ++i)
-        (problem_.labels[i] > 0 ? positive_ : negative_) += problem_.weights[i];
-    packs_ = entries > sparse_below * static_cast<double>(all) * static_cast<double>(d_ - 1);
 }
 
 /// task(part, first, last) for the rows [first, last), a block at a time; false when the time was up.
@@ -213,34 +195,6 @@ void InteriorSteps::margins(std::size_t first, std::size_t last, const std::vect
     each_row(first, last, [&](const auto& typed, std::size_t row, std::size_t i) {
         z[i - first] = rows_.y[i] * typed.dot(row, v.data());
     });
-}
-
-void InteriorSteps::add_to_matrix(Part& part, std::size_t first, std::size_t last) {
-    double* const M = matrix_of(part);
-    const std::size_t stride = solver_.stride();
-    if (!packs_)
-        return each_row(first, last, [&](const auto& typed, std::size_t row, std::size_t i) {
-            typed.add_outer(row, D_[i], M, stride);
-        });
-    part.block->clear();
-    each_row(first, last, [&](const auto& typed, std::size_t row, std::size_t i) {
-        part.block->push([&](double* out) { typed.spread(row, std::sqrt(D_[i]), out); });
-    });
-    part.block->add_to(M, stride);
-}
-
-void InteriorSteps::join_matrices() {
-    const std::size_t stride = solver_.stride();
-    double* M = solver_.matrix();
-    if (adders_ > 1)
-        team_.run([&](std::size_t k) {
-            for (std::size_t i = k; i < d_; i += team_.size())  // in turn: rows grow shorter
-                for (std::size_t part = 1; part < adders_; ++part) {
-                    const double* other = &parts_[part].matrix[i * stride];
-                    for (std::size_t j = i; j < d_; ++j) M[i * stride + j] += other[j];
-                }
-        });
-    for (std::size_t j = 0; j < problem_.n_penalized(); ++j) M[j * stride + j] += 1;
 }
 
 /// alpha, beta, p, xi: the step found last.

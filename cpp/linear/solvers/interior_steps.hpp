@@ -38,14 +38,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <optional>
 #include <vector>
 
 #include "base/function_ref.hpp"
 #include "base/solution.hpp"
-#include "base/symmetric.hpp"
 #include "linear/certificate.hpp"
 #include "linear/solvers/interior_rows.hpp"
+#include "linear/solvers/normal_matrix.hpp"
 
 namespace pegasos {
 
@@ -84,8 +83,6 @@ private:
         Sum loss, linear[2], alpha[2], products, cross;       // [2]: of negative and of positive rows
         double nearest = 0;                                   // 1 / the step to the nearest bound
         std::vector<double> u[2], predictor, centre, second;  // sums of rows
-        Doubles matrix;
-        std::optional<PackedRows> block;
 
         std::vector<std::vector<double>*> vectors() { return {&u[0], &u[1], &predictor, &centre, &second}; }
         void clear() {
@@ -97,16 +94,12 @@ private:
     /// Work on the rows [first, last) of a block.
     using Task = FunctionRef<void(Part& part, std::size_t first, std::size_t last)>;
 
-    void look_at_rows();
     bool pass(std::size_t threads, Task task);
-    double* matrix_of(Part& part) { return part.matrix.empty() ? solver_.matrix() : part.matrix.data(); }
     template <class F>
     void each_row(std::size_t first, std::size_t last, F f) const;
     void margins(std::size_t first, std::size_t last, const std::vector<double>& v, double* z) const;
     void add_second(Part& part, std::size_t first, std::size_t last, const double* centre,
                     const double* second);
-    void add_to_matrix(Part& part, std::size_t first, std::size_t last);
-    void join_matrices();
     template <bool Squared, bool Rounded>
     void read_block(Part& part, std::size_t first, std::size_t last);
     template <bool Squared>
@@ -121,9 +114,7 @@ private:
     double share(std::size_t i) const;
     double nearest() const;
 
-    SymmetricSolver solver_;
-    std::size_t adders_ = 1;
-    bool packs_ = false;
+    NormalMatrix matrix_;
     std::vector<double> D_, g_, dalpha_, dp_, dxi_, dw_, right_, corrected_;
     std::vector<Part> parts_;
     double products_ = 0, gap_now_ = 0, step_ = 0, taken_ = 0;

@@ -23,6 +23,8 @@ struct Stream {
     }
     const StreamLearner& common() const { return const_cast<Stream*>(this)->common(); }
 
+    void state(State& state) { state(common(), progress); }
+
     /// Presents each of the rows once, in this order or, where it is empty, as they stand; what was predicted
     /// of each before. `scores`, where wanted, are by row. Ends early when the time is up.
     Progress learn(const AnyRows& rows, std::span<const double> labels, std::span<const double> weights,

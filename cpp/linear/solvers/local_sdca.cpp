@@ -48,8 +48,10 @@ Met visit_rows(const Rows& rows, const Loss& loss, const Problem& problem,
     const Multipliers& intercept = options.intercept;
     const double shift = intercept.kappa * options.b, extra = intercept.extra_square();
     const std::size_t last = problem.dimension() - 1;
+    const bool cold = std::max(problem.dimension(), options.n_weights) > cached_weights;
     for (std::size_t p = 0; p < order.size(); ++p) {
         prefetch_ahead(rows, order.data(), p, order.size(), q);
+        if (cold && p + 2 < order.size()) rows.prefetch_weights(order[p + 2], w);
         const RowNumber i = order[p];
         const double cost = problem.C * problem.weights[i];
         if (cost > 0) {

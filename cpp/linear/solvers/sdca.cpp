@@ -81,8 +81,11 @@ public:
         if (!start.w.empty()) b_ = problem_.rows.bias * start.w.back();
         const double n_rows = static_cast<double>(problem_.n_rows());
         Solution solution;
+        const auto state = [&](State& state) { pass_state(state, solution); };
+        context_.resume(state);
         until_ended(solution, [&] {
             for (;;) {
+                context_.offer(state);
                 visits_.make_order(sequence, options_.max_epochs * n_rows - made_);
                 if (outward_.size() < visits_.order().size()) outward_.resize(visits_.order().size());
                 const std::size_t joins = choose_joins();
@@ -92,13 +95,15 @@ public:
                 b_ = multipliers_.intercept(b_, w_.back());
                 if (options_.shrink && !stop_) send_to_rest(stats, joins > 0);
                 const bool out_of_time = context_.monitor.timed_out();
-                const bool last = out_of_time || !sequence.empty() || made_ >= options_.max_epochs * n_rows;
+                const bool idle = visits_.order().empty();  // as no row has a weight
+                const bool last =
+                    out_of_time || idle || !sequence.empty() || made_ >= options_.max_epochs * n_rows;
                 const double dual = linear_ - squared_norm(w_, problem_.n_penalized()) / 2;
                 checks_.set_usual(joins > 0 ? 1.2 : 0.9);
                 checks_.met(stats.gap);
                 if (last || checks_.due(dual)) {
                     const Bounds now = check(solution);
-                    if (solution.ends(options_.tol, out_of_time, last)) break;
+                    if (!solution.reason.empty() || solution.ends(options_.tol, out_of_time, last)) break;
                     checks_.found(now.primal - now.dual);
                 }
             }
@@ -148,6 +153,13 @@ private:
             team_.run_ranges(visits_.order().size(), send);
         else
             send(0, 0, visits_.order().size());
+    }
+
+    /// Between two epochs.
+    void pass_state(State& state, Solution& solution) {
+        state(solution, visits_, checks_, caution_, b_, linear_, made_, mean_w_, mean_b_);
+        state.array(w_.data(), w_.size());
+        state.array(coordinates_.get(), problem_.n_rows());
     }
 
     /// Starts from a dual point: alpha_i = C s_i q_i.
@@ -312,8 +324,10 @@ private:
         const std::vector<RowNumber>& order = visits_.order();
         const std::size_t end = order.size(), sigma = w_.size() - 1;
         const double shift = multipliers_.kappa * b_, slope = multipliers_.slope;
+        const bool cold = w_.size() > cached_weights;
         for (std::size_t p = first; p < last; ++p) {
             prefetch_ahead(rows, order.data(), p, end, coordinates_.get());
+            if (cold && p + 2 < end) rows.prefetch_weights(order[p + 2], w);
             const RowNumber i = order[p];
             Coordinate& c = coordinates_[i];
             const double sign = std::copysign(1.0, c.signed_cost), cost = std::abs(c.signed_cost),
@@ -362,6 +376,7 @@ private:
         const auto kept = solution.take(context_, made_ / static_cast<double>(problem_.n_rows()), now);
         if (kept.w) solution.w = std::move(w);
         if (kept.q) solution.q = std::move(point.q);
+        solution.tell(context_);
         return now;
     }
 

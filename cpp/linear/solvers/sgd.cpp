@@ -124,6 +124,11 @@ private:
         return s * loss;
     }
 
+    void state(State& state) override {
+        state.array(a_.data(), a_.size());
+        state.array(visited_.data(), visited_.size());
+    }
+
     void check(Solution& solution) override {
         std::vector<double> w = a_;
         const double scale = inverse_theta();
@@ -136,6 +141,7 @@ private:
         const auto kept = take_bounds(solution, pass, point, slopes, is_hinge_);
         if (kept.w) solution.w = std::move(w);
         if (kept.q) solution.q = std::move(point.q);
+        solution.tell(context_);
     }
 
     const Problem& problem_;

@@ -26,8 +26,15 @@ protected:
 
     Solution run() {
         Solution solution;
+        std::uint64_t pass = 0;
+        const auto state = [&](State& state) {
+            state(solution, pass, t_, square_, errors_, steps_, T_, sampler_);
+            this->state(state);
+        };
+        context_.resume(state);
         until_ended(solution, [&] {
-            for (std::uint64_t pass = 0;;) {
+            for (;;) {
+                context_.offer(state);
                 const std::uint64_t in_period = pass % options_.period;
                 const bool many = in_period > 0 && in_period < options_.burst;
                 const double losses = make_pass(many ? options_.multiplicity : 1);
@@ -36,7 +43,7 @@ protected:
                 const bool last = out_of_time || pass == options_.max_passes || left() == 0;
                 if (last || promising(losses) || std::has_single_bit(pass)) {
                     check(solution);
-                    if (solution.ends(options_.tol, out_of_time, last)) break;
+                    if (!solution.reason.empty() || solution.ends(options_.tol, out_of_time, last)) break;
                 }
             }
         });
@@ -49,6 +56,9 @@ protected:
     virtual bool present(std::span<const RowNumber> block, double l, double& losses) = 0;
     /// Bounds now, for the solution to take what is better.
     virtual void check(Solution& solution) = 0;
+
+    /// What a checkpoint holds besides, between two passes.
+    virtual void state(State& state) = 0;
 
     /// A check by the pass at w, with the slopes met. Where dual() is `linear`, whole epochs have S3's bound
     /// as it is.

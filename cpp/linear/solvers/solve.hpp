@@ -38,6 +38,18 @@ struct SubgradientOptions : IterateOptions {
 Solution solve_subgradient(const Problem& problem, SubgradientOptions options, Sampler& sampler,
                            const Start& start, Context& context);
 
+/// The objective on the sample, lambda/2 ||w||^2 + mean loss, after one pass over it with steps of size eta.
+double trial_objective(const Problem& problem, double eta, std::span<const RowNumber> sample);
+
+/// Outputs are the best and the last vector.
+struct SgdQnOptions : IterateOptions {
+    double t0 = 1;
+    std::uint64_t skip = 1;
+};
+
+Solution solve_sgd_qn(const Problem& problem, const SgdQnOptions& options, Sampler& sampler,
+                      const Start& start, Context& context);
+
 /// Of SGD-r, SGD-s and SGD-m.
 struct SgdOptions {
     double check_factor = 1.2;  // f
@@ -66,6 +78,17 @@ struct SdcaOptions {
 
 Solution solve_sdca(const Problem& problem, const SdcaOptions& options, const Start& start, Context& context);
 
+struct MpuOptions {
+    double delta = 0.1;
+    double tol = 0;
+    double max_epochs = 1;
+    bool blocks = true;  // false: a plain permutation
+    std::uint64_t seed = 0;
+    std::vector<RowNumber> sequence = {};  // the visits of the only epoch, for tests
+};
+
+Solution solve_mpu(const Problem& problem, const MpuOptions& options, const Start& start, Context& context);
+
 struct InteriorPointOptions {
     double tol = 0;
     std::uint64_t max_iterations = 1;
@@ -74,6 +97,23 @@ struct InteriorPointOptions {
 
 Solution solve_interior_point(const Problem& problem, const InteriorPointOptions& options, const Start& start,
                               Context& context);
+
+struct OcasOptions {
+    double tol = 0;
+    std::uint64_t max_iterations = 1;
+    bool line_search = true;  // false: CPA
+};
+
+Solution solve_ocas(const Problem& problem, const OcasOptions& options, const Start& start, Context& context);
+
+struct NewtonOptions {
+    double tol = 0;
+    std::uint64_t max_iterations = 1;
+    bool exact = true;  // whether steps solve their equations by a matrix; false: by conjugate gradients
+};
+
+Solution solve_newton(const Problem& problem, const NewtonOptions& options, const Start& start,
+                      Context& context);
 
 /// Of dual coordinate ascent on a part of the rows.
 struct LocalOptions {
@@ -84,6 +124,7 @@ struct LocalOptions {
     Multipliers intercept = {};
     double b = 0;                       // the intercept's multiplier
     std::span<std::uint8_t> rest = {};  // for how many epochs each row rests; empty: none does
+    std::size_t n_weights = 0;          // of all vectors w that are in use by turns, this one among them
 };
 
 /// What the visits of a part amounted to.

@@ -38,6 +38,7 @@
 #include "base/rounding.hpp"
 #include "base/sampling.hpp"
 #include "base/solution.hpp"
+#include "base/state.hpp"
 #include "base/suffix.hpp"
 #include "linear/losses.hpp"
 #include "linear/scaled_vector.hpp"
@@ -111,6 +112,7 @@ public:
     virtual double error() const { return 0; }
     virtual StreamState state() const = 0;
     virtual void restore(const StreamState& state) = 0;
+    virtual void state(State& state) = 0;  // to the last bit, for checkpoints
 
 protected:
     ~StreamLearner() = default;
@@ -226,6 +228,11 @@ public:
         if (sums) w_.assign_sum(vectors[1]);
         for (std::size_t k = 0; k < n_snapshots; ++k)
             suffix_.snapshots.push_back({static_cast<std::uint64_t>(numbers[n_numbers + k]), vectors[k + 2]});
+    }
+
+    void state(State& state) override {
+        state(w_, weight_, met_, dual_sum_, loss_at_zero_, dual_error_, error_, size_, count_, counted_,
+              suffix_, steps_);
     }
 
 private:

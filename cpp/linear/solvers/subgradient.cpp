@@ -214,15 +214,7 @@ private:
             solution.met = mean_slopes();
             solution.intercept_slope = intercept_slope(solution.met);
         }
-        // The visits recorded start again from zero.
-        const auto slopes = [&](std::size_t first, std::size_t last, const double* z, double* q) {
-            pass.mean_slopes(visited_, first, last, z, q);
-            for (std::size_t i = first; i < last; ++i) {
-                visited_[i].visits = 0;
-                visited_[i].slopes = 0;
-            }
-        };
-        Bounds bounds = certifier_.check(pass, slopes, options_.tol);
+        Bounds bounds = pass.check(certifier_, visited_, options_.tol);
         if (options_.intercept != Intercept::fixed) return bounds;
         for (const auto& other : counterweights_) {
             const double here = solution.intercept_slope, there = intercept_slope(other);
@@ -256,6 +248,11 @@ private:
         std::vector<double> w = last && !best_stop_.empty() ? best_stop_ : Iterates::output(last);
         if (options_.intercept == Intercept::batch) w.back() = best_intercept_of_all(w);
         return w;
+    }
+
+    void state(State& state) override {
+        state(w_, b_, sum_of_b_, certifier_, stops_, best_stop_, best_stop_primal_, t_);
+        state.array(visited_.data(), visited_.size());
     }
 
     // Random stopping time: w_t for `random_stops` values of t drawn from {1, ..., T}; the one of lowest

@@ -57,8 +57,15 @@ public:
             begin_at(start);
             look(solution, false, false);
         }
+        double next_check = 8;
+        const auto state = [&](State& state) {
+            state(solution, next_check);
+            pass_state(state);
+        };
+        context_.resume(state);
         until_ended(solution, [&] {
-            for (double next_check = 8; solution.reason.empty();) {
+            while (solution.reason.empty()) {
+                context_.offer(state);
                 const bool alive = make_epoch();
                 visits_.end_epoch();
                 const bool last = !sequence.empty() || epochs() >= options_.max_epochs;
@@ -83,6 +90,29 @@ private:
         return ClassMatrix<double>(problem.dimension(), problem.n_labels());
     }
 
+    /// Between two epochs.
+    void pass_state(State& state) {
+        state(visits_, vertices_, best_weights_, best_links_, visited_, dual_, small_, estimate_, least_,
+              highest_, stuck_, moved_, complete_, checks_);
+        if (state.reads()) check_vertices();
+        state.array(quiet_.data(), quiet_.size());
+        state.array(links_.values().data(), links_.values().size());
+        std::visit([&](auto& W) { state.array(W.values().data(), W.values().size()); }, W_);
+    }
+
+    /// Each sequence has some, of its length, with labels that there are.
+    void check_vertices() const {
+        if (vertices_.size() != problem_.n_sequences()) State::refuse();
+        for (std::size_t i = 0; i < vertices_.size(); ++i) {
+            if (vertices_[i].empty()) State::refuse();
+            for (const Vertex& vertex : vertices_[i])
+                if (vertex.labels.size() != problem_.length(i) ||
+                    std::any_of(vertex.labels.begin(), vertex.labels.end(),
+                                [&](Label label) { return label >= problem_.n_labels(); }))
+                    State::refuse();
+        }
+    }
+
     double epochs() const {
         return static_cast<double>(visited_) / static_cast<double>(problem_.n_sequences());
     }
@@ -94,6 +124,12 @@ private:
             best_weights_ = exact_.flat();
             best_links_ = links_.flat();
         }
+        solution.tell(context_, [this] {
+            std::vector<double> all = best_weights_;
+            all.insert(all.end(), best_links_.begin(), best_links_.end());
+            return all;
+        });
+        if (!solution.reason.empty()) return;
         // Checks are ever further apart, so that a few of them without progress are many epochs.
         const bool better = estimate_ < 0.9 * least_ || dual_ > highest_ + 1e-14 * std::abs(highest_);
         stuck_ = better ? 0 : stuck_ + 1;

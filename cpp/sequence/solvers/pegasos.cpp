@@ -62,9 +62,7 @@ public:
     SequenceSolution run() {
         Solution solution = Iterates::run(options_.max_steps, "budget");
         solution.t = t_ - 1;
-        std::vector<double> flat = output_.from(solution.w).flat();
-        flat.resize(problem_.dimension() * problem_.n_labels());
-        take_links(output_);
+        std::vector<double> flat = flat_weights(solution.w);
         return {std::move(flat), links_.flat(), std::move(solution), {}};
     }
 
@@ -82,6 +80,26 @@ private:
             const double* barrier = problem_.barriers.row(j);
             for (std::size_t k = 0; k < links_.stride(); ++k) links_.row(j)[k] += barrier[k];
         }
+    }
+
+    /// Those of the features; the links are then those that go with them.
+    std::vector<double> flat_weights(const std::vector<double>& w) {
+        std::vector<double> flat = output_.from(w).flat();
+        flat.resize(problem_.dimension() * problem_.n_labels());
+        take_links(output_);
+        return flat;
+    }
+
+    std::vector<double> laid_out(const std::vector<double>& w) override {
+        std::vector<double> all = flat_weights(w);
+        const std::vector<double> links = links_.flat();
+        all.insert(all.end(), links.begin(), links.end());
+        return all;
+    }
+
+    void state(State& state) override {
+        state(W_, linear_, reach_, error_, bounds_, t_);
+        state.array(visits_.data(), visits_.size());
     }
 
     std::vector<double> iterate() const override { return W_.value(); }

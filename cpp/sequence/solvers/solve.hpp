@@ -21,6 +21,10 @@ struct SequenceSolution {
     std::vector<double> links;    // (labels + first, last) x labels
     Solution run;                 // bounds, history, reason
     SequenceVertices vertices;
+
+    void state(State& state) {
+        state(weights, links, run, vertices.owners, vertices.shares, vertices.labels);
+    }
 };
 
 struct SequenceFrankWolfeOptions {

@@ -3,6 +3,7 @@
 ``PEGASOS_ISA=v2`` (``v3``, ``v4``, ``plain``) in the environment chooses another.
 """
 
+import atexit
 import importlib
 import os
 from types import ModuleType
@@ -11,6 +12,9 @@ from typing import TYPE_CHECKING
 from pegasos._core import cpu
 
 __all__ = ["available", "load", "native"]
+
+#: How long the interpreter waits at its exit for fits on daemon threads to end.
+SECONDS_AT_EXIT = 10.0
 
 #: All builds there are, best first.
 LEVELS = ("v4", "v3", "v2", "plain")
@@ -52,3 +56,6 @@ if TYPE_CHECKING:
     from pegasos._core import native as native  # the stub, which serves all builds
 else:
     native = load(choose())
+    atexit.register(native.end_runs, SECONDS_AT_EXIT)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=native.forget_runs)

@@ -1,4 +1,5 @@
-"""What is shown of a fit while it runs: a bar on a terminal, a few lines elsewhere, and the same lines in the log."""
+"""What is shown of a fit while it runs: a bar on a terminal or in a notebook, a few lines elsewhere, and the same lines
+in the log."""
 
 import bisect
 import logging
@@ -9,7 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pegasos.base.progress import Progress, Shifted
+from pegasos.base.callbacks import Problems, called
+from pegasos.base.listen import told
+from pegasos.base.progress import Progress, Shifted, Weights
 from pegasos.certificate import relative_gap
 
 __all__ = ["Display", "listening", "seconds_left"]
@@ -23,17 +26,19 @@ REFRESH = 0.1
 
 
 @contextmanager
-def listening(estimator: Any) -> Iterator[Progress]:
-    """The listener that an estimator's `verbose` asks for, or who reads the log, until the fit is over."""
-    verbose = int(estimator.verbose)
-    if not verbose and not LOGGER.isEnabledFor(logging.INFO):
-        yield Progress()
-        return
-    display = Display(type(estimator).__name__, float(estimator.tol), verbose)
+def listening(estimator: Any, problems: Problems | None = None) -> Iterator[Progress]:
+    """The listener that an estimator's `verbose` asks for, who reads the log, `listen`, or callbacks, which are told of
+    these problems, until the fit is over."""
+    verbose, name = int(estimator.verbose), type(estimator).__name__
+    shown = verbose or LOGGER.isEnabledFor(logging.INFO)
+    display = Display(name, float(estimator.tol), verbose) if shown else None
+    progress = display.whole if display else Progress()
+    progress.runs = vars(estimator).pop("_runs", None)  # which `fit` has put there
     try:
-        yield display.whole
+        yield called(told(progress, name), estimator, problems or Problems())
     finally:
-        display.close()
+        if display:
+            display.close()
 
 
 def seconds_left(seconds: list[float], logs: list[float], goal: float) -> float:
@@ -56,23 +61,26 @@ class Watched(Progress):
         self.times: list[float] = []
         self.logs: list[float] = []
 
-    def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
+    def checked(self, seconds: float, epoch: float, primal: float, dual: float, weights: Weights) -> bool:
         self.epoch, self.seconds, self.primal, self.dual = epoch, seconds, primal, dual
         self.gap = relative_gap(primal, dual)
         if 0 < self.gap < math.inf:
             self.times.append(seconds)
             self.logs.append(math.log(self.gap))
         self.display.heard(self, True)
+        return False
 
     def progressed(self, epoch: float, seconds: float) -> None:
         self.epoch, self.seconds = epoch, seconds
         self.display.heard(self, False)
 
-    def part(self, name: str, of: int) -> Progress:
+    def part(self, name: str, number: int, of: int) -> Progress:
         if not self.is_whole:
             return Shifted(self, 0.0)  # of a part of a part, whose end is not the part's
         self.display.parts = of
-        return Watched(self.display, name)
+        part = Watched(self.display, name)
+        part.runs = self.runs
+        return part
 
     def close(self) -> None:
         if not self.is_whole:
@@ -94,8 +102,8 @@ class Watched(Progress):
 class Display:
     """Keeps a bar up to date, or writes a line now and then; threads may tell it of different parts.
 
-    `verbose` of 1 is a bar on a terminal and a few lines elsewhere, of 2 a line for each check; with 0 lines go to the
-    log alone.
+    `verbose` of 1 is a bar on a terminal or in a notebook and a few lines elsewhere, of 2 a line for each check; with 0
+    lines go to the log alone.
     """
 
     def __init__(self, title: str, tol: float, verbose: int) -> None:
@@ -107,7 +115,7 @@ class Display:
         self._told_at, self._told_gap = 0.0, math.inf
         self._untold = False
         self._lock = threading.Lock()
-        self._bar = Bar() if verbose == 1 and sys.stderr.isatty() else None
+        self._bar = _find_bar() if verbose == 1 else None
 
     def heard(self, watched: Watched, checked: bool) -> None:
         """A problem has news."""
@@ -192,8 +200,17 @@ class Bar:
             auto_refresh=False,
         )
         self._task = self._bar.add_task("", total=None, text="")
-        self._bar.start()
         self._shown_at = -math.inf
+        self._begin()
+
+    def _begin(self) -> None:
+        self._bar.start()
+
+    def _draw(self) -> None:
+        self._bar.refresh()
+
+    def _end(self) -> None:
+        self._bar.stop()
 
     def show(self, display: Display, last: bool = False) -> None:
         """What the display has to say, if it did not a moment ago."""
@@ -205,9 +222,36 @@ class Bar:
         if left < math.inf and not last:
             text += f"  about {_in_words(left)} left"
         done: dict[str, Any] = {} if share is None else {"total": 1.0, "completed": min(share, 1.0)}
-        self._bar.update(self._task, description=display.title, text=text, refresh=True, **done)
+        self._bar.update(self._task, description=display.title, text=text, **done)
+        self._draw()
         if last:
-            self._bar.stop()
+            self._end()
+
+
+class NotebookBar(Bar):
+    """A bar below a cell, which is drawn again in its place; rich's own way needs ipywidgets."""
+
+    def _begin(self) -> None:
+        from IPython.display import display
+
+        self._drawn = display(self._bar, display_id=True)
+
+    def _draw(self) -> None:
+        self._drawn.update(self._bar)
+
+    def _end(self) -> None:
+        pass
+
+
+def _find_bar() -> Bar | None:
+    """The bar that there is a place for."""
+    if sys.stderr.isatty():
+        return Bar()
+    if "IPython" not in sys.modules:
+        return None
+    from rich.console import Console
+
+    return NotebookBar() if Console().is_jupyter else None
 
 
 def _in_words(seconds: float) -> str:

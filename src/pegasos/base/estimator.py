@@ -1,8 +1,10 @@
 """What all machines share: parameters, validation, labels and weights, the certificate of what a solver found."""
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,13 +12,16 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from pegasos._config import count_threads
+from pegasos._threads import count_threads
 from pegasos.base import clock
+from pegasos.base.callbacks import with_callbacks
+from pegasos.base.checkpoint import checkpointing
 from pegasos.base.early_stopping import split
 from pegasos.base.options import Flag, Option, check_options
 from pegasos.base.outcome import Budget, Solution
 from pegasos.base.parameters import (
     Budgets,
+    Checkpointed,
     ClassWeight,
     Explained,
     HeldOut,
@@ -25,25 +30,37 @@ from pegasos.base.parameters import (
     Method,
     Penalty,
     Seeded,
+    is_searched,
     parameter,
     parameters,
 )
-from pegasos.base.rows import check_rows
-from pegasos.base.scores import is_plain
+from pegasos.base.rows import check_rows, naming_columns
+from pegasos.base.scores import FLOATS, is_plain
 from pegasos.base.solver import Solver, resolve
-from pegasos.base.validation import check_weights, class_weights, number_labels, sum_weights
+from pegasos.base.validation import (
+    as_targets,
+    check_weights,
+    class_weights,
+    number_labels,
+    refuse_missing,
+    require_targets,
+    sum_weights,
+)
+from pegasos.base.wording import meant, shortened
 from pegasos.certificate import REASONS, Certificate, History, join_parts
+from pegasos.io._csr import check_sparse
 from pegasos.io.dataset import Dataset
 
-Estimator = TypeVar("Estimator")
-Result = TypeVar("Result")
-Arguments = ParamSpec("Arguments")
+#: A method, whose types its decorators leave to it: checkers cannot tell `Self` through a signature of theirs.
+AnyMethod = TypeVar("AnyMethod", bound=Callable[..., Any])
 
 #: What to do about input that scikit-learn's validation turns down, by a part of its message.
 REMEDIES = {
-    "could not convert": "encode columns that are not numbers, for example with sklearn.preprocessing.OneHotEncoder",
-    "could not be promoted": "encode columns that are not numbers, dates for example as days since the first one",
+    "could not convert": "encode columns that are not numbers: names with sklearn.preprocessing.OneHotEncoder, texts "
+    "with TfidfVectorizer (sklearn.feature_extraction.text) on that column, by sklearn.compose.ColumnTransformer",
     "inconsistent numbers of samples": "give one label for each row of X",
+    "should be a 1d array": "give one label or target for each row: of one-hot columns y.argmax(axis=1); for several "
+    "targets there is sklearn.multioutput",
     "while a minimum of": "X needs at least one row and one column; look at how it was made",
     "Input y contains": "give every example a label or target, or drop it",
     "feature names should match": "pass the columns the model was trained on",
@@ -51,38 +68,50 @@ REMEDIES = {
 }
 
 
-def at_once(
-    fit: Callable[Concatenate[Estimator, Arguments], Any],
-) -> Callable[Concatenate[Estimator, Arguments], Estimator]:
+def at_once(fit: AnyMethod) -> AnyMethod:
     """Decorate a method that fits: it changes the estimator at its end and in one go, or not at all.
 
     The method works on a copy, whose attributes become those of the estimator. So after an error or Ctrl-C the
-    estimator is what it was, and another thread that predicts meanwhile has the old model whole.
+    estimator is what it was, and another thread that predicts meanwhile has the old model whole. Where Ctrl-C was to
+    keep what there is, the KeyboardInterrupt says why nothing is kept.
     """
 
+    known = list(inspect.signature(fit).parameters)[1:]
+
     @functools.wraps(fit)
-    def run(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
+    def run(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        for name in kwargs:
+            if name not in known:
+                slip = meant(name, known) or f"; it has {', '.join(known)}"
+                raise TypeError(f"{type(self).__name__}.{fit.__name__}() has no argument {name!r}{slip}")
         working = object.__new__(type(self))
         working.__dict__.update(self.__dict__)
-        fit(working, *args, **kwargs)
+        try:
+            with naming_columns(working):
+                run_fit = with_callbacks(fit) if "_skl_callbacks" in vars(working) else fit
+                run_fit(working, *args, **kwargs)
+        except KeyboardInterrupt as error:
+            if getattr(self, "on_interrupt", "") != "keep" or error.args:
+                raise
+            why = "in a search, which must end" if is_searched() else "before there was a point to keep"
+            raise KeyboardInterrupt(f"interrupted {why}: nothing is kept") from error
         self.__dict__ = working.__dict__
         return self
 
-    return run
+    return cast(AnyMethod, run)
 
 
-def of_one_model(
-    predict: Callable[Concatenate[Estimator, Arguments], Result],
-) -> Callable[Concatenate[Estimator, Arguments], Result]:
+def of_one_model(predict: AnyMethod) -> AnyMethod:
     """Decorate a method that predicts: it works with one whole model, also where another thread ends a fit."""
 
     @functools.wraps(predict)
-    def run(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    def run(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         still = object.__new__(type(self))
         still.__dict__ = self.__dict__  # which `at_once` does not change, but replaces
-        return predict(still, *args, **kwargs)
+        with naming_columns(still):
+            return predict(still, *args, **kwargs)
 
-    return run
+    return cast(AnyMethod, run)
 
 
 class Data(NamedTuple):
@@ -100,12 +129,17 @@ class Data(NamedTuple):
         return self._replace(X=self.X[rows], y=self.y[rows], encoded=self.encoded[rows], sample_weight=weights)
 
 
-def _text_columns(X: Any) -> str:
-    """The columns of a data frame that may hold something other than numbers, for an error message."""
+def _columns(X: Any, wanted: Callable[[Any], bool]) -> str:
+    """The columns of a data frame whose type is such, for an error message."""
     if not hasattr(X, "dtypes") or not hasattr(X, "columns"):
         return ""
-    names = [str(name) for name, dtype in zip(X.columns, X.dtypes, strict=True) if not _is_number(dtype)]
-    return f" (look at column {', '.join(names)})" if names else ""
+    return ", ".join(str(name) for name, dtype in zip(X.columns, X.dtypes, strict=True) if wanted(dtype))
+
+
+def _is_date(dtype: Any) -> bool:
+    """Whether a column of a data frame has dates, times, or what is between them."""
+    kind = getattr(dtype, "kind", None)
+    return kind in ("M", "m") if kind is not None else str(dtype).startswith(("Date", "Time", "Duration"))
 
 
 def _is_number(dtype: Any) -> bool:
@@ -115,7 +149,7 @@ def _is_number(dtype: Any) -> bool:
 
 
 @parameters
-class Common(Seeded, Interrupts, Intercept, Method, Budgets, Penalty):
+class Common(Seeded, Interrupts, Checkpointed, Intercept, Method, Budgets, Penalty):
     """Parameters that all have whose problem is handed to a solver."""
 
     warm_start: bool = parameter(False, Flag(help="continue from the previous fit"))
@@ -127,6 +161,8 @@ class Machine(Common, Explained):
     certificate_: Certificate
     history_: History | list[History]
     n_iter_: int
+    classes_: NDArray[Any]
+    n_features_in_: int
 
     options: ClassVar[Mapping[str, Option]]
     #: Those it can be solved by.
@@ -144,11 +180,18 @@ class Machine(Common, Explained):
             return self._fit_dataset(X, y, sample_weight)
         started = clock.now()
         solver = self.check_parameters()
+        data, last = self._continue(X, y, sample_weight)
+        with checkpointing(self, self._seed(), started, data.X, data.y, data.sample_weight) as kept:
+            self._runs = kept.runs  # for the listener
+            return self._fit(data, solver, kept.seed, last, kept.started)
+
+    def _continue(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Any]:
+        """The arguments of `fit`, validated, and the fit that is continued with them, if there is one."""
         last = self._last_fit() if self.warm_start else None
         data = self._accept(X, y, sample_weight, reset=last is None)
         if last is not None:
             self._check_continued(data)
-        return self._fit(data, solver, self._seed(), last, started)
+        return data, last
 
     def _fit_dataset(self, dataset: Dataset, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         """Fit to a data set on disk."""
@@ -174,6 +217,7 @@ class Machine(Common, Explained):
         """Raise a ValueError where a parameter has a value it cannot have; return the solver. `fit` does this first."""
         check_options(self, self.options)
         self._threads()
+        self._check_checkpoint()
         if self.tol == 0 and self.max_iter == -1 and self.max_time is None:
             raise ValueError("tol=0 runs the whole budget, and max_iter=-1 is no limit; set max_iter, max_time or tol")
         solver = resolve(self.solver, self.solvers)
@@ -195,8 +239,7 @@ class Machine(Common, Explained):
 
     def _validate_pair(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
         """X and y as the core takes them."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        require_targets(self, y)
         try:
             return self._validate(X, y, order="C", accept_large_sparse=True, reset=reset)
         except ValueError as error:
@@ -215,12 +258,21 @@ class Machine(Common, Explained):
         """scikit-learn's `validate_data`, with a remedy in each message. NaN and infinity are left for later."""
         if type(arrays[0]).__name__ == "LazyFrame":
             raise TypeError("X is a lazy data frame, whose rows are not there yet; pass X.collect()")
+        if getattr(arrays[0], "format", "") != "csr" or arrays[0].dtype not in FLOATS:
+            check_sparse(arrays[0])  # which will be converted
+        dates = _columns(arrays[0], _is_date)
+        if dates:
+            remedy = "leave it out, or make numbers of it, such as days since the first"
+            raise ValueError(f"X has dates or times: column {dates}; {remedy}")
+        what = "target" if isinstance(self, RegressorMixin) else "label"
         try:
-            return validate_data(
+            taken = validate_data(
                 self, *arrays, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **options
             )
         except (ValueError, TypeError) as error:
             text = str(error)
+            if len(arrays) > 1 and ("contains NaN" in text or "value of NA" in text):
+                refuse_missing(arrays[1], what)
             if "Complex data" in text:  # the rest of the message is all the data
                 advice = "Complex data not supported: pass real and imaginary parts as columns of their own"
                 raise ValueError(advice) from None
@@ -229,8 +281,16 @@ class Machine(Common, Explained):
                 raise ValueError(f"{advice} (sklearn.feature_extraction.text)") from error
             for part, remedy in REMEDIES.items():
                 if part in text:
-                    raise ValueError(f"{text.strip().rstrip('.')}{_text_columns(arrays[0])}; {remedy}") from error
+                    columns = _columns(arrays[0], lambda dtype: not _is_number(dtype))
+                    look = f" (look at column {columns})" if columns else ""
+                    told = text.strip().rstrip(".")
+                    if part == "could not convert":
+                        told = shortened(told, 100)  # the entry is in it, which may be a long text
+                    raise ValueError(f"{told}{look}; {remedy}") from error
             raise
+        if len(arrays) > 1 and taken[1].dtype.kind == "O":
+            refuse_missing(taken[1], what)
+        return taken
 
     def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The classes, and what each example has."""
@@ -262,9 +322,16 @@ class Machine(Common, Explained):
         """The certificates of the problems of a fit, which took so long, and how it got there."""
         histories = [solution.history for solution in solutions]
         several = len(solutions) > 1
+        if several:
+            names = zip(certificates, self._problem_names(), strict=True)
+            certificates = [replace(certificate, problem=name) for certificate, name in names]
         self.certificate_ = join_parts(certificates, seconds) if several else certificates[0]
         self.history_ = histories if several else histories[0]
         self._count_iterations()
+
+    def _problem_names(self) -> list[str]:
+        """What each of several problems is, in words."""
+        return [f"{label!r} against the rest" for label in self.classes_.tolist()]
 
     def _count_iterations(self) -> None:
         """`n_iter_` as the certificate has it."""
@@ -277,8 +344,10 @@ class Machine(Common, Explained):
 
     def _bounds_reached(self, found: Certificate) -> list[str]:
         """What a fit that fell short of `tol` did reach, in sentences."""
+        earlier = vars(self).get("_earlier_seconds", 0.0) if found.reason == "max_time" else 0.0
+        before = f"; {earlier:.3g} s of it had gone by when the fit went on from its checkpoint" if earlier else ""
         return [
-            f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}.",
+            f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}{before}.",
             f"The objective {found.primal:.6g} may be up to {found.gap:.3g} (relative) above the optimum, which is at "
             f"least {found.dual:.6g}.",
         ]
@@ -286,14 +355,11 @@ class Machine(Common, Explained):
     def _raise_what(self, found: Certificate, otherwise: bool) -> str:
         """The last sentence of the advice on a fit that fell short."""
         if found.reason == "interrupt":
-            return "The best point of the last check was kept; fit again for more."
+            more = "; fit again to go on from it" if self.warm_start else ""
+            return f"The best point of the last check was kept{more}."
         budget = found.reason if found.reason.startswith("max") else "max_iter"
         what = "tol" if found.reason == "precision" else f"{budget} or tol"
         return f"{'Otherwise raise' if otherwise else 'Raise'} {what}."
-
-    def _plain_advice(self, found: Certificate) -> str:
-        """What to do about a fit that fell short, where nothing is known of the data."""
-        return " ".join([*self._bounds_reached(found), self._raise_what(found, False)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -361,12 +427,13 @@ class Regressor(RegressorMixin):
         return float(super().score(*self._examples_to_score(X, y, sample_weight)))
 
     def _validate(self, *arrays: Any, **options: Any) -> Any:
-        numeric = {"y_numeric": True} if len(arrays) > 1 else {}
-        return super()._validate(*arrays, **options, **numeric)
+        """As for all, with the targets in double precision."""
+        taken = super()._validate(*arrays, **options)
+        return (taken[0], as_targets(taken[1], type(self).__name__)) if len(arrays) > 1 else taken
 
     def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """No classes, and the targets in double precision."""
-        return np.empty(0), np.asarray(y, dtype=np.float64)
+        """No classes, and the targets."""
+        return np.empty(0), y
 
 
 def copy_results(source: Any, target: Any) -> None:
@@ -380,8 +447,10 @@ def copy_results(source: Any, target: Any) -> None:
 
 def shortfall(found: Certificate, advice: Callable[[Certificate], str], kind: str = "classes") -> str:
     """The advice on a fit that is not within its `tol`; empty where it is."""
-    short = [part for part in found.parts or (found,) if not part.converged and part.reason != "early_stopping"]
+    asked = ("early_stopping", "callback")  # to end there
+    short = [part for part in found.parts or (found,) if not part.converged and part.reason not in asked]
     if not short:
         return ""
-    text = advice(max(short, key=lambda part: part.gap))
-    return f"{len(short)} of {len(found.parts)} {kind} fell short. The worst: {text}" if found.parts else text
+    worst = max(short, key=lambda part: part.gap)
+    text, named = advice(worst), f", {worst.problem}" if worst.problem else ""
+    return f"{len(short)} of {len(found.parts)} {kind} fell short. The worst{named}: {text}" if found.parts else text

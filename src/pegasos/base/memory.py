@@ -3,6 +3,14 @@ end a process that takes it."""
 
 import os
 
+from pegasos import _cgroups
+
+#: What limit, use and file cache are called in each version of control groups.
+_NAMES = {
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: ("memory.max", "memory.current", "inactive_file"),
+}
+
 
 def free_memory() -> int:
     """Bytes that this process can still take: of the machine, of its control group, of its address space."""
@@ -37,42 +45,21 @@ def _available() -> int:
 
 
 def _groups() -> list[tuple[str, str, str, str]]:
-    """Folder of the control group, and what its limit, use and file cache are called; of both versions."""
-    found = []
-    try:
-        with open("/proc/self/cgroup") as file:
-            lines = [line.rstrip("\n").split(":", 2) for line in file]
-    except OSError:
-        return []
-    for _, kinds, path in lines:
-        root, names = "/sys/fs/cgroup", ("memory.max", "memory.current", "inactive_file")
-        if kinds:
-            if "memory" not in kinds.split(","):
-                continue
-            root = "/sys/fs/cgroup/memory"
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-        folder = os.path.normpath(root + path)
-        while folder.startswith(root):  # a limit above holds too
-            found.append((folder, *names))
-            folder = os.path.dirname(folder)
-    return found
+    """Folders of control groups, and what limit, use and file cache are called in them."""
+    return [(folder, *_NAMES[version]) for folder, version in _cgroups.folders("memory")]
 
 
 def _number(folder: str, name: str) -> int | None:
     try:
-        with open(os.path.join(folder, name)) as file:
-            text = file.read().strip()
-        return None if text == "max" or int(text) >= 2**62 else int(text)
-    except (OSError, ValueError):
+        number = int(_cgroups.read(folder, name) or "")
+        return None if number >= 2**62 else number
+    except ValueError:  # "max", or no file
         return None
 
 
 def _entry(folder: str, name: str, key: str) -> int:
-    try:
-        with open(os.path.join(folder, name)) as file:
-            return next((int(line.split()[1]) for line in file if line.split()[0] == key), 0)
-    except (OSError, ValueError, IndexError):
-        return 0
+    lines = (line.split() for line in (_cgroups.read(folder, name) or "").splitlines())
+    return next((int(words[1]) for words in lines if words[0] == key), 0)
 
 
 def _address_space() -> int | None:

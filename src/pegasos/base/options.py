@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from pegasos.base.wording import meant
+
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One option: its one-line help, and whether None (meaning "not set") is allowed."""
+    """One option: its one-line help, whether None (meaning "not set") is allowed, and what to use in place of some
+    values (`habits`) that other packages have."""
 
     help: str
     optional: bool = False
+    habits: Mapping[str, str] = field(default_factory=dict)
 
     def accepts(self, value: Any) -> bool:
         raise NotImplementedError
@@ -26,8 +30,15 @@ class Option:
         """Raise a ValueError that names the option, the value and what is allowed."""
         if self.optional and value is None:
             return
+        if isinstance(value, str) and value in self.habits:
+            raise ValueError(f"{name}={value!r}: {self.habits[value]}")
         if not self.accepts(value):
-            raise ValueError(f"{name}={value!r}: must be {self.wanted()}{' or None' if self.optional else ''}")
+            none = " or None" if self.optional else ""
+            raise ValueError(f"{name}={value!r}: must be {self.wanted()}{none}{self.meant(value)}")
+
+    def meant(self, value: Any) -> str:
+        """The value that this one is probably a slip for, to end a message with."""
+        return ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,21 +102,17 @@ class NumberOrName(Number):
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Option):
-    """One of a few values; on the command line they go by their names. `habits` are other packages' values, with what
-    to use instead."""
+    """One of a few values; on the command line they go by their names."""
 
     values: Mapping[str, Any]
-    habits: Mapping[str, str] = field(default_factory=dict)
-
-    def check(self, name: str, value: Any) -> None:
-        if isinstance(value, str) and value in self.habits:
-            raise ValueError(f"{name}={value!r}: {self.habits[value]}")
-        super().check(name, value)
 
     def accepts(self, value: Any) -> bool:
         value = value.item() if isinstance(value, np.bool_) else value
         kind = str if isinstance(value, str) else type(value)  # of a string of NumPy's, too
         return any(kind is type(allowed) and value == allowed for allowed in self.values.values())
+
+    def meant(self, value: Any) -> str:
+        return meant(value, self.values.values())
 
     def wanted(self) -> str:
         *most, last = [repr(value) for value in self.values.values()]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.bounds import Bounds
+from pegasos.base.state import State
 from pegasos.certificate import Certificate, History, history_from_records
 
 P = TypeVar("P")
@@ -39,7 +40,7 @@ class Problem(Generic[P]):
 
 @dataclass(frozen=True)
 class Budget:
-    """When to stop, and with how many threads. `max_time` counts from the start of the fit, `elapsed` ago."""
+    """When to stop, and with how many threads. Times count from the start of the fit, `elapsed` ago."""
 
     tol: float
     max_iter: int
@@ -47,6 +48,7 @@ class Budget:
     elapsed: float = 0.0
     n_jobs: int | None = 1  # None: the solver may choose
     keep: bool = False  # what the last check found, where Ctrl-C ends the run
+    last_time: float | None = None  # when the whole fit ends, where `max_time` is the share of one problem
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,9 @@ class Standing:
             kept = w
         self.w, self.bounds = kept, bounds  # together, as Ctrl-C may come in between
         self.records.append([seconds, self.epochs, self.bounds.primal, self.bounds.dual])
+
+    def state(self, state: State) -> None:
+        state(self, "w", "bounds", "records", "reason", "visits")
 
     def solution(self, seconds: float, used: UsedSolvers, q: NDArray[np.float64] | None = None) -> Solution[Point]:
         """What was found."""

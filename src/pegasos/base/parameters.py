@@ -7,6 +7,7 @@ fit stores is declared in classes that are not decorated, as annotations there a
 
 import functools
 import math
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -14,16 +15,25 @@ from types import FrameType
 from typing import Any, Self, TypeVar, dataclass_transform, overload
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from pegasos.base.callbacks import CallbackSupportMixin
+from pegasos.base.checkpoint import Checkpoint
+from pegasos.base.notebook import Notebook
 from pegasos.base.options import Accepted, Choice, Flag, Integer, Number, Option, names
 from pegasos.base.solver import Solver
+from pegasos.base.wording import meant
 
 #: What an infinite C counts as: margins are then as good as hard.
 INFINITE_C = 1e10
 #: What -1 counts as in `max_iter`.
 MOST_EPOCHS = 10**9
+
+#: What to do for a C that suits the data.
+CHOOSE_C = {
+    "auto": "pass a number; LinearSVCCV chooses C by cross-validation, for other estimators "
+    "sklearn.model_selection.GridSearchCV does"
+}
 
 Value = TypeVar("Value")
 Class = TypeVar("Class", bound=type[Any])
@@ -38,6 +48,8 @@ HABITS = {
     "probability": "there are no probabilities; wrap it in sklearn.calibration.CalibratedClassifierCV",
     "shrinking": "which variables to leave out for a while is the solver's business; leave it out",
     "nu": "errors are weighed by C, or alpha; SVC takes a slack instead with solver=SBP(nu=...)",
+    "c1": "there is no L1 penalty; leave it out, and raise min_count for fewer features",
+    "c2": "the loss is weighed and not the norm: C = 1 / (2 c2)",
     "learning_rate": "step sizes belong to the solver: solver=Pegasos(), Norma() or ConstantStep()",
 }
 
@@ -67,33 +79,41 @@ def parameters(cls: Any = None, /, *, kw_only: bool = True) -> Any:
     @functools.wraps(init)
     def explained(self: Any, *args: Any, **kwargs: Any) -> None:
         who = type(self).__name__
+        known = [one.name for one in fields(made)]
         if args and kw_only:
-            named = ", ".join(f"{_name_for(value, made.options)}={value!r}" for value in args)
-            raise TypeError(f"{who} takes its parameters by name: write {who}({named})")
-        refuse_unknown(who, kwargs, [one.name for one in fields(made)])
+            raise TypeError(f"{who} takes its parameters by name{_by_name(who, args, known, made.options)}")
+        refuse_unknown(who, kwargs, known)
         init(self, *args, **kwargs)
 
     made.__init__ = explained
     return made
 
 
-def _name_for(value: Any, options: Mapping[str, Option]) -> str:
-    """The parameter that a value given by place is probably meant for."""
-    for name, option in options.items():
-        if isinstance(value, str) and isinstance(option, Choice) and (option.accepts(value) or value in option.habits):
-            return name
-    return "C" if "C" in options and not isinstance(value, str) else "..."
+def _by_name(who: str, values: Iterable[Any], known: Iterable[str], options: Mapping[str, Option]) -> str:
+    """How values given by place are probably meant, to end a message with."""
+    found: dict[str, Any] = {}
+    for value in values:
+        name = next((name for name in ("C", "Cs") if name in known), "")
+        if isinstance(value, str):
+            choices = ((name, option) for name, option in options.items() if isinstance(option, Choice))
+            name = next((name for name, option in choices if option.accepts(value) or value in option.habits), "")
+        if not name or name in found:
+            return f"; it has {', '.join(known)}"
+        found[name] = value
+    return f": write {who}({', '.join(f'{name}={value!r}' for name, value in found.items())})"
 
 
 def refuse_unknown(who: str, given: Iterable[str], known: Iterable[str], error: type[Exception] = TypeError) -> None:
     """Raise an error where a parameter is not known, with advice."""
     for name in given:
         if name not in known:
+            known = list(known)
             advice = HABITS.get(name, f"it has {', '.join(known) or 'none'}")
-            raise error(f"{who} has no parameter {name!r}: {advice}")
+            slip = "" if name in HABITS else meant(name, known)
+            raise error(f"{who} has no parameter {name!r}{slip or f': {advice}'}")
 
 
-class Explained(BaseEstimator):
+class Explained(CallbackSupportMixin, Notebook):
     """An estimator whose `set_params` has the advice that its constructor has."""
 
     def set_params(self, **params: Any) -> Self:
@@ -114,7 +134,7 @@ class Explained(BaseEstimator):
 class Penalty:
     """What the loss weighs against the norm."""
 
-    C: float = parameter(1.0, Number(low=0, open=True, help="weight of the loss"))
+    C: float = parameter(1.0, Number(low=0, open=True, help="weight of the loss", habits=CHOOSE_C))
     alpha: float | None = parameter(
         None, Number(low=0, open=True, optional=True, help="the papers' lambda, in place of C: C = 1/(alpha n)")
     )
@@ -194,6 +214,22 @@ def is_searched() -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+@parameters
+class Checkpointed:
+    """What a fit leaves on disk while it runs."""
+
+    checkpoint: Any = None
+
+    def _check_checkpoint(self) -> None:
+        if not isinstance(self.checkpoint, str | os.PathLike | Checkpoint | None):
+            raise ValueError(
+                f"checkpoint={self.checkpoint!r}: must be the name of a folder, pegasos.Checkpoint(folder, every=...), "
+                "or None"
+            )
+        if isinstance(self.checkpoint, str | os.PathLike):
+            Checkpoint(self.checkpoint)  # refuses what names none
 
 
 @parameters

@@ -1,23 +1,33 @@
-"""Listeners to a fit: the core tells them of its work, and they may end it."""
+"""Listeners to a fit: the core tells them of its work, and they may ask for its weights and end it."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from pegasos._core import native
 from pegasos.base import clock
+from pegasos.base.checkpoint import Runs
 from pegasos.base.outcome import Budget
+
+#: Makes a copy of the weights that a run would return now. It may be called while a check is told, not later.
+Weights = Callable[[], Any]
 
 
 class Progress:
-    """Hears of a fit's progress, and may end it by raising. The base class keeps silent."""
+    """Hears of a fit's progress, and may end it. The base class keeps silent."""
 
-    def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
-        """The bounds were computed."""
+    #: Where the runs of the fit leave checkpoints; a listener to a part of it has the same.
+    runs: Runs | None = None
+
+    def checked(self, seconds: float, epoch: float, primal: float, dual: float, weights: Weights) -> bool:
+        """The bounds were computed; True ends the run, with the best it has."""
+        return False
 
     def progressed(self, epoch: float, seconds: float) -> None:
-        """A few tens of milliseconds of work were done."""
+        """A few tens of milliseconds of work were done; may raise."""
 
-    def part(self, name: str, of: int) -> "Progress":
-        """The listener to one of so many problems of the fit, some of which may be solved at a time."""
+    def part(self, name: str, number: int, of: int) -> "Progress":
+        """The listener to one of so many problems of the fit, by its number from 0; some may be solved at a time."""
         return self
 
     def close(self) -> None:
@@ -30,23 +40,61 @@ class Shifted(Progress):
     def __init__(self, progress: Progress, epochs: float) -> None:
         self.progress = progress
         self.epochs = epochs
+        self.runs = progress.runs
 
-    def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
-        self.progress.checked(seconds, epoch + self.epochs, primal, dual)
+    def checked(self, seconds: float, epoch: float, primal: float, dual: float, weights: Weights) -> bool:
+        return self.progress.checked(seconds, epoch + self.epochs, primal, dual, weights)
 
     def progressed(self, epoch: float, seconds: float) -> None:
         self.progress.progressed(epoch + self.epochs, seconds)
 
 
+class Passing(Progress):
+    """Passes what it hears on to another listener."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.runs = progress.runs
+
+    def checked(self, seconds: float, epoch: float, primal: float, dual: float, weights: Weights) -> bool:
+        return self.progress.checked(seconds, epoch, primal, dual, weights)
+
+    def progressed(self, epoch: float, seconds: float) -> None:
+        self.progress.progressed(epoch, seconds)
+
+    def close(self) -> None:
+        self.progress.close()
+
+
+class Named(Passing):
+    """Tells of weights under the names of an estimator's attributes; `name` makes these of what a run has."""
+
+    def __init__(self, progress: Progress, name: Callable[[Any], dict[str, Any]]) -> None:
+        super().__init__(progress)
+        self.name = name
+
+    def checked(self, seconds: float, epoch: float, primal: float, dual: float, weights: Weights) -> bool:
+        return super().checked(seconds, epoch, primal, dual, lambda: self.name(weights()))
+
+    def part(self, name: str, number: int, of: int) -> "Named":
+        return Named(self.progress.part(name, number, of), self.name)
+
+
 def make_run(budget: Budget, progress: Progress | None = None) -> native.Run:
-    """Threads, time limit and callbacks, as the core takes them."""
-    progress = progress or Progress()
+    """Threads, time limits and callbacks, as the core takes them."""
+    listener = progress or Progress()
+
+    def report(seconds: float, epoch: float, primal: float, dual: float, check: native.Check) -> bool:
+        return listener.checked(seconds, epoch, primal, dual, check.weights)
+
     return native.Run(
         n_jobs=budget.n_jobs or 1,
         elapsed=budget.elapsed,
         max_seconds=math.inf if budget.max_time is None else float(budget.max_time),
-        report=progress.checked,
-        progress=progress.progressed,
+        last_seconds=0.0 if budget.last_time is None else float(budget.last_time),
+        report=report,
+        progress=listener.progressed,
         clock=clock.replaced(),
         keep=budget.keep,
+        **(listener.runs.next() if listener.runs else {}),
     )

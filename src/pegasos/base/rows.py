@@ -1,6 +1,8 @@
 """Examples in the core's hands: X without a copy, every entry checked."""
 
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -72,8 +74,31 @@ def explain_not_finite(X: Any, row: int) -> NoReturn:
     wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong) == 0:
         raise ValueError(f"X has values so large in row {row} that sums of their products overflow; scale the features")
-    value = "NaN" if np.isnan(values[wrong[0]]) else "infinity"
-    raise ValueError(
-        f"Input X contains {value}: row {row}, column {wrong[0]}. Impute such entries "
-        "(sklearn.impute.SimpleImputer) or drop the rows"
-    )
+    raise NotFinite("NaN" if np.isnan(values[wrong[0]]) else "infinity", row, int(wrong[0]))
+
+
+class NotFinite(ValueError):
+    """An entry of X is not finite. Its column is a number, or where it has a name that."""
+
+    def __init__(self, value: str, row: int, column: int | str) -> None:
+        super().__init__(value, row, column)
+
+    def __str__(self) -> str:
+        value, row, column = self.args
+        return (
+            f"Input X contains {value}: row {row}, column {column!r}. Impute such entries "
+            "(sklearn.impute.SimpleImputer) or drop the rows"
+        )
+
+
+@contextmanager
+def naming_columns(estimator: Any) -> Iterator[None]:
+    """Errors on entries that are not finite have the name of the column, where the estimator knows it."""
+    try:
+        yield
+    except NotFinite as error:
+        value, row, column = error.args
+        names = vars(estimator).get("feature_names_in_")
+        if names is not None and not isinstance(column, str):
+            error = NotFinite(value, row, str(names[column]))
+        raise ValueError(str(error)) from None  # by the name that people know

@@ -1,5 +1,6 @@
 """Columns of very different size: how large they are, a copy of the data without the differences, which to name."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ SPREAD = 1e4
 
 #: Entries that are looked at for it, about.
 LOOKED_AT = 1 << 20
+
+#: A column whose mean is so many times its deviation hardly differs from a constant once it is divided by its size.
+FAR = 30.0
 
 #: Columns named in a warning.
 NAMED = 5
@@ -84,7 +88,40 @@ def divide_columns(X: Any, sizes: NDArray[np.float64]) -> Any:
     return type(X)((values, columns, X.indptr), shape=X.shape)
 
 
-def describe_sizes(X: Any, names: NDArray[Any] | None) -> str:
+def describe_offsets(X: Any, names: Any, how: str = "", far: float = FAR) -> str:
+    """A sentence on columns whose mean is more than `far` times their deviation, which says `how` to centre them; ""
+    where there are none.
+
+    Examples
+    --------
+    >>> describe_offsets(np.array([[1000.0, 1.0], [1001.0, 2.0], [1002.0, 3.0]]), None)
+    'Column 0 is around 1e+03 and differs by about 0.82: centre it (sklearn.preprocessing.StandardScaler).'
+    """
+    if sp.issparse(X):  # zeros and a number far from zero do differ
+        return ""
+    rows = X[:: max(1, X.size // LOOKED_AT)].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        means, deviations = rows.mean(axis=0), rows.std(axis=0)
+    found = np.flatnonzero((np.abs(means) > far * deviations) & (deviations > 0))
+    if len(found) == 0:
+        return ""
+    first = found[0]
+    name = f"Column {first if names is None else repr(str(names[first]))}"
+    others = f" and {len(found) - 1} more are" if len(found) > 1 else " is"
+    return (
+        f"{name}{others} around {means[first]:.2g} and {'differ' if len(found) > 1 else 'differs'} by about "
+        f"{deviations[first]:.2g}: centre {'them' if len(found) > 1 else 'it'} (sklearn.preprocessing.StandardScaler)"
+        f"{how}."
+    )
+
+
+def warn_of_offsets(X: Any, names: NDArray[Any] | None, stacklevel: int) -> None:
+    """Warn where dividing columns by their sizes leaves hardly a difference in them."""
+    if text := describe_offsets(X, names):
+        warnings.warn(f"scale='auto' divides columns and does not centre them. {text}", UserWarning, stacklevel + 1)
+
+
+def describe_sizes(X: Any, names: Any, remedy: str = "pass scale='auto'") -> str:
     """A sentence on the columns whose size is farthest from the usual, where sizes differ much; "" where not."""
     entries = X.nnz if sp.issparse(X) else X.size
     sizes = column_sizes(X[:: max(1, entries // LOOKED_AT)])  # of some rows, where there are many: the fit is over
@@ -95,4 +132,4 @@ def describe_sizes(X: Any, names: NDArray[Any] | None) -> str:
     farthest = used[np.argsort(-np.abs(logs - np.median(logs)), kind="stable")[:NAMED]]
     named = ", ".join(f"{j if names is None else repr(str(names[j]))} ({sizes[j]:.2g})" for j in np.sort(farthest))
     spread = sizes[used].max() / sizes[used].min()
-    return f"Columns differ in size by a factor of {spread:.0e}, the farthest out are {named}: pass scale='auto'."
+    return f"Columns differ in size by a factor of {spread:.0e}, the farthest out are {named}: {remedy}."

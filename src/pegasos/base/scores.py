@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pegasos._config import count_threads, usable_threads
 from pegasos._core import native
+from pegasos._threads import count_threads, usable_threads
 from pegasos.base.rows import check_rows, csr_arrays, explain_not_finite
 
 #: Products that a thread should have to be worth its start.

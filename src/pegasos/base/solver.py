@@ -3,7 +3,7 @@
 What a solver supports is said once: registries, refusals, the command line's help and the docs' tables follow.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
@@ -13,6 +13,7 @@ from pegasos._core import native
 from pegasos.base.options import Option, check_options
 from pegasos.base.outcome import Budget, Point, Problem, Solution, Start
 from pegasos.base.progress import Progress, make_run
+from pegasos.base.wording import meant
 
 P = TypeVar("P")
 
@@ -47,13 +48,16 @@ class Supports:
 
     def check_options(self, solver: "Solver", label: str, otherwise: str = "") -> None:
         """Raise a ValueError where an option of the solver has a value that is not for this kind."""
-        for name, values in self.options.items():
-            value = getattr(solver, name)
-            if value not in values:
-                raise ValueError(
-                    f"{type(solver).__name__} does not support {name}={value!r}{_with(label)}; it supports "
-                    f"{listed(map(repr, values))}{otherwise and f'; use that, or {otherwise}'}"
-                )
+        wrong = {name: values for name, values in self.options.items() if getattr(solver, name) not in values}
+        if not wrong:
+            return
+        given = listed(f"{name}={getattr(solver, name)!r}" for name in wrong)
+        allowed = [listed(map(repr, values)) for values in wrong.values()]
+        several = [f"{name}={values}" for name, values in zip(wrong, allowed, strict=True)]
+        raise ValueError(
+            f"{type(solver).__name__} does not support {given}{_with(label)}; it supports "
+            f"{allowed[0] if len(wrong) == 1 else listed(several)}{otherwise and f'; use that, or {otherwise}'}"
+        )
 
 
 @dataclass(frozen=True)
@@ -170,7 +174,8 @@ def resolve(solver: Any, known: Mapping[str, type[Solver]]) -> Solver:
     if isinstance(solver, str):
         if solver not in known:
             elsewhere = "".join(_whose(cls) for cls in _all_below(Solver) if getattr(cls, "name", "") == solver)
-            raise ValueError(f"solver={solver!r}: {elsewhere}must be {choices}, or an object from pegasos.solvers")
+            wanted = f"must be {choices}, or an object from pegasos.solvers"
+            raise ValueError(f"solver={solver!r}: {elsewhere}{wanted}{meant(solver, known)}")
         return known[solver]()
     if not isinstance(solver, Solver):
         example = next(cls.__name__ for name, cls in known.items() if name != "auto")
@@ -190,38 +195,77 @@ class Wish(NamedTuple):
 
     text: str
     is_met: Callable[[Supports], bool]
-    otherwise: str = ""  # what else to do
+    given_up: str = ""  # what to pass to do without
     values: Callable[[Supports], Iterable[str]] = lambda _: ()  # those that a solver supports instead
 
 
 #: Wishes that estimators of several kinds have.
 FREE = Wish("intercept='free'", lambda able: "free" in able.intercepts, "", lambda able: able.intercepts)
-EARLY_STOPPING = Wish("early_stopping=True", lambda able: able.early_stopping, "use early_stopping=False")
-WARM_START = Wish("warm_start=True", lambda able: able.continued, "use warm_start=False")
+EARLY_STOPPING = Wish("early_stopping=True", lambda able: able.early_stopping, "early_stopping=False")
+WARM_START = Wish("warm_start=True", lambda able: able.continued, "warm_start=False")
 
 
-def wish_for_loss(loss: str, otherwise: str = "") -> Wish:
+def wish_for_loss(loss: str) -> Wish:
     """The wish for a loss."""
-    return Wish(f"loss={loss!r}", lambda able: loss in able.losses, otherwise, lambda able: able.losses)
+    return Wish(f"loss={loss!r}", lambda able: loss in able.losses, "", lambda able: able.losses)
+
+
+class Elsewhere(NamedTuple):
+    """Another kind of problem that the same examples can be, and how to make them one."""
+
+    kind: type[Any]
+    how: str
+    solver: type[Solver] | None = None  # that is asked for there, if it is another
 
 
 def refuse_unsupported(
-    solver: Solver, kind: type[Any], known: Mapping[str, type[Solver]], wishes: Iterable[Wish]
+    solver: Solver,
+    kind: type[Any],
+    known: Mapping[str, type[Solver]],
+    wishes: Sequence[Wish],
+    elsewhere: Elsewhere | None = None,
 ) -> None:
-    """Raise a ValueError where the solver does not support something; it names the solvers that do."""
-    able = {name: cls.supports[kind] for name, cls in known.items() if kind in cls.supports}
-    for wish in wishes:
-        able = {name: supports for name, supports in able.items() if wish.is_met(supports)}
-        own = solver.supports.get(kind)
-        if own is not None and wish.is_met(own):
-            continue
-        values = () if own is None else tuple(wish.values(own))
-        label = kind.label if own is not None and kind.label not in wish.text else ""
-        parts = [f"{solver.name} does not support {wish.text}{_with(label)}"]
-        parts += [f"it supports {listed(map(repr, values))}"] if values else []
-        remedies = [f"use solver={listed(map(repr, able), 'or')}"] if able else []
-        remedies += [wish.otherwise] if wish.otherwise else []
-        raise ValueError("; ".join([*parts, *([", or ".join(remedies)] if remedies else [])]))
+    """Raise a ValueError where the solver does not support something; it says what to change so that all works."""
+    own = solver.supports.get(kind)
+    unmet = [wish for wish in wishes if own is None or not wish.is_met(own)]
+    if not unmet:
+        return
+    wish = unmet[0]
+    values = () if own is None else tuple(wish.values(own))
+    label = kind.label if own is not None and kind.label not in wish.text else ""
+    parts = [f"{solver.name} does not support {wish.text}{_with(label)}"]
+    parts += [f"it supports {listed(map(repr, values))}"] if values else []
+    raise ValueError("; ".join([*parts, *_remedies(solver, kind, known, wishes, elsewhere)]))
+
+
+def _remedies(
+    solver: Solver,
+    kind: type[Any],
+    known: Mapping[str, type[Solver]],
+    wishes: Sequence[Wish],
+    elsewhere: Elsewhere | None,
+) -> list[str]:
+    """The ways to have no refusal that change the fewest things: another solver, another kind, a wish given up."""
+    ways: list[tuple[str, str, list[str]]] = []  # a solver, how to get to another kind, what to pass
+    for name, cls in {solver.name: type(solver), **known}.items():
+        for place in (Elsewhere(kind, ""), *([elsewhere] if elsewhere else [])):
+            own = name == solver.name
+            able = (place.solver if own and place.solver else cls).supports.get(place.kind)
+            if able is not None:
+                left = [wish for wish in wishes if not wish.is_met(able)]
+                if all(wish.given_up for wish in left):
+                    ways.append(("" if own else repr(name), place.how, [wish.given_up for wish in left]))
+    sizes = [bool(name) + bool(how) + len(passed) for name, how, passed in ways]
+    best = [way for way, size in zip(ways, sizes, strict=True) if size == min(sizes)]
+    solvers: dict[tuple[str, ...], list[str]] = {}  # by what there is to do besides
+    for name, how, passed in sorted(best, key=lambda way: (not way[0], not way[1])):
+        solvers.setdefault((how, *passed), []).append(name)
+    texts = []
+    for (how, *passed), names in solvers.items():
+        settings = [f"solver={listed(names, 'or')}", *passed] if any(names) else passed
+        steps = [f"use {' and '.join(settings)}"] if settings else []
+        texts.append(" and ".join([*steps, how] if how else steps))
+    return [", or ".join(texts)] if texts else []
 
 
 def listed(words: Iterable[str], last_by: str = "and") -> str:

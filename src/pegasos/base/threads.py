@@ -1,11 +1,12 @@
 """Several fits at a time, in threads: the core works without Python's lock."""
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from typing import TypeVar
 
-from pegasos.base.progress import Progress
+from pegasos.base.checkpoint import Runs
+from pegasos.base.progress import Passing, Progress
 
 Result = TypeVar("Result")
 
@@ -14,80 +15,115 @@ class Stopped(KeyboardInterrupt):
     """Another of the fits failed, or the user interrupted."""
 
 
-class Stopper(Progress):
+class Stopper(Passing):
     """Ends a fit when told to, as the main thread alone hears of Ctrl-C; else tells another listener."""
 
-    def __init__(self, stop: threading.Event, progress: Progress) -> None:
-        self.stop = stop
-        self.progress = progress
-
-    def checked(self, seconds: float, epoch: float, primal: float, dual: float) -> None:
-        self.progress.checked(seconds, epoch, primal, dual)
+    def __init__(self, stop: threading.Event, progress: Progress, runs: Runs | None) -> None:
+        super().__init__(progress)
+        self.stop, self.runs = stop, runs
 
     def progressed(self, epoch: float, seconds: float) -> None:
         if self.stop.is_set():
             raise Stopped
-        self.progress.progressed(epoch, seconds)
+        super().progressed(epoch, seconds)
 
-    def part(self, name: str, of: int) -> "Stopper":
-        return Stopper(self.stop, self.progress.part(name, of))
-
-    def close(self) -> None:
-        self.progress.close()
+    def part(self, name: str, number: int, of: int) -> "Stopper":
+        return Stopper(self.stop, self.progress.part(name, number, of), self.runs)
 
 
 def run_all(
     works: Sequence[tuple[Callable[[Progress], Result], Progress]],
     n_jobs: int,
-    cut_short: Callable[[Result], bool] = lambda _: False,
+    cut_short: Callable[[Result], bool] | None = None,
 ) -> list[Result]:
     """What each work returns, given its listener; `n_jobs` of them at a time. An error or Ctrl-C ends them all.
 
-    Where works may return after Ctrl-C, `cut_short` tells of what they returned whether they did. All must have, as
-    some without a result are of no use.
+    Where works may return after Ctrl-C, to be kept, `cut_short` tells of what they returned whether they did. All must
+    have returned, as some without a result are of no use: the KeyboardInterrupt says so.
     """
-    results: list[Result] = []
-    for work, progress in works if n_jobs == 1 else ():
-        if results and cut_short(results[-1]):
-            raise KeyboardInterrupt
-        results.append(work(progress))
+    results: dict[int, Result] = {}
+    stop, failures, waiting = threading.Event(), deque[BaseException](), deque(range(len(works)))
+
+    def run_one(number: int) -> None:
+        work, progress = works[number]
+        results[number] = work(Stopper(stop, progress, progress.runs and progress.runs.part(number)))
+
     if n_jobs == 1:
-        return results
-    stop = threading.Event()
+        for number in range(len(works)):
+            if cut_short and results and cut_short(results[number - 1]):
+                raise KeyboardInterrupt(_incomplete(number, len(works)))
+            run_one(number)
+        return list(results.values())
 
-    def run(work: Callable[[Progress], Result], progress: Progress) -> Result:
-        if stop.is_set():
-            raise Stopped
-        return work(Stopper(stop, progress))
-
-    with ThreadPoolExecutor(min(n_jobs, len(works))) as pool:
-        futures = [pool.submit(run, work, progress) for work, progress in works]
+    def run() -> None:
         try:
-            for future in as_completed(futures):
-                future.result()  # raises what it raised
+            while not stop.is_set():
+                try:
+                    number = waiting.popleft()
+                except IndexError:
+                    return
+                run_one(number)
         except BaseException as error:
+            failures.append(error)
             stop.set()
-            if isinstance(error, KeyboardInterrupt):
-                wait(futures)
-                if all(future.exception() is None for future in futures):
-                    return [future.result() for future in futures]
-            pool.shutdown(cancel_futures=True)
+
+    # Daemons, so that a fit on a daemon thread does not keep the interpreter from its exit.
+    threads = [threading.Thread(target=run, daemon=True) for _ in range(min(n_jobs, len(works)))]
+    try:
+        for thread in threads:
+            thread.start()
+        _join(threads)
+    except BaseException:
+        stop.set()
+        _join(threads)
+        if cut_short is None or len(results) < len(works):
+            if cut_short and any(map(cut_short, results.values())):
+                raise KeyboardInterrupt(_incomplete(len(results), len(works))) from None
             raise
-        return [future.result() for future in futures]
+    if failures:
+        raise failures.popleft()
+    return [results[number] for number in range(len(works))]
+
+
+def _incomplete(count: int, of: int) -> str:
+    return f"interrupted when {count} of {of} problems had a point: a model needs them all, and nothing is kept"
+
+
+def _join(threads: Sequence[threading.Thread]) -> None:
+    """Wait for those that were started.
+
+    A short time at once: some libraries (polars) set a handler of signals after which the system goes on waiting, and
+    Python would not hear of Ctrl-C.
+    """
+    for thread in threads:
+        while thread.is_alive():
+            thread.join(0.05)
 
 
 class TimeShare:
-    """Divides a time limit among problems that wait for their turn, so that the last ones have some of it too."""
+    """Divides a time limit among problems that wait for their turn, so that the last ones have some of it too.
+
+    What the problems so far took beyond their shares, on average, is taken off the next one's.
+    """
 
     def __init__(self, max_time: float | None, waiting: int, n_jobs: int) -> None:
         self.max_time = max_time
         self.waiting = waiting
         self.n_jobs = n_jobs
+        self.beyond = 0.0
+        self.limits: dict[int, float] = {}  # of the last problem of each thread
         self.lock = threading.Lock()
 
     def limit(self, elapsed: float) -> float | None:
-        """When the next one must end, in seconds from the start of the fit."""
+        """When the next one must end, in seconds from the start of the fit. The last one of this thread is over."""
         with self.lock:
             turns = -(-self.waiting // self.n_jobs)
             self.waiting -= 1
-        return None if self.max_time is None else elapsed + max(self.max_time - elapsed, 0.0) / turns
+            if self.max_time is None:
+                return None
+            thread = threading.get_ident()
+            if thread in self.limits:
+                self.beyond += 0.2 * (max(elapsed - self.limits[thread], 0.0) - self.beyond)
+            share = max(self.max_time - elapsed, 0.0) / turns
+            self.limits[thread] = elapsed + max(share - self.beyond, 0.0)
+            return self.limits[thread]

@@ -9,14 +9,59 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from pegasos.base.wording import shortened
+
 #: How many times farther from zero than from each other targets are before they are shifted: what they have in common
 #: would only cost digits.
 FAR = 8.0
 
 
+def require_targets(estimator: Any, y: Any) -> None:
+    """Raise a ValueError where there are no labels or targets; it has scikit-learn's words."""
+    if y is None:
+        who = type(estimator).__name__
+        raise ValueError(
+            f"{who} requires y to be passed, but the target y is None; pass the labels or targets: fit(X, y)"
+        )
+
+
+def refuse_missing(y: Any, what: str) -> None:
+    """Raise a ValueError where an example has no label or target, whatever says so: None, NaN, or a frame's NA."""
+    for i, value in enumerate(y):
+        if value is None or type(value).__name__ in ("NAType", "NaTType") or (_is_float(value) and value != value):
+            raise ValueError(
+                f"Input y contains NaN: y has no {what} for example {i + 1}, y[{i}] is {value!r}; give each example a "
+                f"{what}, or drop it"
+            )
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, float | np.floating)
+
+
+def as_targets(y: ArrayLike, estimator: str) -> NDArray[np.float64]:
+    """Targets in double precision; a ValueError where one is no number."""
+    values = np.asarray(y)
+    if values.dtype.kind not in "biuf":
+        for i, value in enumerate(values.tolist()):
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                number = math.nan
+            if not math.isfinite(number):
+                raise ValueError(
+                    f"could not convert y[{i}], {shortened(repr(value))}: targets of {estimator} are finite numbers; "
+                    f"for labels use {estimator.replace('SVR', 'SVC')}"
+                )
+    return np.asarray(values, dtype=np.float64)
+
+
 def check_weights(sample_weight: ArrayLike, X: Any, part: bool = False) -> NDArray[np.float64]:
     """The weights of the examples X; a ValueError where one cannot be a weight, or all are 0 and X is not a part."""
     given = np.asarray(sample_weight)
+    rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if given.ndim and given.shape != (rows,):  # scikit-learn's words
+        raise ValueError(f"sample_weight.shape == {given.shape}, expected ({rows},); give one weight for each row of X")
     if given.ndim == 1 and given.dtype.kind in "if":
         wrong = np.flatnonzero(~((given >= 0) & (given < np.inf)))
         if len(wrong):

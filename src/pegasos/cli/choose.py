@@ -1,5 +1,7 @@
 """``pegasos train --C auto``: the C that cross-validation prefers."""
 
+import itertools
+import sys
 import warnings
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -7,15 +9,22 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import _safe_indexing
 
+from pegasos.base import clock
+from pegasos.base.threads import TimeShare
+from pegasos.cli.waiting import waiting
 from pegasos.io.dataset import Dataset
 from pegasos.kernel.estimator import KernelMachine
 from pegasos.linear.cv import CVParameters, LinearSVCCV
+from pegasos.linear.out_of_core.machine import refuse_larger
 from pegasos.linear.svc import LinearSVC
 
 FOLDS = 5
+#: Seconds of a fit for which there is no time left.
+SHORTEST = 1e-3
 #: Where each C is a fit of its own: fewer than along a path.
 GRID, KERNEL_GRID = np.logspace(-3, 1, 9), np.logspace(-1, 3, 9)
 
@@ -39,37 +48,75 @@ class Chosen(NamedTuple):
         return {"C": self.C, "Cs": self.Cs.tolist(), "mean_scores": self.scores.tolist()}
 
 
-def choose_C(machine: Any, X: Any, y: Any, weights: Any) -> Chosen:
-    """The C of the best mean score; of equal ones the smallest."""
+def choose_C(machine: Any, X: Any, y: Any, weights: Any, verbose: bool, started: float) -> Chosen:
+    """The C of the best mean score; of equal ones the smallest.
+
+    Of `max_time`, which began when it `started`, the folds have like shares, and the last fit is as good as one more.
+    """
     if isinstance(X, Dataset):
-        X, y, weights = X.X, X.y, X.sample_weight
+        refuse_larger(X, "--C auto")
+        X, y, weights = X.load()
     counts = np.unique(y, return_counts=True)[1] if is_classifier(machine) else np.array([len(y)])
     few = counts.max() < FOLDS or (counts.size == 2 and counts.min() < 2)
     if few or (is_classifier(machine) and counts.size < 2):
         raise click.UsageError(f"--C auto needs more examples for {FOLDS} folds of cross-validation; name a C")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # which changes nothing
-        if counts.size == 2 and isinstance(machine, LinearSVC) and machine.multi_class == "ovr":
-            return _by_path(machine, X, y, weights)
-        return _by_grid(machine, X, y, weights)
+        if isinstance(machine, LinearSVC) and machine.multi_class == "ovr" and not machine.early_stopping:
+            return _by_path(machine, X, y, weights, counts.size, verbose, started)
+        with waiting("choosing C", shown=verbose):
+            return _by_grid(machine, X, y, weights, verbose and not sys.stderr.isatty(), started)
 
 
-def _by_path(machine: LinearSVC, X: Any, y: Any, weights: Any) -> Chosen:
+def _by_path(machine: LinearSVC, X: Any, y: Any, weights: Any, n_classes: int, verbose: bool, started: float) -> Chosen:
     given = {one.name: getattr(machine, one.name) for one in fields(CVParameters) if hasattr(machine, one.name)}
-    search = LinearSVCCV(**given | {"cv": FOLDS}).fit(X, y, weights)
+    search = LinearSVCCV(**given | {"cv": FOLDS, "verbose": int(verbose)} | ({"Cs": GRID} if n_classes > 2 else {}))
+    search._search(X, y, weights, None, started)  # noqa: SLF001, as the last fit is not wanted
     return Chosen(search.C_, search.Cs_, search.mean_score_, "accuracy")
 
 
-def _by_grid(machine: Any, X: Any, y: Any, weights: Any) -> Chosen:
+def _by_grid(machine: Any, X: Any, y: Any, weights: Any, verbose: bool, started: float) -> Chosen:
     """Each C in each fold is a fit."""
-    from sklearn.model_selection import GridSearchCV, KFold  # not for all commands: it takes a while
-
     grid = KERNEL_GRID if isinstance(machine, KernelMachine) else GRID
+    score, splits = _splits(machine, X, y, FOLDS)
+    scores = np.empty((FOLDS, len(grid)))
+    limit = None if machine.max_time is None else machine.max_time * FOLDS / (FOLDS + 1)
+    share = TimeShare(limit, scores.size, 1)
+    for (number, C), (fold, (train, test)) in itertools.product(enumerate(grid), enumerate(splits)):
+        elapsed = clock.now() - started
+        end = share.limit(elapsed)
+        fitted = clone(machine).set_params(C=float(C), max_time=None if end is None else max(end - elapsed, SHORTEST))
+        scores[fold, number] = _score_fold(fitted, X, y, weights, train, test)
+        if verbose and fold == FOLDS - 1:
+            text = f"{number + 1} of {len(grid)}, C={C:.3g}: {score} {scores[:, number].mean():.4f}"
+            click.echo(f"{text}  {clock.now() - started:.1f} s", err=True)
+    mean = scores.mean(axis=0)
+    return Chosen(float(grid[np.argmax(mean)]), grid, mean, score)
+
+
+def score_folds(machine: Any, X: Any, y: Any, weights: Any, folds: int) -> tuple[str, NDArray[np.float64]]:
+    """What the score is, and that of each fold, with the parameters as they are."""
+    counts = np.unique(y, return_counts=True)[1] if is_classifier(machine) else np.array([len(y)])
+    if counts.max() < folds:
+        raise click.UsageError(f"-v {folds} needs more examples for so many folds of cross-validation; give fewer")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")  # which changes nothing
+        score, splits = _splits(machine, X, y, folds)
+    return score, np.array([_score_fold(clone(machine), X, y, weights, *split) for split in splits])
+
+
+def _splits(machine: Any, X: Any, y: Any, folds: int) -> tuple[str, list[Any]]:
+    """What the score is, and the examples of each fold to train on and to test on."""
+    from sklearn.model_selection import KFold, StratifiedKFold  # not for all commands: it takes a while
+
     # Classes have equal shares in all folds; what has none may be sorted.
-    folds = FOLDS if is_classifier(machine) else KFold(FOLDS, shuffle=True, random_state=0)
-    weighted = {} if weights is None else {"sample_weight": weights}
+    kind = StratifiedKFold(folds) if is_classifier(machine) else KFold(folds, shuffle=True, random_state=0)
+    return "R^2" if is_regressor(machine) else "accuracy", list(kind.split(X, y))
+
+
+def _score_fold(machine: Any, X: Any, y: Any, weights: Any, train: Any, test: Any) -> float:
+    own = {} if weights is None else {"sample_weight": weights[train]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        tried = GridSearchCV(machine, {"C": grid.tolist()}, cv=folds, refit=False).fit(X, y, **weighted)
-    mean = tried.cv_results_["mean_test_score"]
-    return Chosen(float(grid[np.argmax(mean)]), grid, mean, "R^2" if is_regressor(machine) else "accuracy")
+        machine.fit(_safe_indexing(X, train), _safe_indexing(y, train), **own)
+    return float(machine.score(_safe_indexing(X, test), _safe_indexing(y, test)))

@@ -1,7 +1,6 @@
 """``pegasos convert``"""
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -10,19 +9,24 @@ import click
 import numpy as np
 
 from pegasos.base.wording import counted
-from pegasos.cli.data import is_table
-from pegasos.cli.options import as_json_text
+from pegasos.cli.convert_model import convert_model, is_any_model
+from pegasos.cli.data import file_of
+from pegasos.cli.options import Names, as_json_text
 from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, write_svmlight
-from pegasos.io.dataset import is_dataset
+from pegasos.io._atomic import open_atomic
+from pegasos.io._compression import compressing
+from pegasos.io._table_file import NAMED, is_table
+from pegasos.io.dataset import Dataset, is_dataset
+from pegasos.io.dataset_reader import read_rows
 from pegasos.io.table import table_columns
 
 
 @click.command()
-@click.argument("source")
-@click.argument("target", required=False)
+@click.argument("source", type=click.Path())
+@click.argument("target", required=False, type=click.Path())
 @click.option("--zero-based", is_flag=True, help="feature numbers of svmlight text start at 0 [1]")
-@click.option("--dtype", type=click.Choice(["float32", "float64"]), default="float64", help="of the values [float64]")
-@click.option("--label", metavar="COLUMN", help="tables (.csv, .parquet, .arrow, .feather): the column of labels")
+@click.option("--dtype", type=Names(["float32", "float64"]), default="float64", help="of the values [float64]")
+@click.option("--label", metavar="COLUMN", help=f"tables ({NAMED}): the column of labels")
 @click.option("--features", type=click.IntRange(min=1), help="number of features [the largest that occurs]")
 @click.option("--verify", is_flag=True, help="compare the checksums of a data set; without TARGET that is all")
 @click.option("--overwrite", is_flag=True, help="replace TARGET where it exists")
@@ -41,11 +45,26 @@ def convert(
     as_json: bool,
 ) -> None:
     """Make a data set, the folder TARGET, of SOURCE, an svmlight file ("-": standard input; compressed files too) or a
-    table (.csv, .parquet, .arrow, .feather), in bounded memory.
+    table (.csv, .tsv, .jsonl, .parquet, .arrow, .feather), in bounded memory.
 
     `pegasos train` and `pegasos.io.open_dataset` take it, without parsing again, even where it is larger than memory. A
     data set as SOURCE is written as svmlight text.
+
+    A model of LIBLINEAR or LIBSVM as SOURCE is written as one of ours, the file TARGET. One of ours is written as a
+    model of LIBLINEAR, with a kernel of LIBSVM, or in ONNX where the name of TARGET ends in .onnx.
+
+    \b
+    Examples:
+      pegasos convert train.svm train.ds              text, once and for all
+      pegasos convert --label kind table.csv table.ds
+      pegasos convert --verify train.ds               is it what was written?
+      pegasos convert train.ds train.svm              back to text
+      pegasos convert heart.liblinear heart.model     a model of another program
+      pegasos convert heart.model heart.onnx          a model for another program
     """
+    if is_any_model(source):
+        convert_model(source, target, features, overwrite, quiet, as_json)
+        return
     started = time.perf_counter()
     replaces = target is not None and (is_dataset(target) or (is_dataset(source) and os.path.lexists(target)))
     if replaces and not overwrite:
@@ -54,8 +73,7 @@ def convert(
         if verify:
             open_dataset(source).verify()
         if target is not None:
-            dataset = open_dataset(source)
-            write_svmlight(dataset.X, dataset.y, target, zero_based=zero_based)
+            _write_text(open_dataset(source), target, zero_based)
         elif not verify:
             raise click.UsageError(f"{source} is a data set already: name a TARGET for its text, or give --verify")
         told = open_dataset(source)
@@ -63,7 +81,9 @@ def convert(
         if target is None:
             raise click.UsageError(f"name the TARGET, the folder to make of {source}")
         names = _names(source, label)
-        with DatasetWriter(target, n_features=features, whole_labels=True, feature_names=names) as writer:
+        with DatasetWriter(
+            target, n_features=features, whole_labels=True, feature_names=names, overwrite=overwrite
+        ) as writer:
             for X, y in _pieces(source, zero_based, dtype, features, label):
                 writer.append(X, y)
         told = open_dataset(target)
@@ -73,7 +93,7 @@ def convert(
     rows, width = told.shape
     if as_json:
         facts = {"examples": rows, "features": width, "entries": told.nnz, "bytes": told.nbytes, "verified": verify}
-        click.echo(as_json_text({"source": source, "target": target, **facts, "seconds": seconds}))
+        click.echo(as_json_text("convert", {"source": source, "target": target, **facts, "seconds": seconds}))
     elif not quiet:
         shape = f"{counted(rows, 'example')} x {counted(width, 'feature')}"
         click.echo(f"{target or source}: {shape}, {told.nnz:,} entries, {seconds:.1f} s")
@@ -95,9 +115,18 @@ def _pieces(
     if not is_table(source):
         if label is not None:
             raise click.UsageError("--label is for tables, such as .csv and .parquet files; leave it out")
-        file = sys.stdin.buffer if source == "-" else source
-        yield from iter_svmlight(file, zero_based=zero_based, dtype=np.dtype(dtype), n_features=features)
+        yield from iter_svmlight(file_of(source), zero_based=zero_based, dtype=np.dtype(dtype), n_features=features)
         return
     if label is None:
         raise click.UsageError(f"{source} is a table; name its column of labels with --label")
     yield from iter_table(source, label=label, dtype=np.dtype(dtype))
+
+
+def _write_text(dataset: Dataset, target: str, zero_based: bool) -> None:
+    """As svmlight text, block by block; a file that is not what it was when it was written is an error."""
+    y, first = dataset.decode(dataset.read("labels")), 0
+    with open_atomic(target) as file, compressing(file, target) as writer:
+        for rows in read_rows(dataset):
+            last = first + rows.shape[0]
+            write_svmlight(rows, y[first:last], writer, zero_based=zero_based)
+            first = last

@@ -1,5 +1,6 @@
 """Data files, by what the model is for: svmlight text or tables, or sentences in columns."""
 
+import copy
 import os
 import sys
 from collections.abc import Callable
@@ -8,10 +9,12 @@ from typing import Any, NamedTuple, Protocol
 import click
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 
 from pegasos.base.wording import counted
+from pegasos.cli.options import Names
 from pegasos.io import open_dataset, read_svmlight, read_table
+from pegasos.io._table_file import NAMED
 from pegasos.io.conll import read_lines
 from pegasos.io.dataset import Dataset
 from pegasos.io.table import table_columns
@@ -31,13 +34,13 @@ def data_flags(command: Command) -> Command:
     )(command)
     command = click.option(
         "--scheme",
-        type=click.Choice(["iob1", "iob2"]),
+        type=Names(["iob1", "iob2"]),
         help="sequence: labels of chunks in DATA; those of iob1, where B-X is only between two chunks of type X, are "
         "read as iob2, where it begins each [as they are]",
     )(command)
-    command = click.option(
-        "--label", metavar="COLUMN", help="tables (.csv, .parquet, .arrow, .feather): the column of labels or targets"
-    )(command)
+    command = click.option("--label", metavar="COLUMN", help=f"tables ({NAMED}): the column of labels or targets")(
+        command
+    )
     command = click.option(
         "--text", metavar="COLUMN", help="tables: the column of raw texts, whose words are features [none]"
     )(command)
@@ -47,7 +50,7 @@ def data_flags(command: Command) -> Command:
         help="data sets: memory that a fit may take, such as 1GB [half of what is free]",
     )(command)
     command = click.option(
-        "--dtype", type=click.Choice(["float32", "float64"]), help="precision of examples [float64; tables: their own]"
+        "--dtype", type=Names(["float32", "float64"]), help="precision of examples [float64; tables: their own]"
     )(command)
     return click.option("--zero-based", is_flag=True, default=None, help="feature numbers start at 0 [1]")(command)
 
@@ -103,19 +106,14 @@ class Form(Protocol):
     def features(self, data: Data) -> Any:
         """What the machine is fitted to."""
 
+    def unfitted(self, machine: Any, data: Data) -> Any:
+        """A model by which other files are read as after the fit to these data, before there is one."""
+
     def lines(self, values: Any) -> str:
         """What is predicted, as text."""
 
     def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
         """How good predictions are."""
-
-
-TABLES = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst", ".parquet", ".arrow", ".feather")
-
-
-def is_table(source: str) -> bool:
-    """Whether the name is that of a table."""
-    return source.lower().endswith(TABLES)
 
 
 def called(source: str) -> str:
@@ -125,7 +123,11 @@ def called(source: str) -> str:
 
 def file_of(source: str) -> Any:
     """The name of a file, or standard input."""
-    return sys.stdin.buffer if source == "-" else source
+    if source != "-":
+        return source
+    if sys.stdin is None:
+        raise click.UsageError("standard input is closed; name a file")
+    return sys.stdin.buffer
 
 
 class Svmlight:
@@ -148,7 +150,11 @@ class Svmlight:
             X, y = read_svmlight(file_of(source), zero_based=self.zero_based, dtype=self.dtype)
         except ValueError as error:
             text = str(error)
-            if self.width is None and ": label " in text:
+            if self.width is not None and self.names is not None:
+                text = f"the model was trained on a table with {quoted(self.names)}; pass one ({NAMED}), and not {text}"
+            elif ": label " in text and self.width is not None:
+                text += ", or train another model with --format text if lines are raw text"
+            elif ": label " in text:
                 text += (
                     ", or give --format text if lines are raw text, --task sequence if they are columns of a sentence"
                 )
@@ -175,6 +181,16 @@ class Svmlight:
     def features(self, data: Data) -> Any:
         return data.X
 
+    def unfitted(self, machine: Any, data: Data) -> Any:
+        machine = copy.copy(machine)
+        machine.n_features_in_ = data.X.shape[1]
+        if is_classifier(machine) and data.y is not None:
+            machine.classes_ = np.unique(data.y)
+        names = getattr(data.X, "feature_names", None) if self.names is None else self.names
+        if names is not None:
+            machine.feature_names_in_ = np.array(names, dtype=object)
+        return machine
+
     def named(self, machine: Any) -> Any:
         """The machine, fitted, with what its features are called."""
         if self.names is not None:
@@ -187,7 +203,8 @@ class Svmlight:
             self.names = given
         missing = [name for name in self.names if name not in given]
         if missing:
-            raise click.UsageError(f"{source} has no {quoted(missing)}, which the model was trained on; add it")
+            them = "it" if len(missing) == 1 else "them"
+            raise click.UsageError(f"{source} has no {quoted(missing)}, which the model was trained on; add {them}")
         return self.names
 
     def lines(self, values: Any) -> str:
@@ -256,26 +273,36 @@ class OnDisk(Svmlight):
         flags.refuse("text, and a data set has its own", "zero_based", "dtype")
         super().__init__(machine, flags)
         self.limit = flags.memory_limit
-        self.by_blocks = isinstance(machine, LinearMachine) and self.width is None
+        self.linear = isinstance(machine, LinearMachine)
+        self.by_blocks = self.linear and self.width is None
 
     def read(self, source: str) -> Data:
+        """What is read into memory is compared with its checksums, and so is what linear machines read by blocks."""
         dataset = open_dataset(source, memory_limit=self.limit)
-        text = f"{_shape(dataset.shape)}, {dataset.nnz:,} entries"
-        X = dataset if self.by_blocks else self.fitted_width(self.ordered(dataset, source), source)
-        return Data(source, X, dataset.y, {"examples": len(dataset)}, text, dataset.sample_weight)
+        counts, text = {"examples": len(dataset)}, f"{_shape(dataset.shape)}, {dataset.nnz:,} entries"
+        if self.by_blocks:
+            return Data(source, dataset, None, counts, text)
+        columns = self.columns(dataset, source)
+        if self.linear and columns is None and dataset.shape[1] == self.width:
+            y = dataset.decode(dataset.read("labels"))
+            return Data(source, dataset, y, counts, text)
+        X, y, weights = dataset.load()
+        X = self.fitted_width(X if columns is None else X[:, columns], source)
+        return Data(source, X, y, counts, text, weights)
 
     def fit(self, machine: Any, data: Data) -> Any:
         if self.by_blocks:
             return machine.fit(data.X)
-        return self.named(machine.fit(data.X, data.y, data.weights))
+        X, y, weights = data.X.load() if isinstance(data.X, Dataset) else (data.X, data.y, data.weights)
+        return self.named(machine.fit(X, y, weights))
 
-    def ordered(self, dataset: Dataset, source: str) -> Any:
-        """The rows with the features of the model, in its order, where both have names."""
+    def columns(self, dataset: Dataset, source: str) -> list[int] | None:
+        """Which columns are the features of the model, in its order; None where all are, as they stand."""
         given = dataset.feature_names
         if given is None or (self.names is None and self.width is not None):
-            return dataset.X
+            return None
         columns = self.found(source, given)
-        return dataset.X if columns == given else dataset.X[:, [given.index(name) for name in columns]]
+        return None if columns == given else [given.index(name) for name in columns]
 
 
 class Columns:
@@ -350,6 +377,11 @@ class Columns:
 
     def features(self, data: Data) -> Any:
         return self._template_for(data).transform(data.X)
+
+    def unfitted(self, machine: Any, data: Data) -> Any:
+        from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
+
+        return make_pipeline(clone(self._template_for(data)).fit(data.X), machine)
 
     def _template_for(self, data: Data) -> Template:
         return self.template or Template.window(len(data.X[0][0]))
@@ -431,7 +463,7 @@ def _line(value: Any) -> str:
 
 def no_error(data: Data, what: str, count: int, why: str) -> Summary:
     """What there is to say where nothing is known of how good predictions are."""
-    summary = f"{counted(count, what)} labelled; {called(data.source)} has {why}, so no error is computed"
+    summary = f"{counted(count, what)} predicted; {called(data.source)} has {why}, so no error is computed"
     return {**data.counts, "wrong": None, "error": None}, summary
 
 

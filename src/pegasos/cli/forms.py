@@ -4,17 +4,16 @@ from typing import Any
 
 import click
 
-from pegasos.cli.data import Columns, DataFlags, Form, OnDisk, Svmlight, Table, is_table
+from pegasos.cli.data import Columns, DataFlags, Form, OnDisk, Svmlight, Table
 from pegasos.cli.text import HashedText, Texts, is_vectorizer
+from pegasos.io._table_file import is_table
 from pegasos.io.dataset import is_dataset
 from pegasos.linear.text import TextHasher
 from pegasos.sequence.svc import SequenceSVC
 from pegasos.sequence.templates import Template
+from pegasos.summary import machine_of
 
-
-def machine_of(model: Any) -> Any:
-    """The machine that is the last step of a pipeline, or the model itself."""
-    return model[-1] if hasattr(model, "steps") else model
+__all__ = ["form_of", "machine_of", "predictor_of", "template_of", "vectorizer_of"]
 
 
 def template_of(model: Any) -> Template | None:
@@ -50,7 +49,7 @@ def form_of(name: str, model: Any, flags: DataFlags, data: str) -> Form:
         return OnDisk(machine, flags)
     flags.refuse("data sets, the folders that pegasos convert makes", "memory_limit")
     if not isinstance(machine, SequenceSVC):
-        return Table(model, flags) if is_table(data) else Svmlight(model, flags)
+        return Table(model, flags) if is_table(data) and flags.form is None else Svmlight(model, flags)
     template = template_of(model)
     if template is None and hasattr(model, "classes_"):
         raise click.UsageError(

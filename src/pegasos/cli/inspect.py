@@ -1,10 +1,12 @@
 """``pegasos inspect``"""
 
 from functools import singledispatch
+from itertools import combinations
 from typing import Any
 
 import click
 import numpy as np
+from scipy.sparse import issparse
 
 from pegasos.base.parameters import loss_parameter
 from pegasos.cli.forms import machine_of, template_of, vectorizer_of
@@ -19,12 +21,21 @@ Told = tuple[dict[str, Any], list[str]]  # facts for machines, and lines
 
 
 @click.command()
-@click.argument("model")
-@click.option("--top", type=click.IntRange(min=0), default=5, help="how many of the largest weights to list [5]")
+@click.argument("model", type=click.Path())
+@click.option("--top", type=click.IntRange(min=0), help="how many of the largest weights to list [5]")
 @click.option("--json", "as_json", is_flag=True, help="print as one JSON object")
-def inspect(model: str, top: int, as_json: bool) -> None:
-    """Tell what is in MODEL: the problem, the certificate, the largest weights."""
-    fitted = load_model(model)
+def inspect(model: str, top: int | None, as_json: bool) -> None:
+    """Tell what is in MODEL: the problem, the certificate, the largest weights.
+
+    Features have weights in linear models, and with --kernel linear.
+
+    \b
+    Examples:
+      pegasos inspect news.model
+      pegasos inspect --top 20 news.model                    more of the largest weights
+      pegasos inspect --json news.model | jq .certificate.gap
+    """
+    fitted, asked, top = load_model(model), top is not None, 5 if top is None else top
     machine, vectorizer = machine_of(fitted), vectorizer_of(fitted)
     if vectorizer is not None:
         machine.feature_names_in_ = vectorizer.get_feature_names_out()
@@ -36,7 +47,10 @@ def inspect(model: str, top: int, as_json: bool) -> None:
     if vectorizer is not None and hasattr(machine, "classes_"):
         more, told = _tell_words(machine, top)
         facts, lines = facts | more, [*lines[: len(lines) - len(_largest_lines("", facts["largest"]))], *told]
-    click.echo(as_json_text({"model": model} | facts) if as_json else "\n".join(lines))
+    click.echo(as_json_text("inspect", {"model": model} | facts) if as_json else "\n".join(lines))
+    if asked and "largest" not in facts:
+        why = f"its kernel is {machine.kernel}, so that features have no weights of their own"
+        click.echo(f"pegasos: --top has nothing to show: {why}", err=True)
 
 
 @singledispatch
@@ -105,7 +119,24 @@ def _tell_kernel(fitted: Any, top: int) -> Told:
         "certificate": fitted.certificate_.to_dict(),
     }
     of = f"{len(fitted.support_):,} support vectors of {facts['examples']:,} examples"
-    return facts, [*lines, f"{facts['features']:,} features, {of}", str(fitted.certificate_)]
+    lines += [f"{facts['features']:,} features, {of}", str(fitted.certificate_)]
+    if fitted.kernel == "linear":
+        weights = fitted.coef_.toarray() if issparse(fitted.coef_) else fitted.coef_
+        names = getattr(fitted, "feature_names_in_", None)
+        facts["largest"] = _largest(weights, names, top, _problems(fitted, len(weights)))
+        title = "largest weights" if names is not None else "largest weights (features count from 1)"
+        lines += _largest_lines(title, facts["largest"])
+    return facts, lines
+
+
+def _problems(fitted: Any, count: int) -> list[str] | None:
+    """What the problems of several classes are called: by pairs, or by classes against the rest."""
+    if count == 1:
+        return None
+    labels = fitted.classes_.tolist()
+    if fitted.multi_class == "ovr":
+        return list(map(str, labels))
+    return [f"{first} against {second}" for first, second in combinations(labels, 2)]
 
 
 @tell.register(SequenceSVC)

@@ -4,14 +4,18 @@ import contextlib
 import json
 import math
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import click
 
+from pegasos.base.checkpoint import Checkpoint
 from pegasos.base.options import Accepted, Choice, Flag, Integer, Number, NumberOrName, Option
 from pegasos.base.solver import listed
+from pegasos.base.wording import meant
+from pegasos.io.model import is_something_else
 from pegasos.io.raw_text import as_labels
 from pegasos.kernel.svc import SVC
 from pegasos.kernel.svr import SVR
@@ -34,8 +38,26 @@ TASKS: dict[str, Estimator] = {
 
 ALL_SOLVERS = {cls.name: cls for cls in ALL}
 
+#: A line of predictions: a label, numbers, or the classes after a #.
+_NUMBER = rb"-?(?:\d[\d.]*(?:e[-+]?\d+)?|inf)"
+_PREDICTED = re.compile(rb"#.*|[^\s,:\0]*|%b(?: %b)*" % (_NUMBER, _NUMBER))
+
 #: What `constraints` can be on a command line.
 CONSTRAINTS = {"no": None, "bio": "bio"}
+
+
+def check_name(flag: str, value: str, names: Iterable[str]) -> str:
+    """The value; a mistake where it is none of the names."""
+    if value not in names:
+        raise click.UsageError(f"{flag} {value}: must be one of {', '.join(names)}{meant(value, names, str)}")
+    return value
+
+
+class Names(click.Choice):  # type: ignore[type-arg]  # generic from click 8.2 on only
+    """One of a few names."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        return check_name(param.opts[0] if param is not None else "", value, self.choices)
 
 
 class NumberOrAuto(click.types.FloatParamType):
@@ -52,7 +74,7 @@ def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
         return click.option(f"{dashed}/--no-{dashed[2:]}", name, default=None, help=help)
     kind: Any = None
     if isinstance(option, Choice):
-        kind = click.Choice(list(option.values))
+        kind = Names(list(option.values))
     elif isinstance(option, Integer):
         kind = click.INT
     elif isinstance(option, NumberOrName):
@@ -61,6 +83,8 @@ def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
         kind, help = NumberOrAuto(), help.replace(" [", ", or auto: chosen by cross-validation [", 1)
     elif isinstance(option, Number):
         kind = click.FLOAT
+        if name == "max_time":
+            help = help.replace(" [", "; with --C auto for the choice of C and the last fit together [", 1)
     return click.option(dashed, name, type=kind, default=None, help=help)
 
 
@@ -80,22 +104,28 @@ def estimator_flags(command: Command) -> Command:
     )(command)
     command = click.option(
         "--constraints",
-        type=click.Choice(list(CONSTRAINTS)),
+        type=Names(list(CONSTRAINTS)),
         help=f"{_whose('constraints')}bio never has I-X but after B-X or I-X [no]",
     )(command)
     command = click.option("--random-state", type=int, help="seed of the order of visits")(command)
     command = click.option(
         "--task",
-        type=click.Choice(list(TASKS)),
+        type=Names(list(TASKS)),
         default=None,
         help="what to train: a linear machine for classification or regression, one with a kernel for them (svc, svr), "
         "or one that labels sequences [classification]",
     )(command)
     tasks: dict[str, list[str]] = {}
-    for task, known in [*((task, cls.solvers) for task, cls in TASKS.items()), ("--one-pass", STREAM_SOLVERS)]:
-        tasks.setdefault(", ".join(known), []).append(task)
-    names = "; ".join(f"{', '.join(owners)}: {solvers}" for solvers, owners in tasks.items())
-    return click.option("--solver", metavar="NAME", help=f"{names} [auto]")(command)
+    tasks_and_solvers = [*((task, cls.solvers) for task, cls in TASKS.items()), ("--one-pass", STREAM_SOLVERS)]
+    for task, solvers in tasks_and_solvers:
+        tasks.setdefault(", ".join(solvers), []).append(task)
+    names = "; ".join(f"{', '.join(owners)}: {listing}" for listing, owners in tasks.items())
+    known = sorted({solver for _, known in tasks_and_solvers for solver in known})
+
+    def complete(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+        return [name for name in known if name.startswith(begun)]
+
+    return click.option("--solver", metavar="NAME", help=f"{names} [auto]", shell_complete=complete)(command)
 
 
 def _tasks_with(name: str) -> list[str]:
@@ -184,10 +214,7 @@ def given_parameters(
 def _value(name: str, option: Option, given: Any) -> Any:
     """What is meant by the value of a flag."""
     if isinstance(option, Choice):
-        if given not in option.values:
-            allowed = ", ".join(option.values)
-            raise click.UsageError(f"--{name.replace('_', '-')} {given}: must be one of {allowed}")
-        return option.values[given]
+        return option.values[check_name(f"--{name.replace('_', '-')}", given, option.values)]
     if isinstance(option, NumberOrName):
         with contextlib.suppress(ValueError):
             return float(given)
@@ -205,9 +232,7 @@ def _cost(source: str) -> list[list[float]]:
 
 def _make_solver(base: str | Solver, given: Mapping[str, Any], solvers: Mapping[str, type[Solver]]) -> Solver:
     if isinstance(base, str):
-        if base not in solvers:
-            raise click.UsageError(f"--solver {base}: must be one of {', '.join(solvers)}")
-        base = solvers[base]()
+        base = solvers[check_name("--solver", base, solvers)]()
     known = type(base)
     options = base.get_params()
     for option_name, value in given.items():
@@ -245,6 +270,32 @@ def refuse_overwriting(output: str, *inputs: str) -> None:
             raise click.UsageError(f"{output} would be overwritten, and it is an input; name another file to write to")
 
 
+def overwrite_flag(command: Command) -> Command:
+    """The flag that allows to replace what this command did not write."""
+    return click.option("--overwrite", is_flag=True, help="replace a file that this command did not write")(command)
+
+
+def refuse_other_than_model(output: str, overwrite: bool) -> None:
+    """A model takes the place of a model, or of nothing."""
+    if not overwrite and is_something_else(output):
+        raise click.UsageError(
+            f"{output} exists and is no pegasos model; name another MODEL, or give --overwrite to replace it"
+        )
+
+
+def refuse_other_than_predictions(output: str, overwrite: bool) -> None:
+    """Predictions take the place of predictions, or of nothing; they have a word or numbers on each line."""
+    if overwrite or not os.path.isfile(output):
+        return
+    with open(output, "rb") as file:
+        lines = file.read(1 << 16).split(b"\n")
+    if not all(_PREDICTED.fullmatch(line) for line in lines[: max(len(lines) - 1, 1)]):
+        raise click.UsageError(
+            f"{output} exists and does not look like predictions; name another OUTPUT, or give --overwrite to replace "
+            "it"
+        )
+
+
 def refuse_folder(output: str) -> None:
     """That the model cannot be written should come up before the work."""
     folder = os.path.dirname(os.path.abspath(output))
@@ -252,8 +303,13 @@ def refuse_folder(output: str) -> None:
         raise click.UsageError(f"{output}: {folder} is no folder that can be written to")
 
 
-def as_json_text(value: Any) -> str:
-    """JSON with null for infinity and NaN, for which it has no words."""
+#: The version of each kind of JSON object, as schema.json has them.
+KINDS = ("train", "train-one-pass", "predict", "inspect", "convert", "convert-model", "cross-validation")
+SCHEMAS = dict.fromkeys(KINDS, 1)
+
+
+def as_json_text(kind: str, facts: dict[str, Any]) -> str:
+    """Facts of a kind that schema.json describes, with null for infinity and NaN, for which JSON has no words."""
 
     def finite(value: Any) -> Any:
         if isinstance(value, dict):
@@ -262,4 +318,18 @@ def as_json_text(value: Any) -> str:
             return [finite(item) for item in value]
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    return json.dumps(finite(value))
+    return json.dumps({"schema": f"pegasos/{kind}/{SCHEMAS[kind]}"} | finite(facts))
+
+
+def checkpoints(folder: str | None, every: str | None, resume: bool) -> Checkpoint | None:
+    """Where the flags say that a fit leaves checkpoints."""
+    if folder is None:
+        if every is not None or resume:
+            raise click.UsageError(f"{'--resume' if resume else '--checkpoint-every'} needs --checkpoint FOLDER")
+        return None
+    if not folder:
+        raise click.UsageError('--checkpoint "": must name a folder')
+    try:
+        return Checkpoint(folder, "30s" if every is None else every, resume, keep=True)
+    except ValueError:
+        raise click.UsageError(f"--checkpoint-every {every}: must be a time, such as 30s, 5m or 1h") from None

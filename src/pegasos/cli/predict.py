@@ -7,39 +7,67 @@ import click
 
 from pegasos.cli.data import DataFlags, data_flags
 from pegasos.cli.forms import form_of, machine_of, predictor_of
-from pegasos.cli.options import as_json_text, refuse_overwriting
+from pegasos.cli.options import as_json_text, overwrite_flag, refuse_other_than_predictions, refuse_overwriting
 from pegasos.cli.waiting import waiting
 from pegasos.io import load_model
 from pegasos.io._atomic import open_atomic
+from pegasos.io.model import is_model
 from pegasos.linear.svc import LinearSVC
 
 
 @click.command()
-@click.argument("data")
-@click.argument("model")
-@click.argument("output", required=False)
+@click.argument("data", type=click.Path())
+@click.argument("model", type=click.Path())
+@click.argument("output", required=False, type=click.Path())
 @click.option("--decision", is_flag=True, help="write decision values instead of labels")
 @click.option("--proba", is_flag=True, help="write probabilities instead of labels; of models with --loss log_loss")
+@click.option(
+    "--header", is_flag=True, help="with --decision or --proba: begin with a line of # and the classes in their order"
+)
 @click.option("-q", "--quiet", is_flag=True, help="print nothing but errors")
 @click.option("--json", "as_json", is_flag=True, help="print the result as one JSON object")
+@overwrite_flag
 @data_flags
 def predict(
-    data: str, model: str, output: str | None, decision: bool, proba: bool, quiet: bool, as_json: bool, **flags: Any
+    data: str,
+    model: str,
+    output: str | None,
+    decision: bool,
+    proba: bool,
+    header: bool,
+    quiet: bool,
+    as_json: bool,
+    overwrite: bool,
+    **flags: Any,
 ) -> None:
     """Label the examples of DATA ("-": standard input) with MODEL, write one label per line to OUTPUT ("-": standard
     output) if given, and print the error against the labels in DATA. A model of a regression writes values.
 
-    Decision values and probabilities of more than two classes are on one line, in the order of the classes.
+    Decision values and probabilities of more than two classes are on one line, in the order of the classes, which
+    pegasos inspect shows and --header writes. Positive decisions of two classes mean the second.
 
     A model that labels sequences is for sentences in columns, as it was trained on, with or without the one of labels.
     It writes an empty line between sentences, and prints precision, recall and F1 of each type, where labels are B-X,
     I-X and O. A model of raw text is for tables with a column of texts, and for files with one on each line.
+
+    \b
+    Examples:
+      pegasos predict test.svm news.model                    the error alone
+      pegasos predict test.svm news.model labels.txt
+      pegasos predict --decision --header test.svm news.model - | head
+      pegasos predict --proba test.svm logistic.model probabilities.txt
+      zcat new.svm.gz | pegasos predict - news.model -       as a filter
     """
     if output not in (None, "-"):
         refuse_overwriting(output, data, model)
+        refuse_other_than_predictions(output, overwrite)
+    if is_model(data) and not is_model(model):
+        raise click.UsageError(f"{data} is a model, and DATA comes before it: pegasos predict {model} {data}")
     fitted = load_model(model)
     machine, form = machine_of(fitted), form_of(model, fitted, DataFlags(**flags), data)
     _check_wanted(machine, decision, proba)
+    if header and not ((decision or proba) and hasattr(machine, "classes_")):
+        raise click.UsageError("--header is for --decision and --proba of classes; leave it out, or add one of these")
     talk = not quiet and not as_json
     with waiting(f"reading {data}", data, talk):
         examples, fitted = form.read(data), predictor_of(fitted)
@@ -50,15 +78,21 @@ def predict(
         if decision or proba:
             values = fitted.predict_proba(examples.X) if proba else fitted.decision_function(examples.X)
         text = form.lines(values)
+        if header:
+            text = f"# {' '.join(map(str, machine.classes_.tolist()))}\n{text}"
         if output == "-":
+            if sys.stdout is None:
+                raise click.UsageError("standard output is closed; name an OUTPUT file")
             sys.stdout.write(text)
         else:
             with open_atomic(output) as file:
                 file.write(text.encode())
     result, summary = form.judge(predicted, examples, machine)
     if as_json:
-        click.echo(as_json_text(result), err=output == "-")
+        click.echo(as_json_text("predict", result), err=output == "-")
     elif not quiet:
+        if output is None and result.get("error", 0) is None:
+            summary += "; name an OUTPUT for the predictions"
         click.echo(summary, err=output == "-")
 
 

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 import click
 
+from pegasos.base.wording import meant
 from pegasos.cli.convert import convert
 from pegasos.cli.demo import demo
 from pegasos.cli.inspect import inspect
+from pegasos.cli.liblinear import INSTEAD
 from pegasos.cli.predict import predict
+from pegasos.cli.report import report
 from pegasos.cli.signals import SIGNALS
 from pegasos.cli.train import train
 from pegasos.cli.wording import in_flags
@@ -19,25 +22,46 @@ from pegasos.cli.wording import in_flags
 @click.version_option(package_name="pegasos")
 @click.pass_context
 def pegasos(context: click.Context) -> None:
-    """Train support vector machines, each with a certificate of how close to the optimum it is."""
+    """Train support vector machines, each with a certificate of how close to the optimum it is.
+
+    \b
+    Examples:
+      pegasos demo                                           see it work
+      pegasos train news.svm news.model                      svmlight text, tables, raw text, sentences
+      pegasos predict test.svm news.model labels.txt
+      pegasos inspect news.model
+      pegasos report news.model test.svm
+      pegasos convert news.svm news.ds
+
+    \b
+    Completion by the tab key, with bash; with zsh and fish it is zsh_source and fish_source:
+      eval "$(_PEGASOS_COMPLETE=bash_source pegasos)"
+    """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-for command in (train, predict, inspect, convert, demo):
+#: The variable by which a shell asks for completions; click answers.
+COMPLETE = "_PEGASOS_COMPLETE"
+
+for command in (train, predict, inspect, report, convert, demo):
     pegasos.add_command(command)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line; the exit code. A user's mistake is one line on standard error, without a traceback."""
-    with SIGNALS.caught():
-        return _run(arguments)
+    try:
+        with SIGNALS.caught():
+            return _run(arguments)
+    except KeyboardInterrupt:  # before it began, or after its end
+        return SIGNALS.code
 
 
 def _run(arguments: Sequence[str]) -> int:
     try:
         code = pegasos.main(list(arguments), prog_name="pegasos", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it is closed
+            sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as exit:
         return exit.exit_code
@@ -45,16 +69,27 @@ def _run(arguments: Sequence[str]) -> int:
         text = str(error.__cause__ or error)  # click makes an Abort of what came
         click.echo(f"pegasos: {text or 'interrupted'}", err=True)
         return SIGNALS.code
-    except BrokenPipeError:  # the reader of our output went away
+    except (BrokenPipeError, SystemExit) as end:  # the reader of our output went away, of which click makes an exit
+        if COMPLETE in os.environ and isinstance(end, SystemExit):  # its other one: a shell asked what comes next
+            sys.stdout.flush()
+            return end.code if isinstance(end.code, int) else 0
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except click.NoSuchOption as error:
+        command = error.ctx.command if error.ctx is not None else pegasos
+        known = [name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)]
+        slip = ""
+        if command is train and error.option_name in INSTEAD:
+            slip = f"; LIBLINEAR's is here {INSTEAD[error.option_name]}"
+        slip = slip or meant(error.option_name, [name for name in known if name.startswith("--")], str)
+        return _mistake(f"no option {error.option_name}{slip or f'; pegasos {command.name} --help lists them'}")
     except click.ClickException as error:
         return _mistake(error.format_message())
     except OSError as error:
-        return _mistake(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return _mistake(f"{error.filename or 'standard output'}: {error.strerror}" if error.strerror else str(error))
     except MemoryError:
         return _mistake("out of memory; the data must fit, try --dtype float32")
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, ImportError) as error:
         return _mistake(str(error))
 
 

@@ -1,7 +1,6 @@
 """``pegasos train --one-pass``: learning from a pipe or a file that is read once."""
 
 import contextlib
-import sys
 import time
 from collections.abc import Generator
 from typing import Any, NamedTuple
@@ -10,9 +9,9 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos._config import usable_threads
+from pegasos._threads import usable_threads
 from pegasos.base.wording import counted
-from pegasos.cli.data import DataFlags
+from pegasos.cli.data import DataFlags, file_of
 from pegasos.cli.options import TASKS, as_json_text, given_parameters, refuse_folder
 from pegasos.cli.signals import SIGNALS
 from pegasos.cli.text import DEFAULT_BITS
@@ -108,7 +107,7 @@ class Stream:
 
     def learn(self, source: str, talk: bool) -> None:
         """From all there is."""
-        file: Any = sys.stdin.buffer if source == "-" else source
+        file = file_of(source)
         if talk:
             click.echo(f"{'loss':>10} {'since last':>10} {'examples':>12} {'weight':>14} {'label':>8} {'score':>10}")
         # Learning and parsing run beside each other: nearly all of both is in the core, without the GIL.
@@ -182,11 +181,11 @@ class Stream:
 
 def _save(machine: Machine, hash_bits: int | None, model: str) -> None:
     if hash_bits is None:
-        save_model(machine, model)
+        save_model(machine, model, overwrite=True)
         return
     from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
 
-    save_model(make_pipeline(TextHasher(hash_bits), machine), model)
+    save_model(make_pipeline(TextHasher(hash_bits), machine), model, overwrite=True)
 
 
 def print_summary(machine: Machine, model: str, started: float, talk: Talk) -> None:
@@ -200,7 +199,7 @@ def print_summary(machine: Machine, model: str, started: float, talk: Talk) -> N
         facts |= {"progressive_loss": told.loss, f"progressive_{error}": told.error}
         if hasattr(machine, "lower_bound_"):
             facts["lower_bound"] = machine.lower_bound_
-        click.echo(as_json_text(facts | {"seconds": seconds, "solver": solver}))
+        click.echo(as_json_text("train-one-pass", facts | {"seconds": seconds, "solver": solver}))
     elif talk.at_all:
         error = f"mean squared error {told.error:.6g}" if regression else f"error {told.error:.2%}"
         click.echo(

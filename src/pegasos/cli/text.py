@@ -7,8 +7,9 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from pegasos.base.wording import counted
-from pegasos.cli.data import Data, DataFlags, Summary, Svmlight, file_of, is_table, no_error, quoted, whole
+from pegasos.cli.data import Data, DataFlags, Summary, Svmlight, file_of, no_error, quoted, whole
 from pegasos.io import read_text
+from pegasos.io._table_file import is_table
 from pegasos.io.raw_text import as_labels, read_raw_text
 from pegasos.io.table import read_text_column, table_columns
 from pegasos.linear.text import TextHasher
@@ -25,6 +26,7 @@ class _Behind(Svmlight):
     """Examples whose features a step before the model makes; what is read are the features."""
 
     step: Any
+    names = None
 
     def fit(self, machine: Any, data: Data) -> Any:
         if data.y is None:
@@ -32,6 +34,11 @@ class _Behind(Svmlight):
         from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
 
         return make_pipeline(self.step, machine.fit(data.X, data.y, data.weights))
+
+    def unfitted(self, machine: Any, data: Data) -> Any:
+        from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
+
+        return make_pipeline(self.step, super().unfitted(machine, data))
 
     @property
     def remedy(self) -> str:
@@ -73,12 +80,15 @@ class Texts(_Behind):
         if self.fitted:
             flags.refuse("training anew, and this model has its words", "ngrams", "min_count")
         self.step = vectorizer if self.fitted else _vectorizer(flags)
-        self.table = is_table(data)
-        if not self.table:
-            flags.refuse("tables, such as .csv and .parquet files", "text", "label")
         self.column = flags.text
         if self.column is None and hasattr(self.step, "feature_names_in_"):
             self.column = str(self.step.feature_names_in_[0])
+        self.table = is_table(data)
+        if ".tsv" in data.lower() and flags.text is None and flags.label is None:
+            # A label, a tab and a text on each line have that name too, but not the one of the column.
+            self.table = self.column is not None and self.column in table_columns(data)
+        if not self.table:
+            flags.refuse("tables, such as .csv and .parquet files", "text", "label")
         if self.table and self.column is None:
             raise click.UsageError(f"{data} is a table; name its column of texts with --text")
 

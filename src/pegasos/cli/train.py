@@ -9,29 +9,40 @@ from typing import Any
 import click
 from sklearn.exceptions import ConvergenceWarning
 
-from pegasos.cli.choose import choose_C
-from pegasos.cli.data import DataFlags, called, data_flags, is_table
+from pegasos.base import clock
+from pegasos.base.checkpoint import CUT_SHORT, Checkpoint, manifests
+from pegasos.cli.choose import SHORTEST, choose_C
+from pegasos.cli.data import DataFlags, called, data_flags
 from pegasos.cli.forms import form_of, machine_of
+from pegasos.cli.liblinear import from_liblinear, liblinear_flags
 from pegasos.cli.options import (
     TASKS,
+    Names,
     as_json_text,
+    checkpoints,
     estimator_flags,
     given_parameters,
+    overwrite_flag,
     refuse_folder,
+    refuse_other_than_model,
     refuse_overwriting,
     solver_flags,
 )
-from pegasos.cli.signals import SIGNALS
+from pegasos.cli.report import command_line, feature_names, refuse_output, write_report
+from pegasos.cli.signals import SIGNALS, not_written, written
 from pegasos.cli.stream import StreamFlags, Talk, train_stream
+from pegasos.cli.validation import Validation, cross_validate, validation_flag
 from pegasos.cli.waiting import waiting
 from pegasos.cli.wording import in_flags, kept
 from pegasos.io import load_model, save_model
-from pegasos.io.dataset import is_dataset
+from pegasos.io._table_file import is_table
+from pegasos.io.dataset import Dataset, is_dataset
+from pegasos.linear import LinearSVC, LinearSVR
 
 
 @click.command(context_settings={"max_content_width": 120, "show_default": False})
-@click.argument("data")
-@click.argument("model", required=False)
+@click.argument("data", type=click.Path())
+@click.argument("model", required=False, type=click.Path())
 @click.option("-q", "--quiet", is_flag=True, help="print nothing but errors")
 @click.option("--verbose", is_flag=True, help="report progress even where standard error is not a terminal")
 @click.option("--json", "as_json", is_flag=True, help="print the result as one JSON object")
@@ -46,7 +57,7 @@ from pegasos.io.dataset import is_dataset
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["svmlight", "text", "vw"]),
+    type=Names(["svmlight", "text", "vw"]),
     help="svmlight lines; text: a label, a tab and raw text, or fastText's __label__x text; vw: label | words in "
     "Vowpal Wabbit's format, by their hash [vw with --hash-bits, text with --text, else svmlight]",
 )
@@ -58,7 +69,23 @@ from pegasos.io.dataset import is_dataset
     help="sequence: how features are made of columns, in CRF++'s notation; chunking is for words and parts of speech, "
     "words for words alone [each column of the position, the one before and the one after]",
 )
+@click.option(
+    "--checkpoint",
+    metavar="FOLDER",
+    help="leave a checkpoint there now and then; if the command is killed, the same with --resume goes on from it, to "
+    "the same model; with --C auto there are checkpoints of the last fit alone, and C is chosen anew",
+)
+@click.option(
+    "--report",
+    metavar="FILE",
+    help="write a page on the fit there, as pegasos report does, and on the examples of --validation, or else of DATA",
+)
+@click.option("--checkpoint-every", metavar="TIME", help="from one checkpoint to the next, such as 30s, 5m or 1h [30s]")
+@click.option("--resume", is_flag=True, help="go on from the checkpoint of the same command")
+@validation_flag
+@overwrite_flag
 @data_flags
+@liblinear_flags
 def train(
     data: str,
     model: str | None,
@@ -68,12 +95,18 @@ def train(
     task: str | None,
     one_pass: bool,
     classes: str | None,
+    checkpoint: str | None,
+    report: str | None,
+    checkpoint_every: str | None,
+    resume: bool,
+    validation: str | None,
+    overwrite: bool,
     **given: Any,
 ) -> int:
     """Train on DATA, an svmlight file ("-": standard input), and write MODEL ([DATA].model if not given).
 
-    DATA may be compressed, or a data set of any size, the folder that pegasos convert makes. A .csv, .parquet, .arrow
-    or .feather file is a table, whose column of labels --label names.
+    DATA may be compressed, or a data set of any size, the folder that pegasos convert makes. A .csv, .tsv, .jsonl,
+    .parquet, .arrow or .feather file is a table, whose column of labels --label names.
 
     With --task sequence, DATA has sentences in columns: a line for each position, the label in its last column, and an
     empty line after each sentence.
@@ -86,22 +119,54 @@ def train(
     Ctrl-C and SIGTERM end a fit: the best point of its last check is saved, where there is one.
 
     Of the options with [default], those with the name of a solver or a task before them belong to that.
+
+    \b
+    Examples:
+      pegasos train news.svm                                  hinge loss, C=1, to a gap of 0.001
+      pegasos train --C auto --validation test.svm news.svm   choose C, and test
+      pegasos train --alpha 1e-4 --tol 0.01 news.svm news.model
+      pegasos train --label kind table.csv                    a table
+      pegasos train --text review --label stars reviews.csv   raw texts
+      pegasos train --task svc --gamma 0.1 digits.svm         with a kernel
+      pegasos train --task sequence tags.txt                  sequences of labels
+      pegasos train -s 1 -c 4 -B 1 -v 5 heart_scale           as in LIBLINEAR
     """
+    task, folds, notes = from_liblinear(task, given)
+    judges = Validation.of(validation)
+    if notes and not quiet:
+        click.echo("\n".join(f"pegasos: {note}" for note in notes), err=True)
     if model is None:
-        if data == "-":
+        if data == "-" and folds is None:
             raise click.UsageError("data from standard input has no name to make one for the model of: name the MODEL")
-        model = f"{data.rstrip(os.sep)}.model"
+        model = f"{data.rstrip(os.sep)}.model" if data != "-" else "stdin.model"
     # Whatever can be wrong without the data should come up before the data is read.
     if model == "-":
         raise click.UsageError("a model cannot be written to standard output: name the MODEL")
-    refuse_overwriting(model, data)
+    judges.refuse_same(data)
+    refuse_overwriting(model, data, judges.file or "-")
+    refuse_other_than_model(model, overwrite or folds is not None)
+    if report is not None:
+        if folds is not None:
+            raise click.UsageError("-v makes no model to report on; leave --report out")
+        if os.path.abspath(report) == os.path.abspath(model):
+            raise click.UsageError(f"{report} is the MODEL, and the report is another file; name one for it")
+        refuse_output(report, overwrite, data, model)
     flags = _data_flags(task, given)
+    kept_in = checkpoints(checkpoint, checkpoint_every, resume)
     if one_pass:
+        if report is not None:
+            raise click.UsageError(
+                "--one-pass keeps no examples to report on; leave --report out, and use pegasos report"
+            )
+        if kept_in:
+            raise click.UsageError("--one-pass leaves no checkpoints; leave --checkpoint out, or train without it")
+        if validation is not None or folds is not None:
+            raise click.UsageError("--one-pass tells an error of its own; leave --validation and -v out")
         if is_dataset(data):
             raise click.UsageError(
                 f"{data} is a data set, and --one-pass is for text; --solver pegasos --max-iter 1 passes over it once"
             )
-        if is_table(data):
+        if is_table(data) and not flags.of_text:
             raise click.UsageError(
                 f"{data} is a table, and --one-pass is for text; leave it out, or pegasos convert it"
             )
@@ -124,51 +189,112 @@ def train(
     if choose:
         if parameters.get("alpha") is not None:
             raise click.UsageError("--C auto chooses what --alpha says in another way; leave one of them out")
+        if resume and kept_in and not manifests(kept_in.folder):  # or else that would come up only once C is chosen
+            raise click.UsageError(
+                f"{checkpoint} has no checkpoints: the choice of C, by --C auto, leaves none; leave --resume out"
+            )
         parameters["C"] = 1.0  # for now
     if "C" in parameters:
         parameters.setdefault("alpha", None)  # of a model that is continued
     estimator.set_params(**parameters)
     estimator.check_parameters()
     form = form_of(model, before, flags, data)
+    if continued and starts_anew(estimator):
+        raise click.UsageError(
+            f"{model} was trained without --warm-start, so that there is nothing to continue from: train it with "
+            "--warm-start from the first time on, or leave --warm-start out to train it anew"
+        )
     refuse_folder(model)
     started = time.perf_counter()
     talk = not quiet and not as_json
-    with waiting(f"reading {data}", data, talk):
+    with not_written(model, "while the data were read"), waiting(f"reading {data}", data, talk):
         examples = form.read(data)
     reading = time.perf_counter() - started
-    if talk and given.get("warm_start"):
-        own = kept(estimator, parameters)
-        going_on = f": continued{', with what it has set: ' if own else ''}{own}"
-        click.echo(f"{model}{going_on if continued else ' does not exist yet: starting anew'}")
-    if talk:
-        click.echo(f"{called(data)}: {examples.text}, read in {reading:.1f} s")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
-        if choose and examples.y is not None:
-            with waiting("choosing C", shown=talk):
-                chosen = choose_C(estimator, form.features(examples), examples.y, examples.weights)
-            estimator.C = chosen.C
-        estimator.verbose = int(verbose or (talk and sys.stderr.isatty()))
-        estimator.on_interrupt = "keep"
-        try:
-            fitted = form.fit(estimator, examples)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"interrupted before there was a point to keep; {model} is not written") from None
-    estimator.on_interrupt = "raise"
-    save_model(fitted, model)
+    examples, held_out = judges.hold_out(form, examples, estimator)
+    if folds is not None:
+        return cross_validate(estimator, form, examples, folds, not quiet, as_json)
+    with not_written(model, "while the data were read"):
+        held_out = held_out or judges.read(form, examples, estimator, model, flags)
+    with not_written(model, "while C was chosen" if choose else "before there was a point to keep"):
+        if talk and given.get("warm_start"):
+            own = kept(estimator, parameters)
+            going_on = f": continued{', with what it has set: ' if own else ''}{own}"
+            click.echo(f"{model}{going_on if continued else ' does not exist yet: starting anew'}")
+        if talk:
+            click.echo(f"{called(data)}: {examples.text}, read in {reading:.1f} s")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
+            shown, limit = verbose or (talk and sys.stderr.isatty()), estimator.max_time
+            if choose and (examples.y is not None or isinstance(examples.X, Dataset)):
+                if talk and kept_in:
+                    click.echo("choosing C, which leaves no checkpoints; the last fit does", err=True)
+                began = clock.now()
+                chosen = choose_C(estimator, form.features(examples), examples.y, examples.weights, shown, began)
+                estimator.C = chosen.C
+                if limit is not None:
+                    estimator.max_time = max(limit - (clock.now() - began), SHORTEST)
+            estimator.verbose = int(shown)
+            estimator.on_interrupt, estimator.checkpoint = "keep", kept_in
+            with not_written(model, "before there was a point to keep"):
+                fitted = form.fit(estimator, examples)
+    estimator.on_interrupt, estimator.checkpoint, estimator.max_time = "raise", None, limit
+    save_model(fitted, model, overwrite=True)
+    ended = {found.reason for found in (estimator.certificate_, *estimator.certificate_.parts)}
+    goes_on = kept_in is not None and not ended.isdisjoint(CUT_SHORT)
+    if kept_in and not goes_on:
+        kept_in.clear()
+    if report is not None and "interrupt" not in ended:
+        if choose:  # what a LinearSVCCV knows, for the page; the model is saved without it
+            estimator.C_, estimator.Cs_, estimator.mean_score_ = chosen.C, chosen.Cs, chosen.scores
+        timings, others = {f"reading {called(data)}": reading}, held_out is not None and held_out.data.y is not None
+        shown_on = held_out.data if held_out is not None and others else examples
+        with written(model):
+            write_report(report, fitted, shown_on, feature_names(fitted), timings, command_line(), not others)
+    with written(model):
+        judged = held_out.judge(fitted) if held_out is not None else None
     if as_json:
         result = {"model": model, **examples.counts, "features": estimator.n_features_in_}
         result |= {"cross_validation": chosen.to_dict()} if choose else {}
-        click.echo(as_json_text(result | estimator.certificate_.to_dict()))
+        result |= {"validation": judged[0]} if judged else {}
+        click.echo(as_json_text("train", result | estimator.certificate_.to_dict()))
     elif talk:
-        click.echo(f"{estimator.certificate_}\n" + (f"{chosen}\n" if choose else "") + f"model    {model}")
+        more = [str(chosen)] if choose else []
+        more += [f"tested   {judged[1]}"] if judged else []
+        click.echo("\n".join([str(estimator.certificate_), *more, f"model    {model}"]))
+        if report is not None and "interrupt" not in ended:
+            click.echo(f"report   {report}")
     if not quiet:
         for warning in caught:
             click.echo(f"pegasos: warning: {in_flags(str(warning.message))}", err=True)
-    if "interrupt" not in {found.reason for found in (estimator.certificate_, *estimator.certificate_.parts)}:
+    if goes_on and not quiet:
+        click.echo(f"pegasos: the checkpoint in {checkpoint} is kept; --resume goes on from it", err=True)
+    if "interrupt" not in ended:
         return 0
-    click.echo(f"pegasos: interrupted; the best point of the last check is saved in {model}", err=True)
+    if report is not None:
+        click.echo(f"pegasos: {report} is not written, as the fit was cut short; pegasos report makes one", err=True)
+    click.echo(
+        f"pegasos: interrupted; the best point of the last check is saved in {model}{_further(estimator, kept_in)}",
+        err=True,
+    )
     return SIGNALS.code
+
+
+def _further(estimator: Any, kept_in: Checkpoint | None) -> str:
+    """How another run goes on, where nothing else says so."""
+    if kept_in is not None:
+        return ""
+    if estimator.warm_start:
+        return "; the same command goes on from it"
+    return "; to be able to go on, train with --warm-start or --checkpoint from the first time on"
+
+
+def starts_anew(estimator: Any) -> bool:
+    """Whether a fit of the loaded model has no dual point to continue from, and its solver needs one."""
+    last = getattr(estimator, "_last", None)
+    name = getattr(estimator.solver, "name", estimator.solver)
+    if name not in ("auto", "sdca", "interior-point") or not isinstance(estimator, LinearSVC | LinearSVR):
+        return False
+    return last is None or any(one.point is None for one in last)
 
 
 def _data_flags(task: str | None, given: dict[str, Any]) -> DataFlags:

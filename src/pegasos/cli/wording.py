@@ -8,10 +8,11 @@ from pegasos.base.options import Accepted, Choice, Flag, Option
 from pegasos.cli.options import ALL_SOLVERS, TASKS
 
 #: What flags there are beside those that options declare.
-_OTHERS = ("random_state", "class_weight", "cost", "constraints", "solver", "dtype", "n_features")
+_OTHERS = ("random_state", "class_weight", "cost", "constraints", "solver", "dtype", "n_features", "memory_limit")
 _OPTIONS: dict[str, Option | None] = {
     **dict.fromkeys(_OTHERS),
     "zero_based": Flag(help=""),
+    "resume": Flag(help=""),
     **{
         name: option
         for owner in (*TASKS.values(), *ALL_SOLVERS.values())

@@ -116,6 +116,13 @@ class DaskGroup:
                 self.recover()
         raise RuntimeError("workers were lost ten times while they looked at their data; look at their memory")
 
+    def describe(self) -> str:
+        """A sentence on uneven columns, from a block of each member; "" where there are none, or a worker is lost."""
+        try:
+            return next(filter(None, self._submit(_describe, [None] * len(self))), "")
+        except Lost:
+            return ""
+
     def call(self, messages: Sequence[Message]) -> list[Reply]:
         """Beside the task graph: through that, a vector takes several times as long."""
         self.line.check()
@@ -179,6 +186,10 @@ class DaskGroup:
         """Let go of the blocks."""
         for block in self.blocks:
             block.release()
+
+
+def _describe(blocks: Sequence[Block], _: None) -> str:
+    return blocks[0].describe()
 
 
 async def _serve_here(keys: Sequence[str], message: Message, dask_worker: Any) -> Reply:

@@ -1,6 +1,7 @@
 """What the estimators on Dask collections share: fit, store, predict lazily."""
 
 import copy
+import functools
 import warnings
 from collections.abc import Mapping
 from dataclasses import fields
@@ -12,16 +13,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base import clock
+from pegasos.base.callbacks import Unseen
 from pegasos.base.display import listening
 from pegasos.base.estimator import at_once, copy_results
 from pegasos.base.options import Number, Option, check_options
 from pegasos.base.outcome import Budget
 from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameter, parameters
+from pegasos.base.progress import Named
 from pegasos.certificate import Certificate
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
 from pegasos.dask.partitions import apply, is_collection, split
-from pegasos.linear.distributed.drive import Drive, store
+from pegasos.linear.distributed.drive import Drive, name_weights, store
 from pegasos.linear.distributed.plan import make_plan
 from pegasos.linear.estimator import LinearMachine
 from pegasos.linear.parameters import ScaledIntercept
@@ -80,14 +83,17 @@ class DaskMachine(DaskParameters, Explained):
                 plan = make_plan(machine, surveys, seed)
                 labels = [repr(plan.classes.tolist()[target]) for target in plan.targets] if len(plan.classes) else [""]
                 budget = Budget(self.tol, self._max_epochs, self.max_time, clock.now() - started, keep=self._keeps)
-                with listening(self) as progress:
-                    parts = [progress.part(label, len(labels)) for label in labels] if len(labels) > 1 else [progress]
+                with listening(self, Unseen(len(labels))) as whole:
+                    progress = Named(whole, functools.partial(name_weights, machine, plan))
+                    parts = [progress]
+                    if len(labels) > 1:
+                        parts = [progress.part(label, k, len(labels)) for k, label in enumerate(labels)]
                     found, tally = Drive(group, plan, surveys, budget, self.local_epochs, parts).run()
                     for part in parts:
                         part.close()
+                text = store(machine, plan, found, group.describe)
             finally:
                 group.close()
-        text = store(machine, plan, found)
         copy_results(machine, self)
         self._held = machine
         self.rounds_, self.recoveries_ = tally.rounds, tally.losses

@@ -1,10 +1,23 @@
-"""Files that appear whole or not at all."""
+"""Files and folders that appear whole or not at all."""
 
+import ctypes
+import errno
 import os
+import re
 import secrets
-from collections.abc import Iterator
+import shutil
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # of Windows
+    fcntl = None  # type: ignore[assignment]  # Windows has none
+
+_TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.tmp")
+_HERE = -100  # AT_FDCWD: paths are from the folder that the process is in
 
 
 @contextmanager
@@ -14,20 +27,178 @@ def open_atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Until then `path` is what it was. A pipe or a device is written in place: it cannot be replaced.
     """
     target = os.path.realpath(path)  # a link stays a link
-    if os.path.exists(target) and not os.path.isfile(target):
-        with open(target, "wb") as file:
-            yield file
-        return
-    folder, name = os.path.split(target)
-    # In the same folder, or else the last step would be a copy. Not tempfile, whose files are private to the user.
-    temporary = os.path.join(folder, f".{name[:64]}.{secrets.token_hex(8)}.tmp")
+    with named(path):
+        if os.path.exists(target) and not os.path.isfile(target):
+            with open(target, "wb") as file:
+                yield file
+            return
+        folder, name = os.path.split(target)
+        # In the same folder, or else the last step would be a copy. Not tempfile, whose files are private to the user.
+        with temporary(os.path.join(folder, f".{name[:64]}"), _make_file) as made:
+            with open(made, "wb") as file:
+                yield file
+            sync(made)  # or after a loss of power the name could be there, and what it names not
+            os.replace(made, target)
+            sync(folder)
+
+
+def sync(*paths: str) -> None:
+    """Have files and folders on disk, and not in the system's memory alone."""
+    for path in paths:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # of file systems that cannot
+                raise
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of the system on a temporary name, or on nothing by name, are on `path`, which users know."""
     try:
-        with open(temporary, "xb") as file:
-            yield file
-        os.replace(temporary, target)
-    except BaseException as error:
-        with suppress(OSError):
-            os.remove(temporary)
-        if isinstance(error, OSError) and error.filename in (None, temporary):  # name the file the caller knows
+        yield
+    except OSError as error:
+        if error.filename is None or _TEMPORARY.search(str(error.filename)):
             raise OSError(error.errno, error.strerror or str(error), os.fspath(path)) from error
         raise
+
+
+@contextmanager
+def temporary(stem: str, make: Callable[[str], object]) -> Iterator[str]:
+    """A name that begins with `stem`, of what `make` makes, a file or a folder; what is left at the end is removed.
+
+    It is locked meanwhile. So what a process left behind that was killed can be told, and is removed here.
+    """
+    _clear(stem)
+    lock, name = None, ""
+    try:
+        while True:
+            name = f"{stem}.{secrets.token_hex(8)}.tmp"
+            make(name)
+            lock = _lock(name, wait=True)
+            if os.path.exists(name):
+                break
+            _unlock(lock)  # another process took it for one that was left, before it was locked
+        yield name
+    finally:
+        if name:  # Ctrl-C may come before
+            _remove(name)
+        _unlock(lock)
+
+
+def put_in_place(made: str, target: str) -> None:
+    """Give a folder its name, at once, also where another one has it; that one then has the name `made`.
+
+    Where the system cannot exchange names, there is a moment without a folder of that name; a process that is killed
+    right then leaves the older one beside it, with a name that ends in ``.old``.
+    """
+    if not os.path.exists(target):
+        os.rename(made, target)
+    elif not _exchange(made, target):
+        old = f"{target}.{secrets.token_hex(8)}.old"
+        os.rename(target, old)
+        os.rename(made, target)
+        os.rename(old, made)
+
+
+def _exchange(one: str, other: str) -> bool:
+    """Exchange two names in one step; whether the system could."""
+    try:
+        library = ctypes.CDLL(None)
+        names = os.fsencode(one), os.fsencode(other)
+        if sys.platform == "darwin":
+            return library.renamex_np(*names, 2) == 0  # RENAME_SWAP
+        return library.renameat2(_HERE, names[0], _HERE, names[1], 2) == 0  # RENAME_EXCHANGE
+    except (OSError, TypeError, AttributeError):  # Windows, or a library without it
+        return False
+
+
+class InUse(Exception):
+    """Another has the lock; the text says who."""
+
+
+@contextmanager
+def held(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Have a lock, which is a file that is there for nothing else; a kill lets go of it.
+
+    `InUse` where another process or thread has it. Where the system has no locks, nobody is kept out.
+    """
+    if fcntl is None:
+        yield
+        return
+    lock = _hold(path)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.remove(path)
+        _unlock(lock)
+
+
+def _hold(path: str | os.PathLike[str]) -> int:
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.samestat(os.fstat(lock), os.stat(path)):
+                raise FileNotFoundError
+        except BlockingIOError:
+            who = os.read(lock, 200).decode(errors="replace")
+            _unlock(lock)
+            raise InUse(who or "another process") from None
+        except FileNotFoundError:  # its last owner removed it before it was locked here
+            _unlock(lock)
+            continue
+        except OSError:  # of file systems without locks
+            return lock
+        with suppress(OSError):  # of a full disk
+            os.ftruncate(lock, 0)
+            os.write(lock, f"process {os.getpid()} on {os.uname().nodename}".encode())
+        return lock
+
+
+def _clear(stem: str) -> None:
+    folder, begin = os.path.split(stem)
+    left = re.compile(re.escape(begin) + _TEMPORARY.pattern)
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            if left.fullmatch(entry.name):
+                lock = _lock(entry.path, wait=False)
+                if lock is not None:
+                    _remove(entry.path)
+                _unlock(lock)
+
+
+def _lock(name: str, wait: bool) -> int | None:
+    """A file or folder in this process's hands; None where another has it, or there is no way to tell."""
+    if fcntl is None:
+        return None
+    lock = None
+    try:
+        lock = os.open(name, os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        _unlock(lock)
+        return None
+    return lock
+
+
+def _unlock(lock: int | None) -> None:
+    if lock is not None:
+        os.close(lock)
+
+
+def _make_file(name: str) -> None:
+    with open(name, "xb"):
+        pass
+
+
+def _remove(name: str) -> None:
+    if os.path.isdir(name):
+        shutil.rmtree(name, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            os.remove(name)

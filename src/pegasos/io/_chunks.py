@@ -6,9 +6,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import BinaryIO
 
-from pegasos.io._compression import MAGIC_BYTES, Kind, decompress, kind_of
+from pegasos.io._compression import MAGIC_BYTES, Kind, decompress, kind_named, kind_of
 
 _CHUNK_BYTES = 1 << 22
+#: Bytes of a line at most: what is longer is no text, but a small file may decompress to it and take all memory.
+LONGEST_LINE = 1 << 28
 
 #: Hears of bytes as they are read from a file; of those opened in the context that set it.
 READING: ContextVar[Callable[[int], None] | None] = ContextVar("READING", default=None)
@@ -23,12 +25,21 @@ class TextFile:
         self._told = READING.get()
         self._head = self._read(MAGIC_BYTES)
         self.kind: Kind | None = kind_of(self._head)
+        wanted = kind_named(name) if is_path else None
+        if self.kind is None and wanted is not None:
+            raise ValueError(
+                f"{name}: the name ends in {wanted.suffix}, and it is no {wanted.name} file; is it damaged? If it is "
+                "plain text, rename it"
+            )
 
     def _read(self, size: int) -> bytes:
         """As many bytes as there are, if not `size`; pipes give less at a time."""
         parts: list[bytes] = []
         while size > 0:
-            part = self.file.read(size)
+            try:
+                part = self.file.read(size)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror or str(error), self.name) from error
             if not isinstance(part, bytes):
                 kind = type(part).__name__
                 raise TypeError(f"{self.name}: read() gave {kind}, not bytes; open the file in binary mode")
@@ -67,13 +78,27 @@ def open_text(source: str | os.PathLike[str] | BinaryIO) -> Iterator[TextFile]:
         yield TextFile(source, str(getattr(source, "name", "<stream>")), False)
 
 
+def check_line(length: int) -> None:
+    """Raise a ValueError where a line is too long."""
+    if length > LONGEST_LINE:
+        raise ValueError(
+            f"a line of more than {LONGEST_LINE:,} bytes, which is the most; is the file text? Split the line"
+        )
+
+
 def whole_lines(chunks: Iterable[bytes]) -> Iterator[memoryview | bytes]:
     """The same bytes in parts that end with a line, without copying more than one line of each chunk."""
     begun: list[bytes] = []  # a line without its end
+    length = 0  # of that
     for chunk in chunks:
         last = chunk.rfind(b"\n") + 1
         if not last:
+            if begun and b"\0" in chunk:
+                yield b"".join([*begun, chunk])  # svmlight's reader says where the first such byte is
+                raise ValueError("byte 0x00 is not text; is the file compressed or binary?")
             begun.append(chunk)
+            length += len(chunk)
+            check_line(length)
             continue
         first = 0
         if begun:
@@ -82,5 +107,6 @@ def whole_lines(chunks: Iterable[bytes]) -> Iterator[memoryview | bytes]:
         if first < last:
             yield memoryview(chunk)[first:last]
         begun = [chunk[last:]] if last < len(chunk) else []
+        length = len(chunk) - last
     if begun:
         yield b"".join(begun)

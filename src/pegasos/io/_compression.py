@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from importlib import import_module
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeVar
 
 #: How many bytes tell the kind of a file.
 MAGIC_BYTES = 6
 
 _CHUNK_BYTES = 1 << 22
+
+Made = TypeVar("Made")
 
 
 class Decompressor(Protocol):
@@ -48,6 +50,12 @@ def kind_of(head: bytes) -> Kind | None:
     return next((kind for kind in KINDS if head.startswith(kind.magic)), None)
 
 
+def kind_named(path: str | os.PathLike[str]) -> Kind | None:
+    """What a file of this name is compressed by; None if it is not."""
+    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    return next((kind for kind in KINDS if kind.suffix == suffix), None)
+
+
 def decompress(chunks: Iterable[bytes], kind: Kind, name: str) -> Iterator[bytes]:
     """The content, in parts of at most some megabytes. Compressed files that follow one another are one.
 
@@ -61,7 +69,7 @@ def decompress(chunks: Iterable[bytes], kind: Kind, name: str) -> Iterator[bytes
                 data = data.lstrip(b"\0")  # padding, as from tapes
                 if not data:
                     break
-                decompressor = kind.decompressor()
+                decompressor = _with_library(kind.decompressor, name)
             if text := _step(decompressor, data, kind, name):
                 yield text
             data = b""
@@ -85,9 +93,16 @@ def _step(decompressor: Decompressor, data: bytes, kind: Kind, name: str) -> byt
 
 def compressing(file: BinaryIO, path: str | os.PathLike[str]) -> AbstractContextManager[Any]:
     """A file to write to, which compresses into `file` as the end of the path says."""
-    suffix = os.path.splitext(os.fspath(path))[1].lower()
-    kind = next((kind for kind in KINDS if kind.suffix == suffix), None)
-    return nullcontext(file) if kind is None else kind.compressing(file)
+    kind = kind_named(path)
+    return nullcontext(file) if kind is None else _with_library(partial(kind.compressing, file), os.fspath(path))
+
+
+def _with_library(make: Callable[[], Made], name: str) -> Made:
+    """What a library makes; the name of the file where it is not there."""
+    try:
+        return make()
+    except ImportError as error:
+        raise ImportError(f"{name}: {error}") from None
 
 
 class _Gzip:

@@ -3,7 +3,7 @@
 import queue
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -31,9 +31,14 @@ def read_ahead(items: Iterable[Item], ahead: int) -> Iterator[Iterator[Item]]:
         except BaseException as error:  # goes to whoever waits for the next item
             ready.put((None, error))
 
+    def next_one() -> tuple[Item | None, BaseException | None]:
+        while True:  # a short time at once, to hear of Ctrl-C whatever handler of signals there is
+            with suppress(queue.Empty):
+                return ready.get(timeout=0.05)
+
     def take() -> Iterator[Item]:
         while True:
-            item, error = ready.get()
+            item, error = next_one()
             if error is not None:
                 raise error
             if item is None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._config import make_csr
+from pegasos._core import native
 
 HEADER = "header.json"
 FORMAT, VERSION = "pegasos-dataset", 1
@@ -27,6 +28,8 @@ TYPES = {
     "labels": ("<f8", "<i8", "<i4"),
     "weights": ("<f8",),
 }
+#: Numbers that are read at a time, where all of them are.
+PIECE = 1 << 21
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -42,8 +45,8 @@ class Labels:
 class Dataset:
     """A data set on disk, as `open_dataset` returns it.
 
-    The arrays are memory maps. ``LinearSVC().fit(dataset)`` and ``LinearSVR().fit(dataset)`` train on it, from memory
-    where it fits in `memory_limit`, and otherwise by blocks.
+    ``LinearSVC().fit(dataset)`` and ``LinearSVR().fit(dataset)`` train on it, from a copy in memory where it fits in
+    `memory_limit`, and otherwise by blocks. `X`, `y` and `sample_weight` are memory maps.
 
     Attributes
     ----------
@@ -93,6 +96,10 @@ class Dataset:
     def __reduce__(self) -> Any:
         return _reopen, (self.path, self.memory_limit)
 
+    def describe(self) -> str:
+        """What a fit to it rests on: the header, which has the checksums of all arrays, and the memory."""
+        return json.dumps([self._header, self.memory_limit], sort_keys=True)
+
     @property
     def nnz(self) -> int:
         return len(self._arrays["values"])
@@ -108,13 +115,56 @@ class Dataset:
     @property
     def X(self) -> Any:
         """All examples, memory-mapped: a CSR matrix, or an array."""
+        return self._matrix(self._arrays)
+
+    def load(self) -> tuple[Any, NDArray[Any], NDArray[np.float64] | None]:
+        """Examples, labels and weights in memory of their own, compared with their checksums as they are read.
+
+        What becomes of the files later does not matter then. A memory map of a file that is cut short ends the process,
+        and one of a file that is overwritten is no longer what was checked.
+        """
+        arrays = {name: self.read(name) for name in self._arrays}
+        return self._matrix(arrays), self.decode(arrays["labels"]), arrays.get("weights")
+
+    def read(self, name: str) -> NDArray[Any]:
+        """One of the arrays in memory of its own, compared with its checksum."""
+        array = np.empty(len(self._arrays[name]), self.dtype_of(name))
+        self._read_all(name, array)
+        return array
+
+    def read_pieces(
+        self, name: str, begins: NDArray[np.int64], counts: NDArray[np.int64], to: NDArray[Any]
+    ) -> NDArray[np.int64]:
+        """Fill an array with pieces of a stored one; the checksum of each."""
+        try:
+            return native.read_pieces(self._files[name], begins * to.itemsize, counts * to.itemsize, to.view(np.uint8))
+        except EOFError:
+            raise self.damaged(name, "was cut short while it was read") from None
+
+    def compare(self, name: str, checksums: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        """Raise a ValueError where the pieces that an array consists of have other checksums than it had."""
+        found = native.join_checksums(checksums, counts * self.dtype_of(name).itemsize)
+        if found != self._header["arrays"][name]["crc32"]:
+            raise self.damaged(name, "has another checksum than when it was written")
+
+    def _read_all(self, name: str, to: NDArray[Any] | None = None) -> None:
+        """Compare an array with its checksum, piece by piece, and keep it where it is wanted."""
+        borders = np.append(np.arange(0, len(self._arrays[name]), PIECE), len(self._arrays[name]))
+        counts, room = np.diff(borders), np.empty(PIECE if to is None else 0, self.dtype_of(name))
+        checksums = np.empty(len(counts), np.int64)
+        for k, count in enumerate(counts.tolist()):
+            piece = room[:count] if to is None else to[borders[k] : borders[k + 1]]
+            checksums[k] = self.read_pieces(name, borders[k : k + 1], counts[k : k + 1], piece)[0]
+        self.compare(name, checksums, counts)
+
+    def _matrix(self, arrays: dict[str, NDArray[Any]]) -> Any:
         if self.storage == "dense":
-            return self._arrays["values"].reshape(self.shape)
-        starts = self._arrays["starts"]
+            return arrays["values"].reshape(self.shape)
+        starts = arrays["starts"]
         if starts[0] != 0 or starts[-1] != self.nnz:
             raise self.damaged("starts", "does not fit the entries")
         X = make_csr(self.shape, dtype=self.dtype)
-        X.data, X.indices = self._arrays["values"], self._arrays["columns"]
+        X.data, X.indices = arrays["values"], arrays["columns"]
         X.indptr = starts.astype(np.int32) if self.nnz < 2**31 else starts
         X.has_sorted_indices = X.has_canonical_format = True  # the writer sees to it
         return X
@@ -129,13 +179,14 @@ class Dataset:
         """The weight of each example, where they have some."""
         return self._arrays.get("weights")
 
-    def array(self, name: str) -> NDArray[Any]:
-        """One of the arrays, as it is stored."""
-        return self._arrays[name]
+    @property
+    def names(self) -> list[str]:
+        """Those of the arrays."""
+        return list(self._arrays)
 
-    def descriptor(self, name: str) -> int:
-        """The open file of an array."""
-        return self._files[name]
+    def dtype_of(self, name: str) -> np.dtype[Any]:
+        """The type of an array."""
+        return self._arrays[name].dtype
 
     def file(self, name: str) -> str:
         """The path of an array's file."""
@@ -151,9 +202,8 @@ class Dataset:
 
     def verify(self) -> None:
         """Read all of it and compare the checksums; a ValueError names the file that was changed."""
-        for name, entry in self._header["arrays"].items():
-            if checksum(self._arrays[name]) != entry["crc32"]:
-                raise self.damaged(name, "has another checksum than when it was written")
+        for name in self._arrays:
+            self._read_all(name)
 
     def damaged(self, name: str, what: str) -> ValueError:
         """The error for a file that is not as it was written."""
@@ -172,7 +222,10 @@ class Dataset:
         if length == 0:  # which cannot be mapped
             return np.empty(0, dtype)
         with open(self._files[name], "rb", closefd=False) as file:
-            return np.memmap(file, dtype, "r", shape=(length,))
+            try:
+                return np.memmap(file, dtype, "r", shape=(length,))
+            except ValueError:
+                raise self.damaged(name, "was cut short while it was opened") from None
 
     def _labels(self) -> Labels | None:
         summary = self._header["labels"]
@@ -202,8 +255,8 @@ def open_dataset(path: str | os.PathLike[str], *, memory_limit: int | str | None
     Raises
     ------
     ValueError
-        If it is no data set, or files of it are missing or cut short. Checksums are compared by `Dataset.verify` alone,
-        as that reads all of it.
+        If it is no data set, or files of it are missing or cut short. Checksums are compared by `Dataset.verify`, and
+        by fits and predictions as they read.
 
     Examples
     --------
@@ -273,9 +326,9 @@ def bytes_view(array: NDArray[Any]) -> memoryview:
 
 def checksum(array: NDArray[Any], before: int = 0) -> int:
     """CRC-32 of the bytes, in pieces, after those that have the checksum `before`."""
-    data = bytes_view(array)
+    data = array.reshape(-1).view(np.uint8)
     for first in range(0, len(data), 1 << 26):
-        before = zlib.crc32(data[first : first + (1 << 26)], before)
+        before = native.crc32(data[first : first + (1 << 26)], before)
     return before
 
 

@@ -2,16 +2,16 @@
 
 import json
 import os
-import secrets
-import shutil
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any, BinaryIO, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from pegasos.io._csr import canonical
+from pegasos.io._atomic import named, put_in_place, sync, temporary
+from pegasos.io._csr import canonical, check_sparse
 from pegasos.io.dataset import (
     FORMAT,
     HEADER,
@@ -35,13 +35,15 @@ class DatasetWriter:
     Parameters
     ----------
     path : path
-        The folder to make. A data set that is there already is replaced; anything else is an error.
+        The folder to make.
     n_features : int, optional
         Number of features; by default as many as the widest piece has. Narrower pieces are padded.
     whole_labels : bool, default=False
         Whether labels become integers where all of them are whole numbers, as on the command line.
     feature_names : sequence of str, optional
         What the features are called; by default what the columns of the first piece are, if it is a data frame.
+    overwrite : bool, default=False
+        Whether to replace a data set that is there already. Anything else that is there is never replaced.
 
     Examples
     --------
@@ -64,7 +66,9 @@ class DatasetWriter:
         n_features: int | None = None,
         whole_labels: bool = False,
         feature_names: Sequence[str] | None = None,
+        overwrite: bool = False,
     ) -> None:
+        self._given = os.fspath(path)
         self._path = os.path.realpath(path)  # a link stays a link
         if os.path.lexists(self._path):
             if not is_dataset(self._path):
@@ -75,6 +79,11 @@ class DatasetWriter:
                     f"{os.fspath(path)} is a data set with other files in its folder, such as {foreign[0]}; move them, "
                     "or choose another name"
                 )
+            if not overwrite:
+                raise FileExistsError(
+                    f"{os.fspath(path)} exists and is a data set; choose another name, or pass overwrite=True to "
+                    "replace it"
+                )
         if not os.path.isdir(os.path.dirname(self._path)):
             raise FileNotFoundError(
                 f"{os.path.dirname(self._path)} is no folder to write {os.fspath(path)} in; make it"
@@ -82,8 +91,8 @@ class DatasetWriter:
         self._given_features = n_features
         self._whole_labels = whole_labels
         self._names = None if feature_names is None else list(feature_names)
-        self._folder = f"{self._path}.{secrets.token_hex(8)}.tmp"
-        self._open = False
+        self._folder = ""  # while it is written
+        self._stack = ExitStack()
         self._files: dict[str, BinaryIO] = {}
         self._arrays: dict[str, dict[str, Any]] = {}
         self._rows = self._features = self._entries = 0
@@ -95,29 +104,30 @@ class DatasetWriter:
         self._total_weight = 0.0
 
     def __enter__(self) -> Self:
-        os.mkdir(self._folder)
-        self._open = True
+        self._stack.enter_context(named(self._given))
+        self._folder = self._stack.enter_context(temporary(self._path, os.mkdir))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._open = False
-        try:
-            for file in self._files.values():
-                file.close()
-            if kind is None:
-                self._finish()
-        finally:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        with self._stack:
+            try:
+                for file in self._files.values():
+                    file.close()
+                if kind is None:
+                    self._finish()
+            finally:
+                self._folder = ""
 
     def append(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> None:
         """Write examples, dense or sparse, with their labels or targets."""
-        if not self._open:
+        if not self._folder:
             raise ValueError(
                 "a DatasetWriter is written to in a with statement: with DatasetWriter(path) as writer: ..."
             )
         self._check_names(X)
         sparse = sp.issparse(X)
-        X = self._canonical(X) if sparse else np.ascontiguousarray(X)
+        check_sparse(X)
+        X = canonical(sp.csr_matrix(X)) if sparse else np.ascontiguousarray(X)
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
         labels = np.asarray(y)
@@ -152,12 +162,6 @@ class DatasetWriter:
             self._names = names
         if names != self._names:
             raise ValueError(f"the columns are {names} after {self._names}; give the same ones in each piece")
-
-    def _canonical(self, X: Any) -> Any:
-        X = canonical(sp.csr_matrix(X))
-        if X.nnz and not (X.indices.min() >= 0 and X.indices.max() < X.shape[1]):
-            raise ValueError("X has column numbers out of bounds; X.check_format(full_check=True) tells more")
-        return X
 
     def _check_alike(self, storage: str, dtype: np.dtype[Any], weighted: bool) -> None:
         kind = f"{storage} rows of {dtype}{' with weights' if weighted else ''}"
@@ -228,7 +232,8 @@ class DatasetWriter:
         if name not in self._files:
             self._files[name] = open(os.path.join(self._folder, name), "xb")  # noqa: SIM115, closed in __exit__
         array = np.ascontiguousarray(array, dtype=entry["dtype"])
-        self._files[name].write(bytes_view(array))
+        with named(self._given):
+            self._files[name].write(bytes_view(array))
         entry["length"] += len(array)
         entry["crc32"] = checksum(array, entry["crc32"])
 
@@ -278,36 +283,39 @@ class DatasetWriter:
         with open(os.path.join(self._folder, HEADER), "x") as file:
             json.dump(header, file, indent=1)
         open_dataset(self._folder)  # what cannot be opened must not replace what can
-        if os.path.exists(self._path):  # a data set, which this one replaces
-            old = f"{self._path}.{secrets.token_hex(8)}.old"
-            os.rename(self._path, old)
-            os.rename(self._folder, self._path)
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            os.rename(self._folder, self._path)
+        sync(*(os.path.join(self._folder, name) for name in (*self._arrays, HEADER)), self._folder)
+        put_in_place(self._folder, self._path)
+        sync(os.path.dirname(self._path))
 
 
 def write_dataset(
-    path: str | os.PathLike[str], X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    path: str | os.PathLike[str],
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    overwrite: bool = False,
 ) -> Dataset:
     """Write examples as a data set, a folder from which `open_dataset` and ``pegasos train`` read them.
 
     Parameters
     ----------
     path : path
-        The folder to make. A data set that is there already is replaced; anything else is an error.
+        The folder to make.
     X : array or sparse matrix of shape (n_samples, n_features)
         The examples; float32 stays float32, and all else becomes float64. A data frame's columns keep their names.
     y : array of shape (n_samples,)
         Labels (numbers or words) or targets.
     sample_weight : array of shape (n_samples,), optional
         Their weights.
+    overwrite : bool, default=False
+        Whether to replace a data set that is there already. Anything else that is there is never replaced.
 
     Returns
     -------
     Dataset
         What was written, opened.
     """
-    with DatasetWriter(path) as writer:
+    with DatasetWriter(path, overwrite=overwrite) as writer:
         writer.append(X, y, sample_weight)
     return open_dataset(path)

@@ -6,8 +6,11 @@ packed and unpacked.
 
 import json
 import os
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -16,9 +19,13 @@ from sklearn.base import is_regressor
 
 from pegasos.certificate import Certificate, History, history_from_records
 from pegasos.io._atomic import open_atomic
+from pegasos.io.dataset import checksum
 
 FORMAT = "pegasos-model"
 VERSION = 1
+
+#: Parameters that say where to write: they belong to who fits, and a file must not choose them.
+_NOT_OF_MODELS = {"checkpoint"}
 
 Tensors = dict[str, NDArray[Any]]
 Header = dict[str, Any]
@@ -48,26 +55,49 @@ class Kind:
     held_by: Mapping[type[Any], str] = field(default_factory=dict)  # estimators that hold one, and under which name
 
 
-#: Models that a file can hold, by the name of their class.
-KINDS: dict[str, Kind] = {}
+#: Where the estimators are that files can hold; each of these packages registers its own when it is imported.
+_HOMES = ("pegasos.linear", "pegasos.kernel", "pegasos.sequence")
+_KINDS: dict[str, Kind] = {}
 
 
 def register(*kinds: Kind) -> None:
     """Let model files hold these kinds."""
-    KINDS.update({kind.estimator.__name__: kind for kind in kinds})
+    _KINDS.update({kind.estimator.__name__: kind for kind in kinds})
 
 
-def save_model(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to a file, whole or not at all.
+def all_kinds() -> dict[str, Kind]:
+    """Models that a file can hold, by the name of their class; of packages too that nobody has asked for yet."""
+    for home in _HOMES:
+        import_module(home)
+    return _KINDS
+
+
+def is_model(path: str | os.PathLike[str]) -> bool:
+    """Whether it is a file that `save_model` wrote, perhaps damaged."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        return length <= os.path.getsize(path) and f'"{FORMAT}"'.encode() in file.read(length)
+
+
+def is_something_else(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a file that is neither a model nor empty, so that a model must not take its place."""
+    return os.path.isfile(path) and os.path.getsize(path) > 0 and not is_model(path)
+
+
+def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write a fitted model to a file, whole or not at all. A file that is no model is replaced only with `overwrite`.
 
     The file holds weights, classes, parameters, certificate and history, and of a model with ``warm_start=True`` the
     dual point, four bytes an example (and class against the rest; eight for classes trained jointly), so that a fit of
     the loaded model continues. A `random_state` that is an object and not a number is not kept. Of a `LinearSVCCV` its
-    `best_estimator_` is written. A kernel machine is its support vectors, and a fit of it always continues; one whose
-    kernel is a Python function has no file, as files hold no code. A `SequenceSVC` is written with its vocabulary, and
-    with ``warm_start=True`` its dual point; one behind a `Template` in a pipeline of these two with the template. A
-    linear machine after `partial_fit` is written with what its learners know, so that the loaded one goes on learning,
-    and one behind a `TextHasher`, or scikit-learn's `CountVectorizer` or `TfidfVectorizer`, with that.
+    `best_estimator_` is written, and `load_model` gives a `LinearSVC` with the C chosen: the scores are not in the
+    file. A kernel machine is its support vectors, and a fit of it always continues; one whose kernel is a Python
+    function has no file, as files hold no code. A `SequenceSVC` is written with its vocabulary, and with
+    ``warm_start=True`` its dual point; one behind a `Template` in a pipeline of these two with the template. A linear
+    machine after `partial_fit` is written with what its learners know, so that the loaded one goes on learning, and one
+    behind a `TextHasher`, or scikit-learn's `CountVectorizer` or `TfidfVectorizer`, with that.
 
     Examples
     --------
@@ -84,6 +114,10 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     from safetensors.numpy import save
     from sklearn.utils.validation import check_is_fitted
 
+    if not overwrite and is_something_else(path):
+        raise FileExistsError(
+            f"{os.fspath(path)} exists and is no pegasos model; name another file, or pass overwrite=True to replace it"
+        )
     before, model = _take_apart(model)
     kind, held = _kind_of(model)
     check_is_fitted(model)
@@ -94,7 +128,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         features, step = before
         more, header[features.name] = features.pack(step)
         tensors |= more
-    header |= {"estimator": type(model).__name__, "parameters": _parameters(model)}
+    header |= {"pegasos": version("pegasos"), "estimator": type(model).__name__, "parameters": _parameters(model)}
     if hasattr(model, "certificate_"):
         header["certificate"] = model.certificate_.to_dict()
         tensors |= _pack_history(model.history_)
@@ -109,10 +143,20 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
             )
     if hasattr(model, "feature_names_in_"):
         header["feature_names"] = model.feature_names_in_.tolist()
-    metadata = {"format": FORMAT, "version": str(VERSION), "header": json.dumps(header)}
-    data = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, metadata=metadata)
+    tensors, text = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, json.dumps(header)
+    metadata = {"format": FORMAT, "version": str(VERSION), "header": text, "checksum": _checksum(tensors, text)}
+    data = save(tensors, metadata=metadata)
     with open_atomic(path) as file:
         file.write(data)
+
+
+def _checksum(tensors: Tensors, header: str) -> str:
+    """Of all that a model file has beside its format."""
+    found = zlib.crc32(header.encode())
+    for name, tensor in sorted(tensors.items()):
+        found = zlib.crc32(f"{name} {tensor.dtype.str} {tensor.shape}".encode(), found)
+        found = checksum(np.ascontiguousarray(tensor), found)
+    return f"{found:08x}"
 
 
 def _pack_history(history: History | list[History]) -> Tensors:
@@ -129,13 +173,13 @@ def _kind_of(model: Any) -> tuple[Kind, str | None]:
     """The kind of a model, and the attribute that holds it where the estimator is not one itself."""
     if hasattr(model, "to_local"):
         raise TypeError("a machine of pegasos.dask is saved as a local one: save_model(model.to_local(), path)")
-    for kind in KINDS.values():
+    for kind in all_kinds().values():
         for holder, name in kind.held_by.items():
             if isinstance(model, holder):
                 return kind, name
         if isinstance(model, kind.estimator):
             return kind, None
-    *most, last = KINDS
+    *most, last = all_kinds()
     raise TypeError(
         f"a {type(model).__name__} is no model of pegasos; save_model writes {', '.join(most)} and {last}. What holds "
         "one, such as scikit-learn's CalibratedClassifierCV, is written whole with joblib.dump(model, path)"
@@ -149,13 +193,13 @@ def _take_apart(model: Any) -> tuple[tuple[Features, Any] | None, Any]:
     if not isinstance(model, Pipeline):
         return None, model
     steps = [step for _, step in model.steps]
-    for kind in KINDS.values():
+    for kind in all_kinds().values():
         for features in kind.features:
             pair = features.estimators(), (kind.estimator, *kind.held_by)
             if len(steps) == 2 and all(isinstance(step, wanted) for step, wanted in zip(steps, pair, strict=True)):
                 return (features, steps[0]), steps[1]
     written = dict.fromkeys(
-        f"{_names(kind)} and a {kind.estimator.__name__}" for kind in KINDS.values() if kind.features
+        f"{_names(kind)} and a {kind.estimator.__name__}" for kind in all_kinds().values() if kind.features
     )
     raise TypeError(
         f"of pipelines, save_model writes those of {', and of '.join(sorted(written))}; write this one whole with "
@@ -169,7 +213,10 @@ def _names(kind: Kind) -> str:
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save_model` wrote. Raises a ValueError that names the file where it is not one."""
+    """Read a model that `save_model` wrote. Raises a ValueError that names the file where it is not one, or damaged.
+
+    All of the file is compared with its checksum; files of older versions have none, and load without.
+    """
     from safetensors import SafetensorError, safe_open
 
     name = os.fspath(path)
@@ -182,13 +229,16 @@ def load_model(path: str | os.PathLike[str]) -> Any:
                 raise ValueError("a safetensors file, but not a pegasos model")
             if metadata.get("version") != str(VERSION):
                 raise ValueError(
-                    f"model format {metadata.get('version')!r}, of another version of pegasos; this one reads {VERSION}"
+                    f"model format {metadata.get('version')!r}, where this version of pegasos reads {VERSION}: update"
                 )
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118, not a dict
+        known = {"format": FORMAT, "version": str(VERSION), "header": metadata["header"]}
+        if metadata != known | {"checksum": _checksum(tensors, metadata["header"])} and metadata != known:
+            raise ValueError("a damaged pegasos model: its checksum is another than when it was saved; save it anew")
         return _restore(json.loads(metadata["header"]), tensors)
     except SafetensorError as error:
         raise ValueError(f"{name}: not a pegasos model, or truncated ({error})") from None
-    except (KeyError, TypeError, AttributeError, RecursionError, OverflowError, json.JSONDecodeError) as error:
+    except (LookupError, TypeError, AttributeError, RecursionError, OverflowError, json.JSONDecodeError) as error:
         raise ValueError(f"{name}: a damaged pegasos model ({type(error).__name__}: {error})") from None
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
@@ -196,6 +246,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 def _parameters(model: Any) -> dict[str, Any]:
     parameters = model.get_params(deep=False)
+    parameters = {name: value for name, value in parameters.items() if name not in _NOT_OF_MODELS}
     solver = parameters["solver"]
     if not isinstance(solver, str):
         options = {name: _plain(value) for name, value in solver.get_params().items()}
@@ -205,7 +256,7 @@ def _parameters(model: Any) -> dict[str, Any]:
     if isinstance(parameters.get("class_weight"), Mapping):
         parameters["class_weight"] = [[_plain(k), float(v)] for k, v in parameters["class_weight"].items()]
     if parameters.get("cost") is not None:
-        parameters["cost"] = np.asarray(parameters["cost"], dtype=np.float64).tolist()
+        parameters["cost"] = _numbers(parameters["cost"])
     if "constraints" in parameters:
         parameters["constraints"] = _lists(parameters["constraints"])
     return {name: _plain(value) for name, value in parameters.items()}
@@ -215,15 +266,25 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def _numbers(given: Any) -> Any:
+    """An array as JSON has it."""
+    return np.asarray(given, dtype=np.float64).tolist()
+
+
 def _lists(given: Any) -> Any:
     """Pairs as JSON has them."""
     return given if given is None or isinstance(given, str) else [[_plain(label) for label in pair] for pair in given]
 
 
 def _restore(header: Header, tensors: Tensors) -> Any:
-    if header["estimator"] not in KINDS:
-        raise ValueError(f"a model of kind {header['estimator']!r}, which this version does not know")
-    kind = KINDS[header["estimator"]]
+    kinds = all_kinds()
+    if header["estimator"] not in kinds:
+        raise ValueError(f"a model of kind {header['estimator']!r}, which this version does not know{_writer(header)}")
+    kind = kinds[header["estimator"]]
+    unknown = set(header["parameters"]) - (set(kind.estimator().get_params(deep=False)) - _NOT_OF_MODELS)
+    if unknown:
+        told = ", ".join(sorted(map(repr, unknown)))
+        raise ValueError(f"{kind.estimator.__name__} has no parameter {told} in model files{_writer(header)}")
     model = kind.estimator(**_given_parameters(header["parameters"], kind))
     if not is_regressor(model):
         model.classes_ = _classes(header, tensors)
@@ -236,6 +297,12 @@ def _restore(header: Header, tensors: Tensors) -> Any:
     if n_parts is not None:
         _unpack_result(model, header, tensors, n_parts)
     return _behind_features(model, kind, header, tensors)
+
+
+def _writer(header: Header) -> str:
+    """What to do about a file that may be of a newer version."""
+    written = header.get("pegasos", version("pegasos"))
+    return "" if written == version("pegasos") else f"; pegasos {written} wrote it, and this is {version('pegasos')}"
 
 
 def _unpack_result(model: Any, header: Header, tensors: Tensors, n_parts: int) -> None:
@@ -253,7 +320,7 @@ def _unpack_result(model: Any, header: Header, tensors: Tensors, n_parts: int) -
 
 def _behind_features(model: Any, kind: Kind, header: Header, tensors: Tensors) -> Any:
     """The model, in a pipeline with what makes its features where the file has that."""
-    names = {features.name for other in KINDS.values() for features in other.features} & set(header)
+    names = {features.name for other in all_kinds().values() for features in other.features} & set(header)
     if not names:
         return model
     known = [features for features in kind.features if {features.name} == names]
@@ -277,15 +344,17 @@ def _classes(header: Header, tensors: Tensors) -> NDArray[Any]:
 
 
 def _given_parameters(parameters: dict[str, Any], kind: Kind) -> dict[str, Any]:
-    if not isinstance(parameters, dict) or not set(parameters) <= set(kind.estimator().get_params(deep=False)):
-        raise ValueError(f"parameters that {kind.estimator.__name__} does not have")
     parameters = dict(parameters)
     solver = parameters.get("solver")
     if isinstance(solver, dict):
         parameters["solver"] = kind.solvers[solver["name"]](**solver["options"])
         parameters["solver"].check()
-    if isinstance(parameters.get("class_weight"), list):
-        parameters["class_weight"] = {label: float(weight) for label, weight in parameters["class_weight"]}
+    weights = parameters.get("class_weight")
+    if isinstance(weights, list | dict):
+        pairs = weights.items() if isinstance(weights, dict) else weights
+        parameters["class_weight"] = {label: float(weight) for label, weight in pairs}
+    if parameters.get("cost") is not None:
+        parameters["cost"] = _numbers(parameters["cost"])
     if isinstance(parameters.get("constraints"), list):
         parameters["constraints"] = [tuple(pair) for pair in parameters["constraints"]]
     return parameters
@@ -303,6 +372,7 @@ def _certificate(fields: dict[str, Any]) -> Certificate:
         or not isinstance(certificate.solver, str)
         or not isinstance(certificate.scaled, bool)
         or not isinstance(certificate.assumed, str)
+        or not isinstance(certificate.problem, str)
     ):
         raise ValueError("a certificate with entries of the wrong type")
     return certificate

@@ -42,6 +42,8 @@ def read_raw_text(source: str | os.PathLike[str] | BinaryIO) -> tuple[list[str],
 
 
 def _decode(line: bytes, number: int) -> str:
+    if b"\0" in line:
+        raise ValueError(f"line {number}: byte 0x00 is not text; is the file compressed or binary?")
     try:
         return line.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:

@@ -11,8 +11,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import DTypeLike
 
-from pegasos._config import count_threads, make_csr, usable_threads
+from pegasos._config import make_csr
 from pegasos._core import native
+from pegasos._threads import count_threads, usable_threads
 from pegasos.io._chunks import TextFile, open_text, whole_lines
 from pegasos.io.ahead import read_ahead
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pegasos._core import native
 from pegasos.io._atomic import open_atomic
 from pegasos.io._compression import compressing
-from pegasos.io._csr import canonical
+from pegasos.io._csr import canonical, check_sparse
 
 _ENTRIES_PER_BLOCK = 1 << 20
 
@@ -60,9 +60,8 @@ def write_svmlight(
     >>> file.getvalue()
     b'1 1:0.5 3:2\\n-1 2:1\\n'
     """
+    check_sparse(X)
     matrix: Any = X.tocsr() if sp.issparse(X) else _real(X, "X")
-    if sp.issparse(matrix):
-        matrix.check_format(full_check=True)  # the core would read what a broken one points to
     if matrix.ndim != 2:
         raise ValueError(f"X has {matrix.ndim} dimension(s); pass a matrix with one example per row")
     rows = _Rows(matrix, *_labels(y, matrix.shape[0], multilabel), _query_ids(query_id, matrix.shape[0]), zero_based)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pegasos._config import make_csr
 from pegasos._core import native
+from pegasos.io._chunks import check_line
 from pegasos.io.ahead import read_ahead
 
 MOST_HASH_BITS = 28
@@ -165,6 +166,7 @@ def read_blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[NDArray[np.uint8]
             end = _after_last_newline(block[:filled])
             if end or filled == len(block):
                 rest = block[end:filled].copy()
+                check_line(len(rest))
                 if end:
                     yield block[:end]
                 # A line longer than a block gets a larger one.

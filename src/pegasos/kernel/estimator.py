@@ -15,15 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos._config import make_csr
 from pegasos.base import clock
 from pegasos.base.display import listening
-from pegasos.base.estimator import Data, Machine, shortfall
+from pegasos.base.estimator import Data, Machine, of_one_model, shortfall
+from pegasos.base.exchange import Exchanged
 from pegasos.base.options import ChoiceOrFunction, Integer, Number, NumberOrName, names
 from pegasos.base.outcome import Solution
-from pegasos.base.parameters import Budgets, Penalty, Scaled, WithoutShrinking, parameter, parameters
+from pegasos.base.parameters import CHOOSE_C, Budgets, Penalty, Scaled, WithoutShrinking, parameter, parameters
 from pegasos.base.rows import check_rows, check_scores
-from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns
+from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns, warn_of_offsets
 from pegasos.base.scores import worth_threads
 from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
 from pegasos.certificate import REASONS, Certificate
+from pegasos.kernel.callbacks import KernelProblems
+from pegasos.kernel.exchange import kernel_to_sklearn
 from pegasos.kernel.fit import KernelFit, Part
 from pegasos.kernel.kernels import (
     KERNELS,
@@ -53,7 +56,7 @@ Floats = NDArray[np.float64]
 class KernelParameters(WithoutShrinking, Scaled, Budgets, Penalty):
     """Parameters of all machines with a kernel."""
 
-    C: float = parameter(1.0, Number(low=0, open=True, infinite=True, help="weight of the loss"))
+    C: float = parameter(1.0, Number(low=0, open=True, infinite=True, help="weight of the loss", habits=CHOOSE_C))
     max_iter: int = 10_000
     kernel: Any = parameter("rbf", ChoiceOrFunction(values=names(*KERNELS, "precomputed"), help="the kernel"))
     degree: int = parameter(3, Integer(low=0, high=2**31 - 1, help="exponent of the polynomial kernel"))
@@ -64,7 +67,7 @@ class KernelParameters(WithoutShrinking, Scaled, Budgets, Penalty):
     cache_size: float = parameter(2000, Number(low=0, open=True, help="megabytes of the kernel matrix that are kept"))
 
 
-class KernelMachine(KernelParameters, Machine):
+class KernelMachine(Exchanged, KernelParameters, Machine):
     """Base of the machines with a kernel."""
 
     support_: NDArray[np.int32]
@@ -84,6 +87,7 @@ class KernelMachine(KernelParameters, Machine):
     solvers = KERNEL_SOLVERS
 
     @property
+    @of_one_model
     def dual_coef_(self) -> Any:
         """What the support vectors weigh in the decisions; sparse where X was, but for kernels that are functions."""
         check_is_fitted(self)
@@ -91,6 +95,7 @@ class KernelMachine(KernelParameters, Machine):
         return make_csr(self._dual_coef_) if sparse else self._dual_coef_
 
     @property
+    @of_one_model
     def coef_(self) -> Any:
         """Weights of the features, a row for each problem, sparse where X was; with ``kernel="linear"`` only."""
         check_is_fitted(self)
@@ -126,7 +131,7 @@ class KernelMachine(KernelParameters, Machine):
     def _refuse_combinations(self, solver: Solver) -> None:
         wishes = [wish_for_loss(self.loss)]
         if self.fit_intercept:
-            wishes += [FREE._replace(text="fit_intercept=True", otherwise="use fit_intercept=False")]
+            wishes += [FREE._replace(text="fit_intercept=True", given_up="fit_intercept=False")]
         wishes += [EARLY_STOPPING] if getattr(self, "early_stopping", False) else []
         refuse_unsupported(solver, KernelProblem, KERNEL_SOLVERS, wishes)
         if self.scale is not None and isinstance(self.kernel, str) and self.kernel == "precomputed":
@@ -170,14 +175,16 @@ class KernelMachine(KernelParameters, Machine):
         C = self.weight_of_loss(s.sum())
         X, scale = data.X, None
         if self.scale is not None:
+            warn_of_offsets(X, getattr(self, "feature_names_in_", None), 4)
             X, scale = scale_columns(check_points(X, self._threads() or 1)[0], s)
         kernel = make_kernel(self, solver, X, data.sample_weight, C * float(s.max()))
-        known = definiteness(kernel, seed)
+        left = math.inf if self.max_time is None else float(self.max_time) - (clock.now() - started)
+        known = definiteness(kernel, seed, left)
         parts = self._parts(data)
         if last is not None and last.shape != (len(parts), len(s)):
             last = None
 
-        with listening(self) as progress:
+        with listening(self, KernelProblems(data, parts, kernel, scale)) as progress:
             solved = KernelFit(self, solver, kernel, known, s, C, seed, started).solve_all(parts, last, progress)
         found = [solution for solution, _ in solved]
 
@@ -240,6 +247,9 @@ class KernelMachine(KernelParameters, Machine):
         if not isinstance(self.kernel, str) or self.kernel == "precomputed":
             return ""
         return describe_sizes(X, getattr(self, "feature_names_in_", None))
+
+    def _as_sklearn(self) -> Any:
+        return kernel_to_sklearn(self)
 
     def _groups(self) -> list[slice]:
         """The support vectors, in groups that take part in different problems."""

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos._config import usable_threads
 from pegasos._core import native
+from pegasos._threads import usable_threads
 from pegasos.base import clock
 from pegasos.base.early_stopping import split
 from pegasos.base.memory import free_memory
 from pegasos.base.outcome import Budget, Solution, is_cut_short, refuse_overflow
 from pegasos.base.parameters import loss_parameter
-from pegasos.base.progress import Progress, make_run
+from pegasos.base.progress import Named, Progress, make_run
 from pegasos.base.solver import Supports
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.kernel.certify import allow_for, certify
@@ -53,6 +53,10 @@ class Chosen(NamedTuple):
     order: NDArray[np.intp] | None  # rows of the kernel matrix; None is all
 
 
+#: The share of `max_time` for which problems that fell short are worth another try.
+LEFT = 0.05
+
+
 @dataclass
 class KernelFit:
     """What the problems of a fit share, and how they are solved."""
@@ -82,23 +86,66 @@ class KernelFit:
             worth = isinstance(self.solver, Auto) and many
             at_a_time = n_jobs or (usable_threads() if worth else 1)
         self.n_jobs = n_jobs if len(parts) == 1 else 1  # threads of a problem
-        room = min(float(machine.cache_size) * 1e6, max(0.8 * free_memory(), 1e8))  # what is not there is not taken
+
+        def find_room() -> float:
+            return min(float(machine.cache_size) * 1e6, max(0.8 * free_memory(), 1e8))  # what is not there is not taken
+
+        room = progress.runs.choice("room", find_room) if progress.runs else find_room()
         self.cached_bytes = room / min(at_a_time, len(parts))  # of a problem
-        self.share = TimeShare(machine.max_time, len(parts), at_a_time)
         self.keep = machine._keeps
         shared = not getattr(machine, "early_stopping", False) and any(part.rows is None for part in parts)
         whole = kernel.source(None, n_jobs or usable_threads()) if shared else None
 
-        def solve(number: int, progress: Progress) -> tuple[Solution[KernelPoint], Kernel]:
-            found, used = self._solve(parts[number], whole, None if last is None else last[number], progress)
+        def solve(number: int, start: Floats | None, progress: Progress) -> tuple[Solution[KernelPoint], Kernel]:
+            found, used = self._solve(parts[number], whole, start, progress)
             # The solver's own bounds allow for more rounding than those of the last look.
-            progress.checked(clock.now() - self.started, found.epochs, found.bounds.primal, found.bounds.dual)
-            progress.close()
+            rows, point = parts[number].rows, found.point
+            named = _name(point.beta, np.arange(len(self.s)) if rows is None else rows, point.b)
+            seconds, bounds = clock.now() - self.started, found.bounds
+            progress.checked(seconds, found.epochs, bounds.primal, bounds.dual, lambda: named)
+            if found.reason != "max_time":  # with which it may go on
+                progress.close()
             return found, used
 
-        listeners = [progress.part(part.name, len(parts)) for part in parts] if len(parts) > 1 else [progress]
-        works = [(functools.partial(solve, k), one) for k, one in enumerate(listeners)]
-        return run_all(works, at_a_time, lambda found: is_cut_short(found[0]))
+        listeners = [progress]
+        if len(parts) > 1:
+            listeners = [progress.part(part.name, k, len(parts)) for k, part in enumerate(parts)]
+
+        def solve_some(numbers: Sequence[int], starts: Any) -> list[tuple[Solution[KernelPoint], Kernel]]:
+            self.share = TimeShare(machine.max_time, len(numbers), at_a_time)
+            works = [(functools.partial(solve, k, starts[k]), listeners[k]) for k in numbers]
+            return run_all(works, at_a_time, (lambda found: is_cut_short(found[0])) if self.keep else None)
+
+        everything = solve_some(range(len(parts)), [None] * len(parts) if last is None else last)
+        # In what is left of the time those go on whose share was too short.
+        while short := self._short(everything, progress):
+            starts = {k: self._spread(parts[k], everything[k][0].point.beta) for k in short}
+            try:
+                more = solve_some(short, starts)
+            except KeyboardInterrupt:
+                if not self.keep:
+                    raise
+                more = [(replace(everything[k][0], reason="interrupt"), everything[k][1]) for k in short]
+            for k, (found, used) in zip(short, more, strict=True):
+                everything[k] = _nearer(everything[k], (found, used))
+        for (found, _), listener in zip(everything, listeners, strict=True):
+            if found.reason == "max_time":
+                listener.close()
+        return everything
+
+    def _short(self, found: Sequence[tuple[Solution[KernelPoint], Kernel]], progress: Progress) -> list[int]:
+        """The problems that ran out of time while there is some left, and that can go on."""
+        limit, able = self.machine.max_time, self._able.continued and not getattr(self.machine, "early_stopping", False)
+        if limit is None or len(found) == 1 or not able or progress.runs:
+            return []
+        left = float(limit) - (clock.now() - self.started)
+        return [k for k, (one, _) in enumerate(found) if one.reason == "max_time"] if left > LEFT * limit else []
+
+    def _spread(self, part: Part, beta: Floats) -> Floats:
+        """The coefficients of a part's examples by example of all."""
+        spread = np.zeros(len(self.s))
+        spread[slice(None) if part.rows is None else part.rows] = beta
+        return spread
 
     def _choose(self, part: Part) -> Chosen:
         rows = np.arange(len(self.s)) if part.rows is None else part.rows
@@ -117,12 +164,19 @@ class KernelFit:
         start = None if last is None else feasible_start(problem, last[chosen.rows])
         stored: Solution[KernelPoint] | None = None
         asked, earlier, limit = SHARE * tol, None, self.share.limit(clock.now() - self.started)
+
+        def name(flat: Floats) -> dict[str, Any]:
+            beta = problem.beta(flat[: problem.core.size])
+            return _name(beta, chosen.rows, self._stored_intercept(flat[-1], beta, chosen, kernel)[0])
+
+        listener = Named(progress, name)
         while True:
             # What the solver finds in the time and the epochs that are left.
             epochs = max(int(machine._max_epochs - (0.0 if earlier is None else earlier.epochs)), 1)
-            budget = Budget(asked, epochs, limit, clock.now() - self.started, self.n_jobs, self.keep)
+            elapsed = clock.now() - self.started
+            budget = Budget(asked, epochs, limit, elapsed, self.n_jobs, self.keep, machine.max_time)
             try:
-                found = self.solver.solve(problem, budget, self.seed, start, progress)
+                found = self.solver.solve(problem, budget, self.seed, start, listener)
             except KeyboardInterrupt:
                 if stored is None or not self.keep:
                     raise
@@ -211,12 +265,16 @@ class KernelFit:
 
     def _as_stored(self, found: Solution[KernelPoint], chosen: Chosen, kernel: Kernel) -> Solution[KernelPoint]:
         """The solution with the intercept for the data as they were given; the primal value allows for its rounding."""
-        point, shift = found.point, chosen.part.shift
-        if not isinstance(kernel, PointKernel) or kernel.name != "linear" or kernel.layout.shift is None:
-            return found.moved(b=point.b + shift)
-        b, error = kernel.intercept_without_shift(point.b, shift, point.beta, chosen.order)
+        b, error = self._stored_intercept(found.point.b, found.point.beta, chosen, kernel)
         more = self.C * float(self.s.sum()) * error * (1 + 1e-9)
         return found.moved(b=b).bounded(primal=found.bounds.primal + more, above=found.bounds.above + more)
+
+    def _stored_intercept(self, b: float, beta: Floats, chosen: Chosen, kernel: Kernel) -> tuple[float, float]:
+        """The intercept for the data as they were given, and by how much it may be off."""
+        shift = chosen.part.shift
+        if not isinstance(kernel, PointKernel) or kernel.name != "linear" or kernel.layout.shift is None:
+            return b + shift, 0.0
+        return kernel.intercept_without_shift(b, shift, beta, chosen.order)
 
     def _recorded(self, found: Solution[KernelPoint]) -> Solution[KernelPoint]:
         """The solution with its bounds as the last record; those before are not better."""
@@ -230,6 +288,26 @@ class KernelFit:
     @property
     def _able(self) -> Supports:
         return self.solver.supports[KernelProblem]
+
+
+def _nearer(
+    first: tuple[Solution[KernelPoint], Kernel], second: tuple[Solution[KernelPoint], Kernel]
+) -> tuple[Solution[KernelPoint], Kernel]:
+    """The better of two ends of a problem, of which the second run went on from the first; with the work of both."""
+    (before, _), (found, used) = first, second
+    if found.bounds.gap > before.bounds.gap:
+        return replace(before, reason=found.reason, epochs=before.epochs + found.epochs), first[1]
+    whole = continuing(before, found)
+    records, (primal, dual) = [], (np.inf, -np.inf)
+    for seconds, epoch, *bounds in whole.records:  # the best so far, and none better than that of the end
+        primal, dual = min(primal, bounds[0]), max(dual, bounds[1])
+        records.append([seconds, epoch, max(primal, found.bounds.primal), min(dual, found.bounds.dual)])
+    return replace(whole, records=records), used
+
+
+def _name(beta: Floats, rows: NDArray[np.intp], b: float) -> dict[str, Any]:
+    """The weights of a problem, for listeners."""
+    return {"beta": beta, "rows": rows, "intercept_": np.array([b])}
 
 
 def _refuse_overflow(C: float, *numbers: Any) -> None:

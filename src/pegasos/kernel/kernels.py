@@ -4,6 +4,7 @@ There are three kinds: a function of inner products that the core computes, a ma
 function. Each makes a source for some of the examples, and the sums ``sum_i coef_i K(x, x_i)`` of a decision.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
@@ -13,8 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.extmath import safe_sparse_dot
 
-from pegasos._config import usable_threads
 from pegasos._core import native
+from pegasos._threads import usable_threads
 from pegasos.base.rows import check_rows
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import Solver
@@ -33,6 +34,8 @@ KERNELS = ("linear", "poly", "rbf", "sigmoid")
 SMALL = 2000
 #: Rows of the part that is looked at where there are more.
 SAMPLE = 500
+#: Seconds that all eigenvalues of a matrix take, over the cube of its rows; the share of the time left that they may.
+EIGENVALUES_SECONDS, EIGENVALUES_SHARE = 1e-10, 0.25
 #: The tolerance below which single precision would be felt.
 EXACT = 1e-5
 #: What rounding of the kernel matrix does to the gap, relative, over C times the kernel's values and the root of the
@@ -198,7 +201,7 @@ class PointKernel:
             return lambda X, _: np.zeros((X.shape[0], *support.sums))
         laid_out = _points(self._laid_out(support.vectors, 1))
         vectors = native.support_vectors(self.core(self.differences), laid_out, native.Run())
-        ends = [group.indices(len(support.rows))[1] for group in support.groups]
+        ends = np.array([group.indices(len(support.rows))[1] for group in support.groups], np.uint64)
         offsets = np.array([self.offsets(support.coef[:, one], support.vectors[one]) for one in support.groups])
 
         def decide(X: Any, n_jobs: int) -> Floats:
@@ -455,15 +458,17 @@ class Definiteness:
     asymmetry: float = 0.0
 
 
-def definiteness(kernel: Kernel, seed: int) -> Definiteness:
-    """Look at the kernel matrix where its kind does not tell; of many rows at a random part."""
+def definiteness(kernel: Kernel, seed: int, seconds: float = math.inf) -> Definiteness:
+    """Look at the kernel matrix where its kind does not tell; of many rows, or where that might take a large share of
+    the `seconds` that are left, at a random part."""
     if isinstance(kernel, PointKernel) and kernel.is_definite:
         return Definiteness()
     diagonal = kernel.diagonal()
     if diagonal.min() < 0:
         return Definiteness(indefinite=True)
     rows = np.arange(len(diagonal))
-    assumed = len(rows) > SMALL
+    long = EIGENVALUES_SECONDS * len(rows) ** 3 > EIGENVALUES_SHARE * seconds
+    assumed = len(rows) > (SAMPLE if long else SMALL)
     if assumed:
         rows = np.sort(np.random.default_rng(seed).choice(rows, SAMPLE, replace=False))
     square = kernel.square(rows)

@@ -35,7 +35,7 @@ def _pack(model: SVC | SVR) -> tuple[Tensors, Header]:
     }
     if model.scale_ is not None:
         tensors["scale"] = model.scale_
-    if isinstance(model, SVC):
+    if hasattr(model, "class_weight_"):  # not where an older file was loaded
         tensors["class_weight"] = model.class_weight_
     if isinstance(kernel, PointKernel):
         header["kernel"] |= {"name": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}

@@ -12,11 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base.available import available
 from pegasos.base.estimator import Classifier, Data, of_one_model
+from pegasos.base.onnx import Graph, Output
 from pegasos.base.options import Choice, Flag, names
 from pegasos.base.parameters import WithoutProbability, parameter, parameters
 from pegasos.base.validation import class_weights
 from pegasos.kernel.estimator import KernelMachine
 from pegasos.kernel.fit import Part
+from pegasos.kernel.onnx import write_classifier
 from pegasos.solvers import Solver
 
 Floats = NDArray[np.float64]
@@ -63,6 +65,8 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
         Budget in seconds, for the whole fit.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does to a fit, as in `LinearSVC`; of several problems each must have had a check.
+    checkpoint : str, path-like or Checkpoint, default=None
+        A folder for checkpoints, as in `LinearSVC`.
     fit_intercept : bool, default=True
         Whether to have an intercept. It is free: not in the norm.
     class_weight : dict or "balanced", default=None
@@ -95,7 +99,7 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
     random_state : int, RandomState or None, default=None
         Seed of the solver's choices. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0
-        1 shows a bar on a terminal and a few lines elsewhere, 2 a line for each check, on standard error.
+        1 shows a bar on a terminal or in a notebook, and a few lines elsewhere, 2 a line for each check.
     shrinking : bool, default=True
         Accepted as in scikit-learn, and without effect: the solver decides.
     probability : {False, True, "deprecated"}, default=False
@@ -151,6 +155,8 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
     >>> clf.certificate_.gap <= 1e-3, round(clf.score(X, y), 2)
     (True, 0.98)
     """
+
+    docs_page = "kernel.md"
 
     regressor = "SVR"
     loss = "hinge"
@@ -230,10 +236,18 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
 
     predict_log_proba = predict_proba
 
+    def _write_onnx(self, graph: Graph, x: str) -> dict[str, Output]:
+        return write_classifier(self, graph, x)
+
     def _in_pairs(self) -> bool:
         """Whether there are several problems, one for each pair of classes."""
         count = len(self.classes_)
         return count > 2 and len(self._dual_coef_) == count - 1
+
+    def _problem_names(self) -> list[str]:
+        if not self._in_pairs():
+            return super()._problem_names()
+        return [f"{first!r} against {second!r}" for first, second in combinations(self.classes_.tolist(), 2)]
 
     def _votes(self, scores: Floats) -> NDArray[np.intp]:
         """How many pairs each class wins; one that decides nothing is won by its second."""

@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos.base.estimator import Data, Regressor, of_one_model
+from pegasos.base.onnx import Graph, Output
 from pegasos.base.options import Choice, Number, names
 from pegasos.base.parameters import QuantileOfLoss, parameter, parameters
 from pegasos.base.validation import near_middle
 from pegasos.kernel.estimator import KernelMachine
 from pegasos.kernel.fit import Part
+from pegasos.kernel.onnx import write_regressor
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +36,7 @@ class SVR(QuantileOfLoss, Regressor, KernelMachine):
     quantile : float, default=0.5
         With ``loss="quantile"``, the share of targets that should be below the prediction.
     C, alpha, kernel, degree, gamma, coef0, solver, tol, max_iter, max_time, fit_intercept, scale, cache_size, \
-warm_start, on_interrupt, n_jobs, random_state, verbose, shrinking
+warm_start, on_interrupt, checkpoint, n_jobs, random_state, verbose, shrinking
         As in `SVC`.
 
     Attributes
@@ -63,6 +65,8 @@ scale_, n_features_in_, feature_names_in_
     (True, 1.0)
     """
 
+    docs_page = "kernel.md"
+
     epsilon: float = parameter(0.1, Number(low=0, help="errors up to this size cost nothing"))
     loss: str = parameter(
         "epsilon_insensitive", Choice(values=names("epsilon_insensitive", "quantile"), help="the loss")
@@ -73,10 +77,14 @@ scale_, n_features_in_, feature_names_in_
         """The value of each example."""
         return self._scores(X).ravel()
 
+    def _write_onnx(self, graph: Graph, x: str) -> dict[str, Output]:
+        return write_regressor(self, graph, x)
+
     def _parts(self, data: Data) -> list[Part]:
         y = np.ascontiguousarray(data.encoded, dtype=np.float64)
         shift = near_middle(y) if self.fit_intercept else 0.0
-        return [Part("", None, y - shift if shift else y, shift)]
+        with np.errstate(over="ignore"):  # an error tells of it
+            return [Part("", None, y - shift if shift else y, shift)]
 
     def _store_machines(self, data: Data, parts: Sequence[Part], betas: Sequence[Floats], intercepts: Floats) -> None:
         used = np.flatnonzero(betas[0])

@@ -1,7 +1,9 @@
 """Linear machines: their estimators and what only these need."""
 
+from pegasos.io.foreign import register_foreign
 from pegasos.io.model import register
 from pegasos.linear.cv import LinearSVCCV
+from pegasos.linear.liblinear import LIBLINEAR
 from pegasos.linear.model_file import MODEL_KINDS
 from pegasos.linear.path import Path
 from pegasos.linear.svc import LinearSVC
@@ -11,3 +13,4 @@ from pegasos.linear.text import TextHasher
 __all__ = ["LinearSVC", "LinearSVCCV", "LinearSVR", "Path", "TextHasher"]
 
 register(*MODEL_KINDS)
+register_foreign("liblinear", LIBLINEAR)

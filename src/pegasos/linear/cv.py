@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import itertools
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
@@ -12,29 +13,39 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from pegasos._config import count_threads
+from pegasos._threads import count_threads
 from pegasos.base import clock
 from pegasos.base.available import available
+from pegasos.base.callbacks import Unseen, refitting
 from pegasos.base.display import listening
 from pegasos.base.estimator import Data, at_once, copy_results
+from pegasos.base.memory import refuse_beyond
 from pegasos.base.options import Choice, Option, check_options, names
 from pegasos.base.outcome import Budget
 from pegasos.base.parameters import Explained, Interrupts, parameter, parameters
 from pegasos.base.progress import Progress
+from pegasos.base.rows import check_rows
 from pegasos.base.scores import score_rows
 from pegasos.base.threads import TimeShare, run_all
+from pegasos.base.validation import require_targets
+from pegasos.certificate import Certificate, History, join_parts
 from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.machine import name_features, take_all
-from pegasos.linear.path import Fitted, PathParameters, as_path, follow, make_grid, two_classes, warn_of_shortfall
+from pegasos.linear.out_of_core.machine import name_features, refuse_larger, take_all
+from pegasos.linear.path import Fitted, PathParameters, follow, make_grid, warn_of_shortfall
 from pegasos.linear.svc import LinearSVC
+from pegasos.problems.linear import Examples
 from pegasos.solvers import Solver
+
+#: Columns of decisions that are computed in one pass over the examples held out, about.
+SCORED = 32
 
 
 class Fold(NamedTuple):
-    """One fold: what was found for each C that there was time for, and its score on the examples held out."""
+    """One fold: what was found for each C that there was time for, its score on the examples held out, and its norm."""
 
     points: list[Fitted]
     scores: NDArray[np.float64]
+    norms: NDArray[np.float64]
 
 
 class _Scored(LinearSVC):
@@ -63,7 +74,8 @@ class LinearSVCCV(CVParameters, ClassifierMixin, Explained):
     """Linear support vector classifier whose C is chosen by cross-validation, along a path in each fold.
 
     Each fold follows the path of `pegasos.path` over all values of C, and the examples held out score them all at once.
-    The model is then fitted to all examples at the C chosen. Every fit has a certificate.
+    Of more than two classes each has a path against the rest, and all have the same C. The model is then fitted to all
+    examples at the C chosen. Every fit has a certificate.
 
     Parameters
     ----------
@@ -97,10 +109,13 @@ random_state, verbose
         The score of each fold and C.
     mean_score_, standard_error_ : ndarray of shape (n_Cs,)
         The mean over the folds, and its standard error.
+    norms_ : ndarray of shape (n_folds, n_Cs)
+        The norm of the weights of each fold and C, those of all classes together.
     certificates_ : tuple of n_folds tuples of n_Cs Certificate
-        The certificates behind the scores; where `max_time` was too short, of the first values of C only.
+        The certificates behind the scores, with ``parts`` for more than two classes; where `max_time` was too short, of
+        the first values of C only.
     best_estimator_ : LinearSVC
-        The last fit.
+        The last fit. `pegasos.io.save_model` writes this alone, so that a `LinearSVC` is loaded.
     coef_, intercept_, classes_, certificate_, history_, n_iter_, scale_
         Those of the last fit, as in `LinearSVC`.
     n_features_in_, feature_names_in_
@@ -116,8 +131,23 @@ random_state, verbose
     ((5, 5), True)
     """
 
+    docs_page = "path.md"
+
+    C_: float
+    Cs_: NDArray[np.float64]
+    scores_: NDArray[np.float64]
+    mean_score_: NDArray[np.float64]
+    standard_error_: NDArray[np.float64]
+    certificates_: tuple[tuple[Certificate, ...], ...]
     best_estimator_: LinearSVC
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
     classes_: NDArray[Any]
+    certificate_: Certificate
+    history_: History | list[History]
+    n_iter_: int
+    scale_: NDArray[np.float64] | None
+    n_features_in_: int
 
     @at_once
     def fit(
@@ -130,23 +160,47 @@ random_state, verbose
     ) -> Self:
         """Choose C on the examples X with labels y, and fit to all. `groups` are for splitters that use them.
 
-        X may be a data set on disk, which is mapped into memory whole.
+        X may be a data set on disk, which is read into memory whole; its `memory_limit` must allow for that.
         """
         started = clock.now()
         dataset = X if isinstance(X, Dataset) else None
         if dataset is not None:
+            refuse_larger(dataset, type(self).__name__)
             X, y, sample_weight = take_all(dataset, y, sample_weight)
+        one_thread, data, solver, seed = self._search(X, y, sample_weight, groups, started)
+        best = self._make_svc(C=self.C_, n_jobs=1 if self.n_jobs == 1 else None, on_interrupt=self.on_interrupt)
+        copy_results(one_thread, best)  # those of validation
+        if dataset is not None:
+            name_features(best, dataset)
+        with refitting(self, best, len(self.scores_), X, y, sample_weight):
+            best._fit(data, solver, seed, None, started)
+        for name, value in vars(best).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
+        self.best_estimator_ = best
+        return self
+
+    def _search(
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None, started: float
+    ) -> tuple[LinearSVC, Data, Solver, int]:
+        """Choose C and store it with the scores; what the last fit needs besides."""
         solver, grid = self.check_parameters(), make_grid(self.Cs)
+        require_targets(self, y)
         one_thread = self._make_svc(n_jobs=1)
-        data = two_classes(one_thread._accept(X, y, sample_weight))
+        data = one_thread._accept(X, y, sample_weight)
+        copy_results(one_thread, self)  # the names of columns, for messages
+        check_rows(data.X)  # before rows are taken for folds
         seed = one_thread._seed()
         splits, n_jobs = self._splits(data, groups), count_threads(self.n_jobs) or 1
         share = _share(self.max_time, len(splits), n_jobs)
         work = functools.partial(_fit_fold, one_thread, solver, self._scorer(), data, grid, seed, started, share)
-        with listening(self) as progress:
-            listeners = [progress.part(f"fold {number + 1}", len(splits)) for number in range(len(splits))]
+        with listening(self, Unseen(len(splits) + 1)) as progress:  # the last fit is one more
+            listeners = [progress.part(f"fold {k + 1}", k, len(splits)) for k in range(len(splits))]
             works = [(functools.partial(work, k == 0, *split), listeners[k]) for k, split in enumerate(splits)]
-            folds = run_all(works, n_jobs)
+            try:
+                folds = run_all(works, n_jobs)
+            except KeyboardInterrupt as error:
+                raise KeyboardInterrupt("interrupted while C was chosen: nothing is kept") from error
         points = [point for fold in folds for point in fold.points]
         warn_of_shortfall(type(self).__name__, one_thread, points, data.X, stacklevel=4)
         left_out = len(folds) * len(grid) - len(points)
@@ -158,21 +212,15 @@ random_state, verbose
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
         scores = np.array([fold.scores for fold in folds])
         spread = scores.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(grid))
-        mean, error = scores.mean(axis=0), spread / np.sqrt(len(folds))
+        mean, deviation = scores.mean(axis=0), spread / np.sqrt(len(folds))
         if left_out and np.isnan(mean).all():  # no C has been in all folds: what is known of each must do
             known = ~np.isnan(scores)
             mean = np.where(known, scores, 0).sum(axis=0) / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
-        C = float(grid[self._choose(mean, error)])
-        best = self._make_svc(C=C, n_jobs=1 if self.n_jobs == 1 else None, on_interrupt=self.on_interrupt)
-        copy_results(one_thread, best)  # those of validation
-        if dataset is not None:
-            name_features(best, dataset)
-        best._fit(data, solver, seed, None, started)
-        copy_results(best, self)
-        self.best_estimator_, self.C_, self.Cs_ = best, C, grid
-        self.scores_, self.mean_score_, self.standard_error_ = scores, mean, error
+        self.C_, self.Cs_ = float(grid[self._choose(mean, deviation)]), grid
+        self.scores_, self.mean_score_, self.standard_error_ = scores, mean, deviation
+        self.norms_ = np.array([fold.norms for fold in folds])
         self.certificates_ = tuple(tuple(point.certificate for point in fold.points) for fold in folds)
-        return self
+        return one_thread, data, solver, seed
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Decisions as in `LinearSVC`."""
@@ -194,9 +242,9 @@ random_state, verbose
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """What `scoring` says of the predictions; the accuracy where it is None. X may be a data set on disk."""
-        X, y, sample_weight = self._held()._examples_to_score(X, y, sample_weight)
         if self.scoring is None:
             return self._held().score(X, y, sample_weight)
+        X, y, sample_weight = self._held()._examples_to_score(X, y, sample_weight)
         return _call_scorer(self._scorer(), self._held(), X, y, sample_weight)
 
     def check_parameters(self) -> Solver:
@@ -226,6 +274,12 @@ random_state, verbose
         splits = list(check_cv(self.cv, data.y, classifier=True).split(data.X, data.y, groups))
         for number, (train, _) in enumerate(splits):
             if len(np.unique(data.encoded[train])) < 2:
+                rare = data.classes[np.bincount(data.encoded) == 1].tolist()
+                if rare:
+                    raise ValueError(
+                        f"y has one example of class {rare[0]!r}, which cannot be both trained and tested on; give "
+                        "more of that class, or use LinearSVC with a C that you choose"
+                    )
                 raise ValueError(
                     f"cv={self.cv!r}: fold {number} trains on one class only; use a stratified splitter or fewer folds"
                 )
@@ -243,7 +297,6 @@ random_state, verbose
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
         return tags
 
 
@@ -269,35 +322,70 @@ def _fit_fold(
 ) -> Fold:
     """The path on the examples to train on, and its scores on those held out; `always` that of the first C at least."""
     limit = share.limit(clock.now() - started)
-    turns = TimeShare(limit, len(grid), 1)
+    count = len(data.classes) if len(data.classes) > 2 else 1
+    turns = TimeShare(limit, len(grid) * count, 1)
 
     def next_budget() -> Budget | None:
         elapsed = clock.now() - started
-        if limit is not None and elapsed >= limit and not (always and turns.waiting == len(grid)):
+        first = turns.waiting > (len(grid) - 1) * count
+        if limit is not None and elapsed >= limit and not (always and first):
             return None
         own = turns.limit(elapsed)
         return replace(svc._budget(), max_time=None if own is None else own - elapsed)
 
-    points = []
+    found, scores, norms, held_out = [], [], [], data.take(test)
     if always or limit is None or clock.now() - started < limit:
-        examples = svc._hand_over(data.take(train))
-        points = list(follow(svc, solver, examples, grid, seed, progress, next_budget))
+        examples = _against_the_rest(svc._hand_over(data.take(train)), data.encoded[train], count)
+        listeners = [progress]
+        if count > 1:
+            listeners = [progress.part(repr(label), k, count) for k, label in enumerate(data.classes.tolist())]
+        told = zip(examples, listeners, strict=True)
+        paths = [follow(svc, solver, own, grid, seed, listener, next_budget) for own, listener in told]
+        points = zip(*paths, strict=False)  # each C of all classes before the next C, as far as there is time
+        while some := list(itertools.islice(points, -(-SCORED // count))):
+            scores += _score(svc, scorer, data, held_out, some)
+            norms += [float(np.linalg.norm([np.linalg.norm(part.coef) for part in parts])) for parts in some]
+            found += [_joined(parts) for parts in some]
+        for listener in listeners if count > 1 else ():
+            listener.close()
     progress.close()
-    if not points:
-        return Fold([], np.full(len(grid), np.nan))
-    held_out = data.take(test)
-    found = as_path(points, data.classes)
-    decisions = score_rows(held_out.X, found.coefs, found.intercepts, n_jobs=1)
+    left_out = np.full(len(grid) - len(found), np.nan)
+    return Fold(found, np.append(scores, left_out), np.append(norms, left_out))
+
+
+def _against_the_rest(examples: Examples, classes: NDArray[np.intp], count: int) -> list[Examples]:
+    """The problem of two classes, or of each of more against the rest; they share the rows."""
+    if count == 1:
+        return [examples]
+    rows = len(classes)
+    refuse_beyond(16 * rows * count, f"variables of {count} classes", "use GridSearchCV around LinearSVC")
+    return [replace(examples, y=np.where(classes == k, 1.0, -1.0)) for k in range(count)]
+
+
+def _joined(parts: tuple[Fitted, ...]) -> Fitted:
+    """What all classes have in common at a C, without the weights, which would take too much room."""
+    certificates = [part.certificate for part in parts]
+    whole = certificates[0] if len(parts) == 1 else join_parts(certificates, sum(one.seconds for one in certificates))
+    return parts[0]._replace(coef=np.empty(0), certificate=whole)
+
+
+def _score(
+    svc: LinearSVC, scorer: Callable[..., float], data: Data, held_out: Data, points: list[tuple[Fitted, ...]]
+) -> list[float]:
+    """The scores of some values of C, in one pass over the examples held out."""
+    weights = [(np.array([part.coef for part in at]), np.array([part.intercept for part in at])) for at in points]
+    coef, intercept = (np.concatenate(arrays) for arrays in zip(*weights, strict=True))
+    decisions = np.split(score_rows(held_out.X, coef, intercept, n_jobs=1), len(points), axis=1)
     scores = []
-    for point, column in zip(points, decisions.T, strict=True):
+    for parts, (coef, intercept), own in zip(points, weights, decisions, strict=True):
         fitted = _Scored(**svc.get_params(deep=False))
-        fitted.C = point.C
+        fitted.C = parts[0].C
         fitted.classes_, fitted.n_features_in_ = data.classes, data.X.shape[1]
-        fitted.coef_, fitted.intercept_ = point.coef[None, :], np.array([point.intercept])
-        fitted.certificate_ = point.certificate
-        fitted._held_out, fitted._decisions = held_out.X, column
+        fitted.coef_, fitted.intercept_ = coef, intercept
+        fitted.certificate_ = _joined(parts).certificate
+        fitted._held_out, fitted._decisions = held_out.X, own if len(parts) > 1 else own.ravel()
         scores.append(_call_scorer(scorer, fitted, held_out.X, held_out.y, held_out.sample_weight))
-    return Fold(points, np.append(scores, np.full(len(grid) - len(points), np.nan)))
+    return scores
 
 
 def _call_scorer(scorer: Callable[..., float], fitted: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> float:

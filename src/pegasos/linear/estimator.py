@@ -13,20 +13,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos._config import make_csr
 from pegasos.base import clock
+from pegasos.base.callbacks import Problems
 from pegasos.base.display import listening
 from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, shortfall
+from pegasos.base.exchange import Exchanged
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
 from pegasos.base.parameters import PrimalOrDual, Scaled
-from pegasos.base.progress import Progress
+from pegasos.base.progress import Named, Progress
 from pegasos.base.rows import make_rows
-from pegasos.base.scaling import describe_sizes, scale_columns
+from pegasos.base.scaling import describe_offsets, describe_sizes, scale_columns, warn_of_offsets
 from pegasos.base.scores import score_rows
-from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Wish, refuse_unsupported, wish_for_loss
+from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Elsewhere, Wish, refuse_unsupported, wish_for_loss
 from pegasos.certificate import Certificate
 from pegasos.io._csr import canonical
 from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.machine import check_names, fit_dataset, name_features, take_all
+from pegasos.io.dataset_reader import read_rows
+from pegasos.linear.out_of_core.machine import check_names, fit_dataset, name_features, take_own
 from pegasos.linear.parameters import KindOfIntercept
 from pegasos.problems.linear import Examples, JointProblem, LinearProblem
 from pegasos.solvers import SOLVERS, Solver
@@ -73,7 +76,7 @@ class Task(NamedTuple):
         return stop_early(solve, functools.partial(score, self.held_out), budget, start, progress, self.patience)
 
 
-class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
+class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
     """Base of the linear machines."""
 
     coef_: Any  # an array, or sparse after `sparsify`
@@ -94,13 +97,11 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         return self
 
     def _examples_to_score(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        return take_all(X, y, sample_weight) if isinstance(X, Dataset) else (X, y, sample_weight)
+        return take_own(X, y, sample_weight) if isinstance(X, Dataset) else (X, y, sample_weight)
 
     def _refuse_combinations(self, solver: Solver) -> None:
-        joint = self._joint
-        self._refuse_unsupported(
-            solver, JointProblem if joint else LinearProblem, SOLVERS, "use multi_class='ovr'" if joint else ""
-        )
+        elsewhere = Elsewhere(LinearProblem, "use multi_class='ovr'") if self._joint else None
+        self._refuse_unsupported(solver, JointProblem if self._joint else LinearProblem, SOLVERS, elsewhere)
         if self._free and self.intercept_scaling != 1:
             raise ValueError(
                 f"intercept_scaling={self.intercept_scaling}: a free intercept is not penalised, so there is nothing "
@@ -112,15 +113,15 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
             )
 
     def _refuse_unsupported(
-        self, solver: Solver, kind: type[Any], known: Mapping[str, type[Solver]], otherwise: str
+        self, solver: Solver, kind: type[Any], known: Mapping[str, type[Solver]], elsewhere: Elsewhere | None
     ) -> None:
         """Raise a ValueError where the solver cannot do what is asked for with problems of this kind."""
-        wishes = [Wish(kind.label, lambda _: True, otherwise)] if kind.label else []
-        wishes += [wish_for_loss(self.loss, otherwise)]
-        wishes += [FREE._replace(otherwise=otherwise)] if self._free else []
+        wishes = [Wish(kind.label, lambda _: True)] if kind.label else []
+        wishes += [wish_for_loss(self.loss)]
+        wishes += [FREE] if self._free else []
         wishes += [EARLY_STOPPING] if getattr(self, "early_stopping", False) else []
         wishes += [WARM_START] if self.warm_start else []
-        refuse_unsupported(solver, kind, known, wishes)
+        refuse_unsupported(solver, kind, known, wishes, elsewhere)
 
     def _last_fit(self) -> LastFit | None:
         return getattr(self, "_last", None)
@@ -130,8 +131,9 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         examples = self._hand_over(data)
         C = self.weight_of_loss(examples.total_weight)
         patience = int(getattr(self, "n_iter_no_change", 0))
-        with listening(self) as progress:
-            self._run(Task(data, held_out, patience, examples, C, solver, seed, last, started), progress)
+        task = Task(data, held_out, patience, examples, C, solver, seed, last, started)
+        with listening(self, self._problems(data.classes)) as progress:
+            self._run(task, Named(progress, functools.partial(self._name_weights, examples)))
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
@@ -154,12 +156,17 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         """The y of the problem."""
         raise NotImplementedError
 
+    def _problems(self, classes: NDArray[Any]) -> Problems:
+        """What callbacks are told of the problems of a fit."""
+        return Problems()
+
     def _hand_over(self, data: Data) -> Examples:
         """The examples in the core's hands, scaled if so wanted."""
         X, s = data.X, self._weights(data)
         n_jobs, scale = self._threads() or 1, None
         rows, facts = make_rows(X, self._bias, n_jobs)
         if self.scale is not None:
+            warn_of_offsets(X, getattr(self, "feature_names_in_", None), 5)
             X, scale = scale_columns(canonical(X), s)
             rows, facts = make_rows(X, self._bias, n_jobs, rescaled=True)
         y = self._targets(data)
@@ -203,6 +210,18 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         """The solution with the weights that the model will have, and the bounds of these."""
         return solution
 
+    def _name_weights(self, examples: Examples, w: Floats) -> dict[str, Any]:
+        """The attributes that would be stored of the weights of a solution; of one problem of several its own."""
+        if self._joint:
+            return self._name_rows(*examples.joint_weights(w))
+        coef, intercept = examples.weights(w)
+        return self._name_rows(coef[None, :], np.array([intercept]))
+
+    def _name_rows(self, coef: Floats, intercept: Floats) -> dict[str, Any]:
+        model = object.__new__(type(self))
+        model._store_weights(coef, intercept)
+        return dict(vars(model))
+
     def _store_weights(self, coef: Floats, intercept: Floats) -> None:
         self.coef_, self.intercept_ = coef, intercept
 
@@ -237,26 +256,44 @@ class LinearMachine(PrimalOrDual, KindOfIntercept, Scaled, Machine):
         """The scores of the examples X, a column for each row of `coef_`; or which is the largest, see `score_rows`."""
         if "coef_" not in vars(self):
             check_is_fitted(self)
-        rows = self._take_stored(X) if isinstance(X, Dataset) else self._take(X)
-        return score_rows(rows, self._weight_rows(), self.intercept_, self.n_jobs, numbers)
+        if isinstance(X, Dataset):
+            return self._score_stored(X, numbers)
+        return score_rows(self._take(X), self._weight_rows(), self.intercept_, self.n_jobs, numbers)
 
-    def _take_stored(self, dataset: Dataset) -> Any:
-        """The examples of a data set on disk."""
+    def _score_stored(self, dataset: Dataset, numbers: bool) -> Any:
+        """The scores of a data set on disk, which is read block by block."""
+        check_names(self, dataset)
+        found, first, coef = np.empty(0), 0, self._weight_rows()
         with warnings.catch_warnings():
-            check_names(self, dataset)
             if dataset.feature_names is not None:  # which the rows do not have
                 warnings.filterwarnings("ignore", "X does not have valid feature names")
-            return self._take(dataset.X)
+            for block in read_rows(dataset):
+                rows = self._take(block)
+                try:
+                    scores = score_rows(rows, coef, self.intercept_, self.n_jobs, numbers)
+                except ValueError as error:
+                    dataset.verify()
+                    raise ValueError(f"{dataset.path}, counted from row {first} on: {error}") from None
+                if first == 0:
+                    found = np.empty((len(dataset), *scores.shape[1:]), scores.dtype)
+                found[first : first + len(scores)] = scores
+                first += len(scores)
+        return found
 
     def _advice(self, found: Certificate, C: float, longest: float, X: Any) -> str:
         """Why a fit to X fell short of `tol`, and what to do about it; `longest` is the norm of an example."""
-        sentences = self._bounds_reached(found)
-        uneven = "" if self.scale else describe_sizes(X, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        uneven = describe_offsets(X, names) or ("" if self.scale else describe_sizes(X, names))
+        return self._advise(found, C, longest, uneven, "with scale='auto'")
+
+    def _advise(self, found: Certificate, C: float, longest: float, uneven: str, how: str, *more: str) -> str:
+        """The advice where the columns are `uneven`, in a sentence; `how` to scale them where they are not."""
+        sentences = [*self._bounds_reached(found), *more]
         if uneven:
             sentences.append(uneven)
         elif longest > 100 and not self.scale:
             sentences.append(
-                f"The longest example has norm {longest:.3g}: scale the features, with scale='auto'; where columns are "
+                f"The longest example has norm {longest:.3g}: scale the features, {how}; where columns are "
                 "far from zero, centre them (sklearn.preprocessing.StandardScaler)."
             )
         if C * longest**2 > 100:

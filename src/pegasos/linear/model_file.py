@@ -104,16 +104,24 @@ def _unpack_stream(model: LinearModel, stored: dict[str, Any], tensors: Tensors)
     if not isinstance(errors, float) or not isinstance(n_features, int) or not 0 < n_features < 2**31:
         raise ValueError(f"a stream of {n_features!r} features with {errors!r} errors")
     count = len(getattr(model, "classes_", ()))
-    model._begin_stream(model.check_stream_parameters(), n_features, count if count > 2 else 1)
-    for k, learner in enumerate(model._streams):
-        numbers = take(tensors, f"stream.{k}.numbers", (None,))
-        vectors = take(tensors, f"stream.{k}.vectors", (None, n_features + 1))
-        if (numbers[0] < 0) or not (0 <= numbers[3] < 2**53):
-            raise ValueError(f"a stream of {numbers[3]:g} examples of weight {numbers[0]:g}")
-        learner.core.restore(numbers, list(vectors))
+    states = [_stream_state(tensors, k, n_features) for k in range(count if count > 2 else 1)]
+    model._begin_stream(model.check_stream_parameters(), n_features, len(states))
+    for learner, state in zip(model._streams, states, strict=True):
+        learner.core.restore(*state)
     model._stream_errors = errors
     model.n_features_in_ = n_features
     model._store_streams()
+
+
+def _stream_state(tensors: Tensors, k: int, n_features: int) -> tuple[Any, list[Any]]:
+    """What a learner knows; of so many features, so that no more memory is taken than the file has."""
+    numbers = take(tensors, f"stream.{k}.numbers", (None,))
+    vectors = take(tensors, f"stream.{k}.vectors", (None, n_features + 1))
+    if len(numbers) < 4 or len(vectors) < 1:
+        raise ValueError(f"a stream of {len(numbers)} numbers and {len(vectors)} vectors")
+    if (numbers[0] < 0) or not (0 <= numbers[3] < 2**53):
+        raise ValueError(f"a stream of {numbers[3]:g} examples of weight {numbers[0]:g}")
+    return numbers, list(vectors)
 
 
 def _pack_text(hasher: TextHasher) -> tuple[Tensors, Header]:

@@ -15,6 +15,7 @@ from pegasos.linear.estimator import Task
 from pegasos.problems.linear import Examples, LinearProblem
 from pegasos.solvers import SDCA, Solver
 from pegasos.solvers.auto import Auto, ascends, chosen
+from pegasos.solvers.newton import choose_equations
 
 #: Classes that share a pass: their weights of a feature, in single precision, are one cache line.
 GROUP = 16
@@ -42,7 +43,11 @@ def is_worth_sharing(examples: Examples, count: int, solver: Solver, tol: float)
     """Whether classes that share passes take less time than one by one; docs/multiclass.md has the figures."""
     n_rows, entries = len(examples.y), examples.facts.entries
     bytes_taken = 8.0 * (n_rows * count + 4 * GROUP * examples.dimension)
-    ascent = isinstance(solver, SDCA) or (isinstance(solver, Auto) and ascends(examples.loss, examples.dimension, tol))
+    sizes = n_rows, entries, examples.dimension
+    ascent = isinstance(solver, SDCA)
+    if isinstance(solver, Auto):  # with the log loss, Newton takes each class alone if that takes no more than a matrix
+        products = examples.loss == "log_loss" and choose_equations(*sizes) == "cg"
+        ascent = products or ascends(examples.loss, *sizes, tol)
     if not ascent or examples.free_intercept or bytes_taken > MOST_BYTES:
         return False
     together = count / len(group_classes(count))  # classes of a group
@@ -62,10 +67,10 @@ def solve_together(
     """
     examples, solver, classes = task.examples, task.solver, task.data.encoded
     labels = task.data.classes.tolist()
-    listeners = [progress.part(f"{labels[number]!r}", len(labels)) for number in numbers]
+    listeners = [progress.part(f"{labels[number]!r}", number, len(labels)) for number in numbers]
 
-    def checked(number: int, seconds: float, epoch: float, primal: float, dual: float) -> None:
-        listeners[number - numbers.start].checked(seconds, epoch, primal, dual)
+    def checked(number: int, seconds: float, epoch: float, primal: float, dual: float, check: native.Check) -> bool:
+        return listeners[number - numbers.start].checked(seconds, epoch, primal, dual, check.weights)
 
     ascent = solver if isinstance(solver, SDCA) else SDCA()
     ascent = SDCA(shrink=ascent.shrink, order="blocks" if ascent.order == "blocks" else "permute")

@@ -1,5 +1,6 @@
 """Many values of C: a path of fits, each from the dual point of the last."""
 
+import functools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -16,9 +17,10 @@ from pegasos.base.display import listening
 from pegasos.base.estimator import Data
 from pegasos.base.outcome import Budget, check_finite
 from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameters, refuse_unknown
-from pegasos.base.progress import Progress
+from pegasos.base.progress import Named, Progress
 from pegasos.base.scores import FLOATS, is_plain, score_rows
 from pegasos.certificate import Certificate
+from pegasos.io._csr import check_sparse
 from pegasos.linear.parameters import ClassificationLoss, KindOfIntercept
 from pegasos.linear.svc import LinearSVC
 from pegasos.problems.linear import Examples
@@ -70,6 +72,7 @@ class Path:
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Decisions of shape (n_samples, n_Cs), for a NumPy array or SciPy sparse matrix X, in one product."""
         if not is_plain(X, self.coefs.shape[1]):
+            check_sparse(X)
             X = check_array(X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=0)
         return np.asarray(score_rows(X, self.coefs, self.intercepts))
 
@@ -120,8 +123,7 @@ def two_classes(data: Data) -> Data:
     if len(data.classes) > 2:
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {type_of_target(data.y)}: y has "
-            f"{len(data.classes)} classes. Choose C with sklearn.model_selection.GridSearchCV around LinearSVC, which "
-            "supports more, or wrap the estimator in sklearn.multiclass.OneVsRestClassifier"
+            f"{len(data.classes)} classes. LinearSVCCV supports more, and so does LinearSVC for one C at a time"
         )
     return data
 
@@ -163,12 +165,13 @@ def follow(
     """Solve for each C in turn, from the dual point of the last. Its variables are shares of their bounds C s_i: they
     are feasible for any C, and those at a bound stay there. Without a budget for the next C it ends."""
     start = None
-    for C in grid:
+    for number, C in enumerate(grid):
         budget = next_budget()
         if budget is None:
             return
         problem = examples.problem(float(C))
-        part = progress.part(f"C={C:.3g}", len(grid))
+        part = progress.part(f"C={C:.3g}", number, len(grid))
+        part = Named(part, functools.partial(svc._name_weights, examples))
         solution = check_finite(solver.solve(problem, budget, seed, start, part), problem)
         part.close()
         start, certificate = solution.start, solution.certificate(svc.tol, svc.scale is not None)
@@ -190,6 +193,7 @@ def warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: Any
     short = [point for point in points if not point.certificate.converged]
     if short:
         worst = max(short, key=lambda point: point.certificate.gap)
-        advice = svc._advice(worst.certificate, worst.C, worst.longest, X)
+        found = max(worst.certificate.parts or (worst.certificate,), key=lambda part: part.gap)
+        advice = svc._advice(found, worst.C, worst.longest, X)
         text = f"{who}: {len(short)} of {len(points)} fits fell short. The worst, at C={worst.C:.3g}: {advice}"
         warnings.warn(text, ConvergenceWarning, stacklevel=stacklevel)

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from pegasos._config import usable_threads
+from pegasos._threads import usable_threads
 from pegasos.base.available import available
+from pegasos.base.callbacks import AgainstTheRest, Problems
 from pegasos.base.estimator import Classifier, Data, at_once, of_one_model
 from pegasos.base.memory import refuse_beyond
+from pegasos.base.onnx import Graph, Output
 from pegasos.base.options import Choice, names
 from pegasos.base.outcome import Budget, Point, Solution, is_cut_short
 from pegasos.base.parameters import SquaredNorm, parameter, parameters
@@ -21,7 +23,9 @@ from pegasos.base.scores import score_rows
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.base.validation import check_cost
 from pegasos.linear.estimator import Task, accuracy
+from pegasos.linear.exchange import classifier_to_sklearn
 from pegasos.linear.one_vs_rest import group_classes, is_worth_sharing, solve_together
+from pegasos.linear.onnx import write_classifier
 from pegasos.linear.parameters import ClassificationLoss
 from pegasos.linear.stream import StreamMachine, known_classes, number_known_labels
 from pegasos.solvers import Solver
@@ -64,7 +68,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     tol : float, default=1e-3
         Stop when the relative duality gap is this small. 0 runs the whole budget.
     max_iter : int, default=1000
-        Budget in epochs, or iterations of interior-point; for each class against the rest. -1 is no limit.
+        Budget in epochs, or iterations of interior-point and newton; for each class against the rest. -1 is no limit.
     max_time : float, default=None
         Budget in seconds, for the whole fit.
     fit_intercept : bool, default=True
@@ -72,7 +76,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     intercept : {"penalized", "free"}, default="penalized"
         What kind of intercept. A penalised one, as in LIBLINEAR, is the weight of a constant feature of value
         `intercept_scaling`. A free one is not in the norm, as in LIBSVM; the solvers "auto", "interior-point",
-        "sdca" and "pegasos" support it.
+        "newton", "sdca" and "pegasos" support it.
     intercept_scaling : float, default=1.0
         The value of the constant feature; larger penalises the intercept less. A free intercept has none.
     scale : {"auto"}, default=None
@@ -81,7 +85,8 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         Nothing is centred, and a column of zeros stays. It takes a copy of the values of X, in double precision.
     class_weight : dict or "balanced", default=None
         Weights of the classes, which multiply the sample weights: an example has that of its own class, against the
-        rest too. "balanced" counts examples, not their weights, as in scikit-learn.
+        rest too. With more than two classes scikit-learn's `LinearSVC` is another problem: it gives each class its
+        weight in its own problem only, and the rest 1. "balanced" counts examples, not their weights, as there.
     early_stopping : bool, default=False
         Whether to stop also when the accuracy on examples held out has not improved for `n_iter_no_change` epochs, and
         take the weights where it was best. The certificate is that of the problem on the other examples, with the
@@ -91,13 +96,16 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     n_iter_no_change : int, default=5
         Epochs without a better accuracy after which to stop.
     warm_start : bool, default=False
-        Whether `fit` continues from the previous one: `SDCA` and `InteriorPoint` from its dual point, the others from
-        its weights and step count. There may be more examples than before, if the first are those of the previous fit;
-        with fewer, `SDCA` and `InteriorPoint` start anew.
+        Whether `fit` continues from the previous one: `SDCA` and `InteriorPoint` from its dual point, `OCAS` from that
+        and its weights, the others from its weights and step count. There may be more examples than before, if the
+        first are those of the previous fit; with fewer, `SDCA` and `InteriorPoint` start anew.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does to a fit. "raise" leaves the estimator as it was. "keep" gives it the best point of the last
         check, without another pass, with its certificate and the reason "interrupt"; where there was no check yet, or
         none of some class, it raises too, and so it does inside searches and cross-validation, such as `GridSearchCV`.
+    checkpoint : str, path-like or Checkpoint, default=None
+        A folder for checkpoints, written every 30 seconds. A fit that is killed goes on from there, if the same fit is
+        started again, and ends with the same bits; see `pegasos.Checkpoint`.
     n_jobs : int, default=None
         Threads for the fit; -1 is as many as there are processors. None is one, or with ``solver="auto"`` what suits
         the data. A solver that cannot use more works with one, and evaluates the objective with all. One class against
@@ -106,7 +114,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     random_state : int, RandomState or None, default=None
         Seed of the order of visits. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0
-        1 shows a bar on a terminal and a few lines elsewhere, 2 a line for each check, on standard error.
+        1 shows a bar on a terminal or in a notebook, and a few lines elsewhere, 2 a line for each check.
     penalty : {"l2"}, default="l2"
         As in scikit-learn. "l1" is an error that says what to do instead.
     dual : {"auto", True, False}, default="auto"
@@ -126,7 +134,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap`` at each check; one class against the rest each has one,
         in the order of ``classes_``.
     n_iter_ : int
-        Epochs begun, or iterations of interior-point; of one class against the rest the most.
+        Epochs begun, or iterations of interior-point and newton; of one class against the rest the most.
     fit_status_ : int
         0 where the fit reached `tol` or was stopped early as asked for, 1 where it fell short.
     scale_ : ndarray of shape (n_features,) or None
@@ -153,6 +161,8 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     array([0, 1, 1])
     """
 
+    docs_page = "tutorial.md"
+
     regressor = "LinearSVR, on the command line --task regression"
 
     multi_class: str = parameter(
@@ -170,9 +180,14 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
 
     def _refuse_combinations(self, solver: Solver) -> None:
         if self.multi_class == "crammer_singer" and self.loss != "hinge":
+            ways: list[dict[str, str]] = [{"loss": "hinge"}, {"multi_class": "joint"}, {"multi_class": "ovr"}]
+            ways += [way | {"solver": name} for way in ways for name in self.solvers]
+            works = [way for way in ways if self._is_allowed(way)]
+            advice = [" and ".join(f"{name}={value!r}" for name, value in way.items()) for way in works]
+            least = [text for text, way in zip(advice, works, strict=True) if len(way) == len(works[0])]
             raise ValueError(
-                f"loss={self.loss!r}: the machine of Crammer and Singer has the hinge loss; use loss='hinge', or with "
-                "another loss multi_class='joint' or 'ovr'"
+                f"loss={self.loss!r}: the machine of Crammer and Singer has the hinge loss; use "
+                f"{', or '.join(least[:3])}"
             )
         super()._refuse_combinations(solver)
         if self.cost is not None and not (self._joint and self.loss == "hinge"):
@@ -180,6 +195,14 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
                 f"cost is for multi_class='joint' with loss='hinge', and these are {self.multi_class!r} and "
                 f"{self.loss!r}; leave it out, or use class_weight"
             )
+
+    def _is_allowed(self, changes: dict[str, str]) -> bool:
+        """Whether nothing is refused with these parameters changed."""
+        try:
+            type(self)(**self.get_params(deep=False) | changes).check_parameters()
+        except ValueError:
+            return False
+        return True
 
     @of_one_model
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -205,7 +228,11 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     @available(StreamMachine._check_partial_fit)
     @at_once
     def partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from the next examples of a stream.
 
@@ -213,6 +240,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         is given with the first call. The problem is stated by `alpha`: it is there with that alone, or with
         ``solver="adagrad"``. After `fit` a stream starts anew, with the same classes if no others are given.
         """
+        self._refuse_dataset(X)
         known = known_classes(self, classes)
 
         def targets(data: Data) -> list[NDArray[np.float64]]:
@@ -248,9 +276,18 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
             scores = -np.logaddexp(0, -scores)
         return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True), dtype=np.float64)
 
+    def _as_sklearn(self) -> Any:
+        return classifier_to_sklearn(self)
+
+    def _write_onnx(self, graph: Graph, x: str) -> dict[str, Output]:
+        return write_classifier(self, graph, x)
+
     def _targets(self, data: Data) -> NDArray[np.float64]:
         """1 for the second class and -1 for the first. Of more than two each has targets of its own."""
         return _against_the_rest(data, 1)
+
+    def _problems(self, classes: NDArray[Any]) -> Problems:
+        return AgainstTheRest(classes) if len(classes) > 2 and not self._joint else Problems(classes_=classes)
 
     def _check_cost(self, n_classes: int) -> NDArray[np.float64]:
         """What it costs to take one class for another."""
@@ -258,13 +295,13 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
 
     def _run(self, task: Task, progress: Progress) -> None:
         """Solve the one problem or several, and store what was found."""
+        self.classes_ = task.data.classes
         if self._joint:
             self._run_joint(task, progress)
         elif len(task.data.classes) > 2:
             self._run_parts(task, progress)
         else:
             super()._run(task, progress)
-        self.classes_ = task.data.classes
 
     def _run_parts(self, task: Task, progress: Progress) -> None:
         """Each class against the rest: as many problems as classes, which share the rows in the core's hands."""
@@ -283,7 +320,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         def solve_alone(number: int, budget: Budget, progress: Progress) -> Solution[Point]:
             examples = replace(task.examples, y=_against_the_rest(task.data, number))
             start = self._start(task, number, count)
-            part = progress.part(f"{labels[number]!r}", count)
+            part = progress.part(f"{labels[number]!r}", number, count)
             solution = self._solve_one(task, examples, start, part, budget, number)
             part.close()
             return solution
@@ -298,7 +335,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
             return [self._without_dual_point(part) for part in found]
 
         works = [(functools.partial(solve, numbers), progress) for numbers in groups]
-        found = run_all(works, n_jobs, lambda group: any(map(is_cut_short, group)))
+        found = run_all(works, n_jobs, (lambda group: any(map(is_cut_short, group))) if keep else None)
         solutions = list(itertools.chain.from_iterable(found))
         weights = [task.examples.weights(solution.point.w) for solution in solutions]
         self._store_weights(np.array([coef for coef, _ in weights]), np.array([intercept for _, intercept in weights]))

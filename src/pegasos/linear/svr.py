@@ -14,12 +14,15 @@ from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.available import available
 from pegasos.base.estimator import Data, Regressor, at_once, of_one_model
+from pegasos.base.onnx import Graph, Output
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import loss_parameter, parameters
 from pegasos.base.progress import make_run
-from pegasos.base.solver import Solver
+from pegasos.base.solver import Elsewhere, Solver
 from pegasos.base.validation import middle_and_spread, near_middle
 from pegasos.certificate import Certificate
+from pegasos.linear.exchange import regressor_to_sklearn
+from pegasos.linear.onnx import write_regressor
 from pegasos.linear.parameters import RegressionLoss
 from pegasos.linear.stream import StreamMachine
 from pegasos.problems.linear import Examples, LinearProblem
@@ -50,7 +53,7 @@ class LinearSVR(RegressionLoss, Regressor, StreamMachine):
         a straight line beyond; or `quantile` times the error of targets above the prediction, and ``1 - quantile``
         times that of targets below.
     C, alpha, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, warm_start, \
-on_interrupt, n_jobs, random_state, verbose, dual
+on_interrupt, checkpoint, n_jobs, random_state, verbose, dual
         As in `LinearSVC`.
 
     Attributes
@@ -73,6 +76,8 @@ feature_names_in_
     (True, 1.0)
     """
 
+    docs_page = "regression.md"
+
     @of_one_model
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The value of each example."""
@@ -80,22 +85,29 @@ feature_names_in_
 
     @available(StreamMachine._check_partial_fit)
     @at_once
-    def partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the next examples of a stream, as in `LinearSVC`."""
+        self._refuse_dataset(X)
         return self._learn_part(X, y, sample_weight, self._encode, lambda data: [self._targets(data)])
+
+    def _as_sklearn(self) -> Any:
+        return regressor_to_sklearn(self)
+
+    def _write_onnx(self, graph: Graph, x: str) -> dict[str, Output]:
+        return write_regressor(self, graph, x)
 
     def _targets(self, data: Data) -> NDArray[np.float64]:
         return np.ascontiguousarray(data.encoded, dtype=np.float64)
 
     def _refuse_unsupported(
-        self, solver: Solver, kind: type[Any], known: Mapping[str, type[Solver]], otherwise: str
+        self, solver: Solver, kind: type[Any], known: Mapping[str, type[Solver]], elsewhere: Elsewhere | None
     ) -> None:
         if self.loss == "huber" and self.epsilon == 0:
             raise ValueError(
                 f"epsilon={self.epsilon!r}: loss='huber' needs epsilon above 0, the size of errors from which on it is "
                 "a straight line; leave it out for 0.1, or pass the size of usual errors"
             )
-        super()._refuse_unsupported(solver, kind, known, otherwise)
+        super()._refuse_unsupported(solver, kind, known, elsewhere)
 
     def _hand_over(self, data: Data) -> Examples:
         """A free intercept takes any shift of the targets, so it is left to solve for what they do not share."""
@@ -104,10 +116,12 @@ feature_names_in_
         if shift:
             return replace(examples, y=examples.y - shift, shift=shift)
         middle, spread = middle_and_spread(examples.y)
-        if self.fit_intercept and not self._free and abs(middle) > VERY_FAR * spread > 0:
+        far = 1 if self.loss == "quantile" else VERY_FAR  # a quantile that is off shows much sooner
+        if self.fit_intercept and not self._free and abs(middle) > far * spread > 0:
+            share = f", so that the share below is not {self.quantile:g}" if self.loss == "quantile" else ""
             warnings.warn(
                 f"The targets are around {middle:.6g} and differ by about {spread:.3g}, and a penalised intercept "
-                "costs more the larger it is: pass intercept='free', or take a constant off them",
+                f"costs more the larger it is{share}: pass intercept='free', or take a constant off them",
                 UserWarning,
                 stacklevel=5,
             )

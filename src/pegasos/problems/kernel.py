@@ -1,7 +1,6 @@
 """The problem of a kernel machine, as handed to a solver, and its points."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +13,8 @@ Floats = NDArray[np.float64]
 
 #: The losses that its dual has a form for.
 KERNEL_LOSSES = ("hinge", "epsilon_insensitive", "quantile")
+#: Those of which it has two variables per example.
+IN_TWOS = ("epsilon_insensitive",)
 
 
 @dataclass(frozen=True)
@@ -47,35 +48,16 @@ class KernelProblem(Problem[KernelPoint]):
     label: ClassVar[str] = "a kernel"
     estimators: ClassVar[str] = "SVC and SVR"
 
+    core: native.KernelProblem  # targets and bounds of the dual variables
+    limits: tuple[Floats, Floats]  # what an example may weigh at a dual point, from below zero to above
     source: native.KernelSource
     y: Floats  # -1 or 1; for regression the targets
     s: Floats
-    loss: str = "hinge"
-    parameter: float = 0.0  # of the loss
-    free_intercept: bool = True
+    parameter: float  # of the loss
+    free_intercept: bool
     cached_rows: int = 2**31  # rows of the kernel matrix that may be kept
     held_out: Floats | None = None  # labels of further rows of the kernel matrix, to stop by
     patience: int = 0  # epochs without fewer errors there after which to stop
-
-    @cached_property
-    def limits(self) -> tuple[Floats, Floats]:
-        """What an example may weigh at a dual point, from below zero to above."""
-        bound, zero = self.C * self.s, np.zeros(self.n_rows)
-        if self.loss == "hinge":
-            return np.where(self.y < 0, -bound, zero), np.where(self.y > 0, bound, zero)
-        if self.loss == "quantile":
-            return (self.parameter - 1) * bound, self.parameter * bound
-        return -bound, bound
-
-    @cached_property
-    def core(self) -> native.KernelProblem:
-        """The problem in the core's form: targets and bounds of its dual variables."""
-        rows, (least, most) = np.arange(self.n_rows, dtype=np.uint32), self.limits
-        if not self.in_twos:
-            return native.KernelProblem(self.source, rows, self.y, least, most, self.free_intercept)
-        zero, targets = np.zeros(self.n_rows), np.concatenate([self.y - self.parameter, self.y + self.parameter])
-        low, high = np.concatenate([zero, least]), np.concatenate([most, zero])
-        return native.KernelProblem(self.source, np.tile(rows, 2), targets, low, high, self.free_intercept)
 
     def beta(self, variables: Floats) -> Floats:
         """What the examples weigh at a dual point."""
@@ -84,7 +66,7 @@ class KernelProblem(Problem[KernelPoint]):
     @property
     def in_twos(self) -> bool:
         """Whether an example has two variables, one that weighs above zero and one below."""
-        return self.loss == "epsilon_insensitive"
+        return self.loss in IN_TWOS
 
     def point(self, found: Any) -> KernelPoint:
         """What the core found."""
@@ -112,9 +94,45 @@ def continuing(first: Solution[KernelPoint], second: Solution[KernelPoint]) -> S
     return replace(whole, epochs=first.epochs + second.epochs, records=[*first.records, *records])
 
 
-def make_problem(source: native.KernelSource, y: Floats, s: Floats, C: float, **options: Any) -> KernelProblem:
+def make_problem(
+    source: native.KernelSource,
+    y: Floats,
+    s: Floats,
+    C: float,
+    loss: str = "hinge",
+    parameter: float = 0.0,
+    free_intercept: bool = True,
+    **options: Any,
+) -> KernelProblem:
     """The problem of so many examples as there are labels; options are further fields."""
-    return KernelProblem(source=source, n_rows=len(y), y=y, s=s, total_weight=float(s.sum()), C=C, **options)
+    rows, targets = np.arange(len(y), dtype=np.uint32), y
+    least, most = low, high = _limits(loss, parameter, y, C * s)
+    if loss in IN_TWOS:
+        zero, targets = np.zeros(len(y)), np.concatenate([y - parameter, y + parameter])
+        rows, low, high = np.tile(rows, 2), np.concatenate([zero, least]), np.concatenate([most, zero])
+    return KernelProblem(
+        core=native.KernelProblem(source, rows, targets, low, high, free_intercept),
+        limits=(least, most),
+        source=source,
+        n_rows=len(y),
+        y=y,
+        s=s,
+        total_weight=float(s.sum()),
+        C=C,
+        loss=loss,
+        parameter=parameter,
+        free_intercept=free_intercept,
+        **options,
+    )
+
+
+def _limits(loss: str, parameter: float, y: Floats, bound: Floats) -> tuple[Floats, Floats]:
+    zero = np.zeros(len(y))
+    if loss == "hinge":
+        return np.where(y < 0, -bound, zero), np.where(y > 0, bound, zero)
+    if loss == "quantile":
+        return (parameter - 1) * bound, parameter * bound
+    return -bound, bound
 
 
 def feasible_start(problem: KernelProblem, beta: Floats) -> Start[KernelPoint]:

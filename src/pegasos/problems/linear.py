@@ -58,7 +58,12 @@ class BlocksProblem(Problem[Point]):
     parameter: float  # of the loss
     dimension: int
     bias: float  # the constant feature; 0: no intercept
-    visits_of_block: int = 1  # at most, before the next one is read: more where reading it is for one problem alone
+    n_problems: int = 1  # that share the blocks
+
+    @property
+    def alone(self) -> bool:
+        """Whether no other problem has use for a block that is read."""
+        return self.n_problems == 1
 
     def core(self, rows: native.Rows, y: NDArray[np.float64], s: NDArray[np.float64]) -> native.Problem:
         """The rows of a block as part of the problem."""

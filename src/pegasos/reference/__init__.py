@@ -9,6 +9,40 @@ matrix. `batches` of shape (T, k) has the row numbers of A_1, ..., A_T, `sequenc
 `project` tells whether every step ends with the projection onto the ball of radius 1/sqrt(λ).
 """
 
-from pegasos.reference import chain, dca, interior_point, multiclass, objective, s0, s2, s3, s4, smo
+from pegasos.reference import (
+    bottou,
+    chain,
+    dca,
+    interior_point,
+    lasvm,
+    mpu,
+    multiclass,
+    newton,
+    objective,
+    ocas,
+    s0,
+    s2,
+    s3,
+    s4,
+    simba,
+    smo,
+)
 
-__all__ = ["chain", "dca", "interior_point", "multiclass", "objective", "s0", "s2", "s3", "s4", "smo"]
+__all__ = [
+    "bottou",
+    "chain",
+    "dca",
+    "interior_point",
+    "lasvm",
+    "mpu",
+    "multiclass",
+    "newton",
+    "objective",
+    "ocas",
+    "s0",
+    "s2",
+    "s3",
+    "s4",
+    "simba",
+    "smo",
+]

@@ -30,14 +30,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base import clock
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
+from pegasos.base.callbacks import Problems
 from pegasos.base.display import listening
-from pegasos.base.estimator import at_once, of_one_model
+from pegasos.base.estimator import at_once, of_one_model, shortfall
 from pegasos.base.options import Option, check_options
 from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers, check_finite, keeping
 from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameters
 from pegasos.base.progress import Progress
-from pegasos.base.validation import check_cost, check_weights, sum_weights
+from pegasos.base.validation import check_cost, check_weights, require_targets, sum_weights
 from pegasos.certificate import REASONS, Certificate, History
+from pegasos.io._csr import check_sparse
 
 Floats = NDArray[np.float64]
 FeatureMap = Callable[[Any, Any], ArrayLike]
@@ -107,6 +109,8 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
     array(['it', 'de'], dtype='<U2')
     """
 
+    docs_page = "feature-map.md"
+
     coef_: Floats
     classes_: NDArray[Any]
     certificate_: Certificate
@@ -133,11 +137,12 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
         random = check_random_state(self.random_state)
         problem = _Problem(_all_features(self.feature_map, items, classes), own, s, C, cost)
         budget = Budget(self.tol, self._max_epochs, self.max_time, keep=self._keeps)
-        with listening(self) as progress, np.errstate(over="ignore", invalid="ignore"):
+        with listening(self, Problems(classes_=classes)) as progress, np.errstate(over="ignore", invalid="ignore"):
             solution = _solve(problem, budget, random, started, progress)
         self._store(check_finite(solution, problem), classes)
-        if not self.certificate_.converged:
-            warnings.warn(self._advice(), ConvergenceWarning, stacklevel=3)
+        text = shortfall(self.certificate_, self._advice)
+        if text:
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return self
 
     @of_one_model
@@ -159,8 +164,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
 
     def _encode(self, y: Any, count: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """The labels to choose from, and the number of each example's."""
-        if y is None:
-            raise ValueError("FeatureMapSVC requires y to be passed, but the target y is None")
+        require_targets(self, y)
         y = column_or_1d(y, warn=True)
         if len(y) != count:
             raise ValueError(f"X has {count} examples, y {len(y)} labels; give one label for each example")
@@ -191,8 +195,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
         self.n_iter_ = self.certificate_.n_iter
         self.coef_, self.classes_ = solution.point.w, classes
 
-    def _advice(self) -> str:
-        found = self.certificate_
+    def _advice(self, found: Certificate) -> str:
         what = "tol" if found.reason == "precision" else f"{found.reason} or tol"
         return (
             f"FeatureMapSVC did not reach tol={self.tol:g}: {REASONS[found.reason]}. The objective {found.primal:.6g} "
@@ -289,9 +292,12 @@ def _solve(
             order = np.flatnonzero(gaps > 0.1 * gaps.mean())
             state.visits, seconds = visits, clock.now() - started
             state.take(found, w.copy(), seconds)
-            progress.checked(*state.records[-1])
+            _, epoch, primal, dual = state.records[-1]
+            stopped = progress.checked(seconds, epoch, primal, dual, lambda: {"coef_": state.w.copy()})
             exhausted = moves == 0 or len(order) == 0 or not math.isfinite(found.primal)
-            if budget.tol > 0 and state.bounds.gap <= budget.tol:
+            if stopped:
+                state.reason = "callback"
+            elif budget.tol > 0 and state.bounds.gap <= budget.tol:
                 state.reason = "tol"
             elif not state.reason and (exhausted or (budget.tol > 0 and state.bounds.mostly_rounding)):
                 state.reason = "precision"
@@ -325,6 +331,7 @@ def _ascend(problem: _Problem, i: int, p: Floats, w: Floats) -> bool:
 def _items(X: Any) -> Sequence[Any]:
     """The examples one by one."""
     if issparse(X):
+        check_sparse(X)
         rows = X.tocsr()
         return [rows[[i]] for i in range(rows.shape[0])]
     if hasattr(X, "iloc"):  # a data frame, which by itself is a sequence of its columns' names

@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 
 from pegasos._core import native
 from pegasos.base.wording import counted
+from pegasos.io._csr import check_sparse
 
 #: How sequences are given, and what a prediction gives back: a list of lists, a list of arrays, an array.
 KINDS = ("features", "arrays", "matrix")
@@ -121,13 +122,22 @@ def _check_list(X: Any) -> Sequence[Any]:
             "X is a matrix, which does not tell where one sequence ends and the next begins; pass lengths=[...], or a "
             "list with an array for each sequence"
         )
-    if isinstance(X, str | bytes | dict) or not hasattr(X, "__iter__"):
+    if isinstance(X, str | bytes | dict) or not hasattr(X, "__iter__") or _is_of_crfsuite(X):
         raise ValueError(f"X is a {type(X).__name__}; it must be a list of sequences")
-    return X if isinstance(X, list | tuple) else list(X)
+    found = X if isinstance(X, list | tuple) else list(X)
+    if any(_is_of_crfsuite(sequence) for sequence in found):
+        return [sequence.items() if _is_of_crfsuite(sequence) else sequence for sequence in found]
+    return found
+
+
+def _is_of_crfsuite(sequence: Any) -> bool:
+    """Whether it is an `ItemSequence` of python-crfsuite, whose items are dictionaries of numbers."""
+    return type(sequence).__name__ == "ItemSequence" and hasattr(sequence, "items")
 
 
 def _check_matrix(X: Any) -> Any:
     """A CSR matrix or a C-ordered array, of single or double precision."""
+    check_sparse(X)
     try:
         return check_array(
             X,
@@ -174,6 +184,7 @@ def _stack(X: Sequence[Any]) -> tuple[Any, NDArray[np.uint64]]:
                 f"X[{i}] has {sequence.shape[1]} features, where sequences before it have {width}; all positions need "
                 "the same"
             )
+        check_sparse(sequence, f"X[{i}]")
         parts.append(sequence)
     lengths = [part.shape[0] for part in parts]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint64)
@@ -193,7 +204,7 @@ class Labels(NamedTuple):
 def take_labels(y: Any, sequences: Sequences) -> list[Any]:
     """The labels of the positions, one after the other; a ValueError where they are too few or too many."""
     if y is None:
-        raise ValueError("SequenceSVC requires y to be passed, but the target y is None")
+        raise ValueError("SequenceSVC requires y to be passed, but the target y is None; pass the labels: fit(X, y)")
     if sequences.kind == "matrix":
         try:
             given = np.asarray(y)
@@ -213,12 +224,13 @@ def take_labels(y: Any, sequences: Sequences) -> list[Any]:
     for i, (own, length) in enumerate(zip(y, sequences.lengths.tolist(), strict=True)):
         if isinstance(own, str | bytes) or not hasattr(own, "__len__"):
             raise ValueError(f"y[{i}] is {own!r}; it must be the list of labels of a sequence")
-        if len(own) != length:
+        held = own.tolist() if isinstance(own, np.ndarray) else [*own]  # whatever length it tells
+        if len(held) != length:
             raise ValueError(
-                f"X[{i}] has {counted(length, 'position')}, but y[{i}] has {counted(len(own), 'label')}; give each "
+                f"X[{i}] has {counted(length, 'position')}, but y[{i}] has {counted(len(held), 'label')}; give each "
                 "position a label"
             )
-        labels.extend(own.tolist() if isinstance(own, np.ndarray) else own)
+        labels.extend(held)
     return labels
 
 

@@ -1,8 +1,8 @@
 """Sequence labelling: a chain of labels, trained by the structured hinge loss."""
 
+import functools
 import warnings
 from collections.abc import Collection
-from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -10,20 +10,25 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos._config import usable_threads
 from pegasos._core import native
+from pegasos._threads import usable_threads
 from pegasos.base import clock
+from pegasos.base.available import available
+from pegasos.base.callbacks import Problems
+from pegasos.base.checkpoint import checkpointing
 from pegasos.base.display import listening
 from pegasos.base.estimator import Common, Machine, at_once, of_one_model, shortfall
 from pegasos.base.memory import refuse_beyond
 from pegasos.base.options import Flag, Integer
 from pegasos.base.outcome import Solution, Start, refuse_overflow
 from pegasos.base.parameters import parameter, parameters
+from pegasos.base.progress import Named
 from pegasos.base.rows import check_rows
+from pegasos.base.scaling import describe_offsets
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import WARM_START, refuse_unsupported
 from pegasos.base.validation import check_cost, sum_weights
-from pegasos.certificate import History
+from pegasos.certificate import Certificate, History
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.sequence.input import Encoder, Labels, Sequences, encode_labels, look_up_labels, take_labels
 from pegasos.solvers import SEQUENCE_SOLVERS, Solver
@@ -32,13 +37,11 @@ Floats = NDArray[np.float64]
 Constraints = str | Collection[tuple[Any, Any]]
 
 
-@parameters(kw_only=False)
+@parameters
 class SequenceParameters(Common):
-    """Parameters of machines for sequences; the first two may be given by their place."""
+    """Parameters of machines for sequences."""
 
     C: float = 0.1
-    alpha: float | None = None
-    _: KW_ONLY
     tol: float = 0.1
     max_iter: int = 10_000
     cost: ArrayLike | None = None
@@ -92,6 +95,8 @@ class SequenceSVC(SequenceParameters, Machine):
         Budget in seconds.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does to a fit, as in `LinearSVC`.
+    checkpoint : str, path-like or Checkpoint, default=None
+        A folder for checkpoints, as in `LinearSVC`.
     warm_start : bool, default=False
         Continue from the last fit, with the same sequences and labels, and perhaps another C.
     n_jobs : int, default=None
@@ -99,7 +104,7 @@ class SequenceSVC(SequenceParameters, Machine):
     random_state : int, RandomState or None, default=None
         Decides the order of visits.
     verbose : int, default=0
-        1 shows a bar on a terminal and a few lines elsewhere, 2 a line for each check, on standard error.
+        1 shows a bar on a terminal or in a notebook, and a few lines elsewhere, 2 a line for each check.
 
     Attributes
     ----------
@@ -133,6 +138,8 @@ class SequenceSVC(SequenceParameters, Machine):
     >>> model.certificate_.converged
     True
     """
+
+    docs_page = "sequence.md"
 
     classes_: NDArray[Any]
     coef_: Floats
@@ -199,20 +206,27 @@ class SequenceSVC(SequenceParameters, Machine):
             n_labels=len(labels.classes),
         )
 
+        self._check_names(X, reset=True)
+        told = Problems(_encoder=encoder, classes_=labels.classes, n_features_in_=sequences.X.shape[1])
+        data = (sequences.X, sequences.starts, labels.encoded, weights)
         try:
-            with listening(self) as progress:
-                budget = self._budget(clock.now() - started)
-                found = solver.solve(problem, budget, self._seed(), None if last is None else Start(last), progress)
+            with checkpointing(self, self._seed(), started, *data) as kept:
+                self._runs = kept.runs
+                with listening(self, told) as progress:
+                    budget = self._budget(clock.now() - kept.started)
+                    start, n_labels = None if last is None else Start(last), problem.n_labels
+                    links = n_labels * (n_labels + 2)  # which come last
+                    named = Named(progress, lambda flat: _name(flat[:-links], flat[-links:], n_labels))
+                    found = solver.solve(problem, budget, kept.seed, start, named)
+                self._encoder, self.classes_ = encoder, labels.classes
+                self._store(found)
         except MemoryError:
             n_features, n_labels = sequences.X.shape[1], len(labels.classes)
             raise MemoryError(
                 f"the weights of {n_features} features with {n_labels} labels, some "
                 f"{20e-9 * n_features * n_labels:.2g} GB, do not fit into memory; lower hash_bits, or raise min_count"
             ) from None
-        self._encoder, self.classes_ = encoder, labels.classes
-        self._check_names(X, reset=True)
-        self._store(found)
-        text = shortfall(self.certificate_, self._plain_advice)
+        text = shortfall(self.certificate_, functools.partial(self._advice, X=sequences.X))
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return self
@@ -241,6 +255,18 @@ class SequenceSVC(SequenceParameters, Machine):
         scores[positions, labels] = -np.inf
         return sequences.split(best - scores.max(axis=1, initial=-np.inf))
 
+    def _refuse_probabilities(self) -> None:
+        raise AttributeError(
+            "SequenceSVC has no probabilities, as its loss is no likelihood; margins(X) has by how much the best "
+            "labels score above others at each position, and decision_function(X) the scores of all labels"
+        )
+
+    @available(_refuse_probabilities)
+    def predict_proba(self, X: Any) -> Any:
+        """Not there: a structured hinge loss has no probabilities. See `margins`."""
+
+    predict_marginals = predict_log_proba = predict_proba
+
     @of_one_model
     def score(self, X: Any, y: Any, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The share of positions whose label is right; one that was not there in training is wrong."""
@@ -263,6 +289,7 @@ class SequenceSVC(SequenceParameters, Machine):
         return self._encoder.names(getattr(self, "feature_names_in_", None))
 
     @property
+    @of_one_model
     def state_features_(self) -> dict[tuple[str, Any], float]:
         """The weight of each feature with each label, those of zero left out."""
         names, classes = self.feature_names_, self.classes_.tolist()
@@ -272,6 +299,7 @@ class SequenceSVC(SequenceParameters, Machine):
         return {(names[j], classes[k]): weight for (j, k), weight in zip(pairs, weights, strict=True)}
 
     @property
+    @of_one_model
     def transition_features_(self) -> dict[tuple[Any, Any], float]:
         """The weight of each label after another, (first, next)."""
         check_is_fitted(self)
@@ -281,6 +309,11 @@ class SequenceSVC(SequenceParameters, Machine):
             for j, before in enumerate(classes)
             for k, after in enumerate(classes)
         }
+
+    def _advice(self, found: Certificate, X: Any) -> str:
+        """Why a fit fell short of `tol`, and what to do about it."""
+        far = describe_offsets(X, getattr(self, "feature_names_in_", None))
+        return " ".join([*self._bounds_reached(found), *([far] if far else []), self._raise_what(found, bool(far))])
 
     def _refuse_combinations(self, solver: Solver) -> None:
         if self.warm_start:
@@ -325,12 +358,9 @@ class SequenceSVC(SequenceParameters, Machine):
         return barriers
 
     def _store(self, found: Solution[SequencePoint]) -> None:
-        n_labels, point = len(self.classes_), found.point
-        table = point.weights.reshape(-1, n_labels)
-        links = point.links.reshape(n_labels + 2, n_labels)
-        refuse_overflow(table, found.bounds.primal, of="C, weights and features")
-        self.coef_, self.intercept_ = table[:-1].T, table[-1].copy()  # a view: the table may be large
-        self.transitions_, self.start_, self.end_ = links[:-2].copy(), links[-2].copy(), links[-1].copy()
+        point = found.point
+        refuse_overflow(point.weights, found.bounds.primal, of="C, weights and features")
+        self.__dict__.update(_name(point.weights, point.links, len(self.classes_)))
         self.n_features_in_ = self.coef_.shape[1]
         self._last = point.labellings
         self._store_outcome([found], [found.certificate(self.tol)], found.seconds)
@@ -362,6 +392,18 @@ class SequenceSVC(SequenceParameters, Machine):
                 f"X has the columns {names.tolist()}, but the model was trained on {known.tolist()}; pass these, in "
                 "this order"
             )
+
+
+def _name(weights: Floats, links: Floats, n_labels: int) -> dict[str, Floats]:
+    """The weights under the names of the attributes that have them."""
+    table, links = weights.reshape(-1, n_labels), links.reshape(n_labels + 2, n_labels)
+    return {
+        "coef_": table[:-1].T,  # a view: the table may be large
+        "intercept_": table[-1].copy(),
+        "transitions_": links[:-2].copy(),
+        "start_": links[-2].copy(),
+        "end_": links[-1].copy(),
+    }
 
 
 def _bio(names: list[Any]) -> list[tuple[Any, Any]]:

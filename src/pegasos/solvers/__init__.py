@@ -10,23 +10,34 @@ from pegasos.solvers.adagrad import AdaGrad
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.frank_wolfe import FrankWolfe
 from pegasos.solvers.interior_point import InteriorPoint
+from pegasos.solvers.lasvm import LASVM
+from pegasos.solvers.mpu import MPU
+from pegasos.solvers.newton import Newton
+from pegasos.solvers.ocas import OCAS
 from pegasos.solvers.pegasos import Pegasos
 from pegasos.solvers.perceptron import Perceptron
 from pegasos.solvers.sbp import SBP
 from pegasos.solvers.sdca import SDCA
 from pegasos.solvers.sgd import SGDM, SGDR, SGDS
+from pegasos.solvers.sgd_qn import SGDQN
+from pegasos.solvers.simba import SIMBA
 from pegasos.solvers.smo import SMO
-from pegasos.solvers.step_sizes import ConstantStep, Norma, NormBall
+from pegasos.solvers.step_sizes import ConstantStep, Norma, NormBall, SvmSgd
 
 __all__ = [
     "ALL",
     "KERNEL_SOLVERS",
+    "LASVM",
+    "MPU",
+    "OCAS",
     "SBP",
     "SDCA",
     "SEQUENCE_SOLVERS",
     "SGDM",
+    "SGDQN",
     "SGDR",
     "SGDS",
+    "SIMBA",
     "SMO",
     "SOLVERS",
     "STREAM_SOLVERS",
@@ -34,11 +45,13 @@ __all__ = [
     "ConstantStep",
     "FrankWolfe",
     "InteriorPoint",
+    "Newton",
     "NormBall",
     "Norma",
     "Pegasos",
     "Perceptron",
     "Solver",
+    "SvmSgd",
     "solvers_of",
 ]
 
@@ -46,8 +59,10 @@ __all__ = [
 ALL: tuple[type[Solver], ...] = (
     Auto,
     SMO,
+    LASVM,
     SDCA,
     SBP,
+    SIMBA,
     SGDS,
     SGDM,
     SGDR,
@@ -58,7 +73,12 @@ ALL: tuple[type[Solver], ...] = (
     ConstantStep,
     NormBall,
     Perceptron,
+    SvmSgd,
+    SGDQN,
+    MPU,
+    OCAS,
     InteriorPoint,
+    Newton,
 )
 
 

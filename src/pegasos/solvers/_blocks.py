@@ -6,7 +6,6 @@ Each learner keeps its weights in memory, and what it keeps of single rows on di
 import math
 import os
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal, square
+from pegasos.base.state import State
 from pegasos.problems.linear import BlocksProblem
 
 Floats = NDArray[np.float64]
@@ -23,6 +23,8 @@ Rests = NDArray[np.uint8]
 
 #: Visits, as a share of a block's rows, below which a block is visited once more before the next one is read.
 FEW_VISITS = 0.7
+#: Visits of a block at most, before the next one is read, where it is read for one problem alone.
+MOST_VISITS = 2
 
 
 @dataclass(frozen=True)
@@ -30,24 +32,30 @@ class Block:
     """Some rows of a data set, in memory."""
 
     rows: native.Rows
-    labels: NDArray[Any]  # as stored
+    lengths: NDArray[np.int64]  # entries of each row
+    targets: list[Floats]  # of each problem
     weights: Floats
-    runs: Sequence[tuple[int, int]]  # first row and the one after the last, of each run in turn
-    nnz: int
+    numbers: NDArray[np.int64]  # of the rows in the data set
 
     def __len__(self) -> int:
-        return len(self.labels)
+        return len(self.numbers)
+
+    @property
+    def nnz(self) -> int:
+        return int(self.lengths.sum())
 
     def take(self, stored: NDArray[Any]) -> NDArray[Any]:
         """What an array with an entry for each row of the data set has for the rows of the block."""
-        return np.concatenate([stored[first:last] for first, last in self.runs])
+        return stored.take(self.numbers)
 
     def put(self, stored: NDArray[Any], values: NDArray[Any]) -> None:
         """The opposite of `take`."""
-        at = 0
-        for first, last in self.runs:
-            stored[first:last] = values[at : at + last - first]
-            at += last - first
+        stored[self.numbers] = values
+
+
+def core_of(problem: BlocksProblem, block: Block, number: int) -> native.Problem:
+    """The rows of a block as part of one of the problems."""
+    return problem.core(block.rows, block.targets[number], block.weights)
 
 
 class Check:
@@ -73,8 +81,13 @@ class Check:
 class BlockLearner(Protocol):
     """A problem that is solved block by block."""
 
-    def learn(self, block: Block, y: Floats, s: Floats, order: Order, run: native.Run) -> float:
+    usual: float  # the gap over the one expected, before a check has told
+
+    def learn(self, block: Block, number: int, order: Order, run: native.Run) -> float:
         """Visit rows of a block in that order; how many visits it took."""
+
+    def moves(self, block: Block) -> NDArray[np.bool_] | None:
+        """Which rows of a block are worth more visits than the others; None where that is not known."""
 
     def begin_epoch(self) -> None:
         """All blocks will come again."""
@@ -88,11 +101,14 @@ class BlockLearner(Protocol):
     def begin_check(self) -> Check:
         """Empty sums, for the vector that it would return now."""
 
-    def measure(self, check: Check, block: Block, problem: native.Problem, run: native.Run) -> None:
+    def measure(self, check: Check, block: Block, number: int, run: native.Run) -> None:
         """Add the rows of a block to the sums."""
 
     def bound(self, check: Check) -> Bounds:
         """The dual value, from the sums over all blocks."""
+
+    def state(self, state: State) -> None:
+        """Read or write all that it has learned, between two epochs."""
 
     def close(self) -> None:
         """Give back what is kept of rows."""
@@ -111,7 +127,8 @@ def _reserve(file: IO[bytes], size: int) -> None:
 class DualAscent:
     """Dual coordinate ascent, with rests and the intercept as ``cpp/linear/solvers/sdca.cpp`` has them.
 
-    The dual variables of the rows, and for how many epochs each rests, are in a file that is mapped into memory.
+    The dual variables of the rows, for how many epochs each rests, and whether it is to be kept in memory are in a file
+    that is mapped into memory.
 
     Parameters
     ----------
@@ -121,13 +138,15 @@ class DualAscent:
         Whether rows rest.
     """
 
+    usual = 1.3  # an epoch over the rows that move shows nothing of the others, and a check in vain costs a pass
+
     def __init__(self, problem: BlocksProblem, shrink: bool = True) -> None:
         self._problem = problem
         self._w = np.zeros(problem.dimension)
         self._linear = self._gap = 0.0
         self._visits = 1.0  # of this epoch
         self._b = self._kappa = self._rho = 0.0  # of the intercept: multipliers.hpp
-        n_rows, size = problem.n_rows, (9 if shrink else 8) * problem.n_rows
+        n_rows, size = problem.n_rows, (10 if shrink else 8) * problem.n_rows
         self._file = tempfile.TemporaryFile(prefix="pegasos-")  # noqa: SIM115, `close` closes it
         try:
             _reserve(self._file, size)
@@ -139,29 +158,48 @@ class DualAscent:
                 "bytes there: point TMPDIR at another folder, or use solver='sgd-s'",
                 tempfile.gettempdir(),
             ) from None
-        self._q = np.memmap(self._file, np.float64, "r+", shape=(n_rows,))
-        self._rest = np.memmap(self._file, np.uint8, "r+", 8 * n_rows, shape=(n_rows,)) if shrink else None
+        stored = np.memmap(self._file, np.uint8, "r+").view(np.ndarray)  # of a memmap parts take long to make
+        self._q = stored[: 8 * n_rows].view(np.float64)
+        self._rest = stored[8 * n_rows : 9 * n_rows] if shrink else None
+        # Whether it moved at its last visit, or a check has found since that it would.
+        self._moves = stored[9 * n_rows :].view(np.bool_) if shrink else None
 
-    def learn(self, block: Block, y: Floats, s: Floats, order: Order, run: native.Run) -> float:
+    def learn(self, block: Block, number: int, order: Order, run: native.Run) -> float:
         problem, q = self._problem, block.take(self._q)
         rest = None if self._rest is None else block.take(self._rest)
-        core = problem.core(block.rows, y, s)
+        core = core_of(problem, block, number)
         if problem.bias and not self._rho:
             self._rho = native.choose_rho(core, problem.n_rows, problem.C * problem.total_weight)
             self._kappa = problem.bias**2 / (problem.bias**2 + self._rho)
         made = 0.0
-        for again in range(problem.visits_of_block):
-            found = native.visit(core, run, q=q, w=self._w, visits=order, b=self._b, rho=self._rho, rest=rest)
+        for again in range(MOST_VISITS if problem.alone else 1):
+            before = q.copy() if problem.alone else q
+            found = native.visit(
+                core,
+                run,
+                q=q,
+                w=self._w,
+                visits=order,
+                b=self._b,
+                rho=self._rho,
+                rest=rest,
+                n_weights=problem.n_problems * problem.dimension,
+            )
             made += found.visits
             self._linear += found.linear
             self._gap += 0.0 if again else found.gap
             if made >= FEW_VISITS * len(order):
                 break
         block.put(self._q, q)
-        if self._rest is not None and rest is not None:
+        if self._rest is not None and self._moves is not None and rest is not None:
             block.put(self._rest, rest)
+            if problem.alone:
+                block.put(self._moves, q != before)
         self._visits += made
         return made
+
+    def moves(self, block: Block) -> NDArray[np.bool_] | None:
+        return None if self._moves is None else block.take(self._moves)
 
     def begin_epoch(self) -> None:
         if self._rest is not None and not self._visits:  # all of them rest
@@ -188,23 +226,31 @@ class DualAscent:
             w[-1] = self._intercept / self._problem.bias
         return Check(w)
 
-    def measure(self, check: Check, block: Block, problem: native.Problem, run: native.Run) -> None:
-        rest = None if self._rest is None else block.take(self._rest)
-        check.add(problem, block.take(self._q), run, rest)
-        if self._rest is not None and rest is not None:
+    def measure(self, check: Check, block: Block, number: int, run: native.Run) -> None:
+        before = None if self._rest is None else block.take(self._rest)
+        rest = None if before is None else before.copy()
+        check.add(core_of(self._problem, block, number), block.take(self._q), run, rest)
+        if self._rest is not None and self._moves is not None and rest is not None:
             block.put(self._rest, rest)
+            if self._problem.alone:
+                block.put(self._moves, block.take(self._moves) | (rest < before))
 
     def bound(self, check: Check) -> Bounds:
         self._w[:], self._linear = check.sums.u, check.sums.linear  # without what rounding has added up
         return check.dual
 
+    def state(self, state: State) -> None:
+        state(self, "_w", "_linear", "_gap", "_visits", "_b", "_kappa", "_rho", "_q", "_rest", "_moves")
+
     def close(self) -> None:
-        del self._q, self._rest
+        del self._q, self._rest, self._moves
         self._file.close()
 
 
 class StreamDescent:
     """Sub-gradient steps; the bound is S3's, from sums over the visits (`cpp/linear/solvers/stream.hpp`)."""
+
+    usual = 1.0
 
     def __init__(self, problem: BlocksProblem, **options: Any) -> None:
         self._problem = problem
@@ -212,9 +258,12 @@ class StreamDescent:
         self._epochs = 0  # begun
         self._before = (0.0, 0.0)
 
-    def learn(self, block: Block, y: Floats, s: Floats, order: Order, run: native.Run) -> float:
-        self._stream.learn(block.rows, y, s, run, order=order)
+    def learn(self, block: Block, number: int, order: Order, run: native.Run) -> float:
+        self._stream.learn(block.rows, block.targets[number], block.weights, run, order=order)
         return len(order)
+
+    def moves(self, block: Block) -> None:
+        return None
 
     def begin_epoch(self) -> None:
         self._epochs += 1
@@ -230,8 +279,8 @@ class StreamDescent:
     def begin_check(self) -> Check:
         return Check(self._stream.w)
 
-    def measure(self, check: Check, block: Block, problem: native.Problem, run: native.Run) -> None:
-        check.add(problem, np.zeros(len(block)), run)
+    def measure(self, check: Check, block: Block, number: int, run: native.Run) -> None:
+        check.add(core_of(self._problem, block, number), np.zeros(len(block)), run)
 
     def bound(self, check: Check) -> Bounds:
         return self.free_bound()
@@ -250,6 +299,9 @@ class StreamDescent:
         u *= c
         error = c * grown * stream.error + 16 * UNIT * math.sqrt(float(u @ u))
         return bound_dual(c * linear, c * C * stream.dual_error + 8 * UNIT * abs(c * linear), u, error)
+
+    def state(self, state: State) -> None:
+        state(self, "_stream", "_epochs", "_before")
 
     def close(self) -> None:
         pass

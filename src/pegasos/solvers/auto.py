@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
-from pegasos._config import usable_threads
 from pegasos._core import native
+from pegasos._threads import usable_threads
 from pegasos.base.outcome import Budget, Point, Solution, joined, then
 from pegasos.base.progress import Shifted, make_run
 from pegasos.base.solver import LOSSES, Solver, Supports, Terms
@@ -15,6 +15,7 @@ from pegasos.problems.linear import JOINT_LOSSES, LARGE, BlocksProblem, JointPro
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.solvers.frank_wolfe import FrankWolfe
 from pegasos.solvers.interior_point import InteriorPoint
+from pegasos.solvers.newton import SMOOTH, Newton, choose_equations, is_dense
 from pegasos.solvers.pegasos import Pegasos
 from pegasos.solvers.sdca import SDCA
 from pegasos.solvers.smo import SMO
@@ -51,10 +52,11 @@ EPOCHS_PER_GAP = 25
 class Auto(Solver):
     """Chooses a solver and the number of threads for the problem.
 
-    Its page in the docs says how and why. Tiny problems are solved to rounding by `InteriorPoint`. Others begin with
-    `SDCA` and, where that turns out to take longer than `InteriorPoint` would, and the features are not too many, end
-    with that. The log loss is left to `SDCA`. Threads, where ``n_jobs`` is None, are chosen too. `tol` means the same
-    whatever is chosen, and ``certificate_.solver`` tells what was.
+    Its page in the docs says how and why. Tiny problems are solved to rounding by `InteriorPoint`. Of the others, those
+    with a loss without corners are left to `Newton`, unless data are sparse with many features and the loss is another
+    than the log loss. The rest begin with `SDCA` and, where that turns out to take longer than `InteriorPoint` would,
+    and the features are not too many, end with that. Threads, where ``n_jobs`` is None, are chosen too. `tol` means the
+    same whatever is chosen, and ``certificate_.solver`` tells what was.
     """
 
     name = "auto"
@@ -86,7 +88,7 @@ class Auto(Solver):
             return chosen(SMO().solve_on(problem, terms), threads)
         exact = terms.within(tol=min(budget.tol, ROUNDING), max_iter=min(budget.max_iter, TINY_EPOCHS))
         found = SMO().solve_on(problem, exact)
-        if found.bounds.plain_gap <= budget.tol:
+        if found.bounds.plain_gap <= budget.tol and found.reason != "callback":
             found = replace(found, reason="tol")
         elif found.reason == "max_iter" and budget.max_iter > TINY_EPOCHS:
             rest = replace(budget, max_iter=budget.max_iter - TINY_EPOCHS, elapsed=found.seconds)
@@ -102,11 +104,16 @@ class Auto(Solver):
         budget = terms.budget
         epoch, iteration = _costs(problem)
         exact = ITERATIONS * iteration  # seconds that InteriorPoint would take, about, with one thread
-        if ascends(problem.loss, problem.dimension, budget.tol):
+        sizes = problem.n_rows, problem.entries, problem.dimension
+        if ascends(problem.loss, *sizes, budget.tol):
             return _ascend(problem, terms)
+        is_tiny = exact < TINY and problem.loss in InteriorPoint.supports[LinearProblem].losses
+        if takes_newton(problem.loss, *sizes) and not is_tiny:
+            threads = _exact_threads(problem, budget)
+            return chosen(Newton().solve_on(problem, terms.within(n_jobs=threads)), threads)
         if _is_near_enough(problem, terms):
             return _finish(problem, terms)  # finds just that
-        if exact < TINY:
+        if is_tiny:
             return _finish(problem, terms, goal=ROUNDING)
         exact /= _exact_threads(problem, budget)
         if budget.tol < EXACT and TRIAL / 2 * epoch > 0.1 * exact:
@@ -123,7 +130,7 @@ class Auto(Solver):
             first, goes_on = found, replace(longer, start=found.start)
             found = then(first, lambda: joined(first, _ascend(problem, goes_on)), budget.keep)
         gap, epochs = found.bounds.gap, round(found.epochs)
-        if gap <= budget.tol or found.reason in ("max_time", "interrupt") or epochs >= budget.max_iter:
+        if gap <= budget.tol or found.reason in ("max_time", "interrupt", "callback") or epochs >= budget.max_iter:
             return found
         rest = terms.within(max_iter=budget.max_iter - epochs, elapsed=found.seconds)
         last = replace(rest, start=found.start if gap <= NEAR else None)
@@ -139,9 +146,15 @@ class Auto(Solver):
     }
 
 
-def ascends(loss: str, dimension: int, tol: float) -> bool:
+def ascends(loss: str, n_rows: int, entries: float, dimension: int, tol: float) -> bool:
     """Whether a linear machine is left to `SDCA` altogether; the dimension counts the features and the intercept."""
-    return loss not in InteriorPoint.supports[LinearProblem].losses or dimension - 1 > MOST_FEATURES or tol == 0
+    return tol == 0 or (dimension - 1 > MOST_FEATURES and not takes_newton(loss, n_rows, entries, dimension))
+
+
+def takes_newton(loss: str, n_rows: int, entries: float, dimension: int) -> bool:
+    """Whether a linear machine that is not tiny is left to `Newton`."""
+    sizes = n_rows, entries, dimension
+    return loss in SMOOTH and (loss == "log_loss" or is_dense(*sizes) or choose_equations(*sizes) == "cholesky")
 
 
 def _is_near_enough(problem: LinearProblem, terms: Terms[Point]) -> bool:

@@ -165,7 +165,7 @@ class Pegasos(Batches, SubgradientSolver):
             made += found.steps
             more = self.solution(found)
             whole = more if whole is None else joined(whole, replace(more, t=more.t - whole.t), self.returns_best)
-            if terms.budget.tol > 0 and whole.bounds.gap <= terms.budget.tol:
+            if terms.budget.tol > 0 and whole.bounds.gap <= terms.budget.tol and found.reason != "callback":
                 return replace(whole, reason="tol")
             if found.reason != "budget" or made >= steps:
                 return whole

@@ -1,18 +1,14 @@
 """The Stochastic Batch Perceptron, for kernel machines."""
 
-import math
-from typing import ClassVar
+from typing import Any
 
 from pegasos._core import native
-from pegasos.base.options import Number
-from pegasos.base.outcome import Solution
-from pegasos.base.parameters import MaxSteps, parameter, parameters
-from pegasos.base.solver import Solver, Supports, Terms
-from pegasos.problems.kernel import KernelPoint, KernelProblem
+from pegasos.base.parameters import parameters
+from pegasos.solvers._margin import MarginSolver
 
 
 @parameters
-class SBP(MaxSteps, Solver):
+class SBP(MarginSolver):
     """The Stochastic Batch Perceptron (S4): stochastic gradient steps on the margin, given the slack that is allowed.
 
     It maximises the margin gamma of a w of norm 1, where errors of `nu` on average are forgiven. Each step adds an
@@ -40,34 +36,5 @@ class SBP(MaxSteps, Solver):
 
     name = "sbp"
 
-    nu: float | None = parameter(None, Number(low=0, optional=True, help="slack that is allowed, in place of C"))
-
-    @property
-    def maximises_margin(self) -> bool:
-        return self.nu is not None
-
-    def _kernel(self, problem: KernelProblem, terms: Terms[KernelPoint]) -> Solution[KernelPoint]:
-        steps = terms.budget.max_iter * problem.n_rows if self.max_steps is None else self.max_steps
-        found = native.sbp(
-            problem.source,
-            problem.core,
-            terms.run,
-            cached_rows=problem.cached_rows,
-            labels=problem.y,
-            weights=problem.s,
-            nu=-1.0 if self.nu is None else float(self.nu),
-            C=problem.C,
-            tol=terms.budget.tol,
-            max_steps=math.ceil(steps),
-            seed=terms.seed,
-            proposals=None,
-            uniforms=None,
-            held_out=problem.held_out,
-            patience=problem.patience,
-        )
-        solver = self.describe() if self.nu is not None else f"{self.describe()} with nu={found.nu:.4g}"
-        return Solution.from_core(found, problem.point(found), solver, self.budget_reason)
-
-    supports: ClassVar = {
-        KernelProblem: Supports(_kernel, intercepts=("free",), continued=False, early_stopping=True, exact=False),
-    }
+    def _solve(self, source: Any, core: Any, run: Any, **options: Any) -> Any:
+        return native.sbp(source, core, run, proposals=None, **options)

@@ -1,5 +1,6 @@
 """Sequential minimal optimisation, for kernel machines."""
 
+import math
 from typing import ClassVar
 
 from pegasos._core import native
@@ -13,8 +14,9 @@ from pegasos.problems.kernel import KERNEL_LOSSES, KernelPoint, KernelProblem
 PART_FROM = 40_000
 #: With a time limit, so many seconds for each pair of examples must be left for that.
 PART_SECONDS = 1e-8
-#: Examples from which on a fit with a time limit begins with few of them at a time.
-GRADUAL_FROM = 10_000
+#: With less than so many times as long left a fit begins with few examples at a time. With more it is the same fit as
+#: without a limit.
+GRADUAL_BELOW = 20
 #: Variables up to which all may be chosen at a time.
 SMALL = 512
 
@@ -58,21 +60,22 @@ class SMO(Solver):
         # All of them at a time would need every row whole, which takes two to twenty times as long.
         working_set = min(int(self.working_set), max(room, 64), size if size <= SMALL else size - 1)
         squares = 2 * working_set**2 // problem.n_rows
-        # A part that is not done when the time is up is lost.
-        limit = terms.budget.max_time
-        in_time = limit is None or limit - terms.budget.elapsed >= PART_SECONDS * problem.n_rows**2
+        # What is not done when the time is up is lost.
+        budget = terms.budget
+        left = math.inf if budget.max_time is None else budget.max_time - budget.elapsed
+        usual = PART_SECONDS * problem.n_rows**2
         found = native.smo(
             problem.source,
             problem.core,
             terms.run,
             cached_rows=max(problem.cached_rows - squares, 64),
-            tol=terms.budget.tol,
-            max_epochs=float(terms.budget.max_iter),
+            tol=budget.tol,
+            max_epochs=float(budget.max_iter),
             working_set=working_set,
             block=int(self.block),
             seed=terms.seed,
-            part_from=PART_FROM if in_time else 2**31,
-            gradual=limit is not None and problem.n_rows >= GRADUAL_FROM,
+            part_from=PART_FROM if left >= usual else 2**31,
+            gradual=left < GRADUAL_BELOW * usual,
             start=terms.start.point.last_variables if terms.start else None,
         )
         return Solution.from_core(found, problem.point(found), self.describe())

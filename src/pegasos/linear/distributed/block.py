@@ -16,6 +16,7 @@ from pegasos._core import native
 from pegasos.base.bounds import Measured
 from pegasos.base.parameters import loss_parameter
 from pegasos.base.rows import check_rows
+from pegasos.base.scaling import describe_offsets, describe_sizes
 from pegasos.base.validation import check_weights, number_labels
 from pegasos.io._csr import canonical
 from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited
@@ -117,6 +118,14 @@ class Block:
             float(np.sqrt(self._facts.largest_squared_norm)),
             _mark(X.shape, values, X.indices if issparse(X) else values[:0], y, s),
         )
+
+    def describe(self) -> str:
+        """A sentence on columns far from zero or of very different sizes; "" where there are none."""
+        if self._held is None or self._survey is None:
+            return ""
+        X, names = self._held[0], self._survey.names
+        how = " before the fit, such as X = (X - X.mean(axis=0)) / X.std(axis=0)"
+        return describe_offsets(X, names, how) or describe_sizes(X, names, "divide each by its size before the fit")
 
     def examples(self, plan: Plan) -> Examples | None:
         """The examples in the core's hands, y being the numbers of their classes; None where there are none."""

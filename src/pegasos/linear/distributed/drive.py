@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from pegasos.base import clock
 from pegasos.base.bounds import Measured
 from pegasos.base.estimator import shortfall
+from pegasos.base.memory import free_memory
 from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, keeping
 from pegasos.base.progress import Progress
+from pegasos.certificate import Certificate
 from pegasos.linear.distributed.ascent import Ascent
 from pegasos.linear.distributed.block import Block, serve
 from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited, check_same, payload
@@ -165,8 +168,9 @@ class Drive:
             progress = self.listeners[self.ascents.index(ascent)]
             if measured[number]:
                 ascent.take_measures(cast(list[Measured], answers), self.seconds)
-                progress.checked(self.seconds, ascent.epochs, ascent.bounds.primal, ascent.bounds.dual)
-                ascent.reason = ascent.reason or self._out_of_budget(ascent)
+                bounds = ascent.bounds
+                stop = progress.checked(self.seconds, ascent.epochs, bounds.primal, bounds.dual, ascent.w.copy)
+                ascent.reason = "callback" if stop else ascent.reason or self._out_of_budget(ascent)
                 if self.budget.tol > 0 and ascent.bounds.mostly_rounding:
                     ascent.reason = ascent.reason or "precision"
             else:
@@ -219,14 +223,36 @@ class Drive:
         return ascent.solution(self.seconds, UsedSolvers((text,)))
 
 
-def store(machine: Any, plan: Plan, found: Sequence[Solution[Point]]) -> str:
-    """Give the estimator what was found. Returns what to do about it where it is not within `tol`."""
+def name_weights(machine: Any, plan: Plan, w: NDArray[np.float64]) -> dict[str, Any]:
+    """The attributes that the estimator would have of the weights of one problem."""
+    named: dict[str, Any] = machine._name_rows(w[None, :-1], w[-1:] * plan.bias)
+    return named
+
+
+def store(machine: Any, plan: Plan, found: Sequence[Solution[Point]], describe: Callable[[], str] = str) -> str:
+    """Give the estimator what was found. Returns what to do about it where it is not within `tol`; `describe` has a
+    sentence on uneven columns."""
+    if len(plan.classes):
+        machine.classes_ = plan.classes
     coef = np.array([one.point.w[:-1] for one in found])
     machine._store_weights(coef, np.array([float(one.point.w[-1]) * plan.bias for one in found]))
     machine._store(found, found[0].seconds)
     machine.n_features_in_ = plan.n_features
     if plan.names is not None:
         machine.feature_names_in_ = np.array(plan.names, dtype=object)
-    if len(plan.classes):
-        machine.classes_ = plan.classes
-    return shortfall(machine.certificate_, machine._plain_advice)
+    return shortfall(machine.certificate_, lambda worst: _advice(machine, plan, worst, describe()))
+
+
+def _advice(machine: Any, plan: Plan, worst: Certificate, uneven: str) -> str:
+    """Why a fit fell short, and what to do about it: data that one machine can hold are better off there."""
+    dense = plan.entries == plan.n_rows * plan.n_features
+    size, more = plan.entries * (8 if dense else 12), []  # with its column an entry takes 12 bytes
+    if size < free_memory() / 2:
+        name = f"pegasos.{type(machine).__name__}"
+        more = [
+            f"These data take about {max(size / 1e6, 0.1):,.1f} MB: {name}, in memory, takes a fraction of the time."
+        ]
+    if not uneven and plan.C * plan.largest_norm**2 <= 100:  # of which there is a sentence
+        more.append(f"Here a smaller C than {plan.C:.3g} takes fewer epochs.")
+    advice: str = machine._advise(worst, plan.C, plan.largest_norm, uneven, "before the fit", *more)
+    return advice

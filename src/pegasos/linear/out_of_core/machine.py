@@ -8,25 +8,47 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos.base import clock
+from pegasos.base.checkpoint import Kept, checkpointing
 from pegasos.base.display import listening
-from pegasos.base.estimator import Machine, shortfall
+from pegasos.base.estimator import shortfall
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import loss_parameter
+from pegasos.base.progress import Named
+from pegasos.base.rows import check_rows
+from pegasos.base.scaling import describe_offsets, describe_sizes
+from pegasos.base.solver import Elsewhere
 from pegasos.base.validation import class_weights
+from pegasos.base.wording import megabytes
+from pegasos.certificate import Certificate
 from pegasos.io.dataset import Dataset
-from pegasos.linear.out_of_core.fit import Encoder, FitByBlocks, fits_in_memory, needs_no_pass
-from pegasos.problems.linear import BlocksProblem
+from pegasos.io.dataset_reader import read_rows
+from pegasos.linear.out_of_core.blocks import Encoder
+from pegasos.linear.out_of_core.fit import FitByBlocks, fits_in_memory, limit_of, needed_in_memory, needs_no_pass
+from pegasos.problems.linear import BlocksProblem, JointProblem, LinearProblem
 from pegasos.solvers import SOLVERS, Solver
-from pegasos.solvers._blocks import Block
 
-#: Visits of a block at most, before the next one is read, where a block is read for one problem alone.
-MOST_VISITS = 2
+
+def take_own(dataset: Dataset, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """The data set with its labels and weights; a ValueError where something was passed beside it."""
+    _refuse_beside(y, sample_weight)
+    weights = dataset.read("weights") if "weights" in dataset.names else None
+    return dataset, dataset.decode(dataset.read("labels")), weights
 
 
 def take_all(dataset: Dataset, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """The data set as `fit` takes examples; a ValueError where something was passed beside it."""
+    """The data set in memory, as `fit` takes examples; a ValueError where something was passed beside it."""
     _refuse_beside(y, sample_weight)
-    return dataset.X, dataset.y, dataset.sample_weight
+    return dataset.load()
+
+
+def refuse_larger(dataset: Dataset, who: str) -> None:
+    """Raise a ValueError where a data set that is needed in memory whole takes more than its `memory_limit`."""
+    needed, limit = needed_in_memory(dataset, 1), limit_of(dataset, None)
+    if needed > limit:
+        raise ValueError(
+            f"{who} has the data in memory, for which {dataset.path} takes {megabytes(needed)}, more than "
+            f"memory_limit={limit / 1e6:.0f}MB; raise it, or choose C on a part of the examples"
+        )
 
 
 def check_names(machine: Any, dataset: Dataset) -> None:
@@ -62,10 +84,38 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
     solver = machine.check_parameters()
     classes = _classes(machine, dataset)
     n_parts = 1 if classes is None or len(classes) == 2 else len(classes)
-    if fits_in_memory(dataset, n_parts) and not needs_no_pass(solver):
-        _check_labels(dataset, classes)
-        return Machine.fit(machine, *take_all(dataset, None, None))
-    _refuse(machine, solver, dataset)
+    with checkpointing(machine, machine._seed(), started, dataset) as kept:
+        limit = limit_of(dataset, kept.runs)
+        if fits_in_memory(dataset, n_parts, limit) and not needs_no_pass(solver):
+            X, labels, weights = take_all(dataset, None, None)
+            _check_labels(dataset, labels, classes)
+            data, last = machine._continue(X, labels, weights)
+            machine._runs = kept.runs
+            return machine._fit(data, solver, kept.seed, last, kept.started)
+        _refuse(machine, solver, dataset)
+        problem = _fit_by_blocks(machine, dataset, solver, classes, limit, kept)
+    text = shortfall(machine.certificate_, lambda worst: _advice(machine, dataset, problem, worst))
+    if text and not needs_no_pass(solver):
+        warnings.warn(text, ConvergenceWarning, stacklevel=5)
+    return machine
+
+
+def _advice(machine: Any, dataset: Dataset, problem: BlocksProblem, worst: Certificate) -> str:
+    """Why a fit by blocks fell short, and what to do about it. The first rows say what the columns are like."""
+    needed = f"raise memory_limit to {megabytes(needed_in_memory(dataset, problem.n_problems))}"
+    X, names = next(iter(read_rows(dataset))), dataset.feature_names
+    longest = float(np.sqrt(check_rows(X)[1].largest_squared_norm))
+    before = "before the data set is written"
+    uneven = describe_offsets(X, names, f" {before}, or {needed}, so that they are in memory")
+    uneven = uneven or describe_sizes(X, names, f"scale them {before}, or {needed} and pass scale='auto'")
+    advice: str = machine._advise(worst, problem.C, longest, uneven, before)
+    return advice
+
+
+def _fit_by_blocks(
+    machine: Any, dataset: Dataset, solver: Solver, classes: Any, limit: int, kept: Kept
+) -> BlocksProblem:
+    n_parts = 1 if classes is None or len(classes) == 2 else len(classes)
     class_weight = _class_weight(machine, dataset, classes)
     total = dataset.total_weight
     if class_weight is not None and dataset.labels is not None:
@@ -78,46 +128,48 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
         dimension=dataset.shape[1] + 1,
         n_rows=len(dataset),
         bias=machine._bias,
-        visits_of_block=MOST_VISITS if n_parts == 1 else 1,
+        n_problems=n_parts,
     )
-    with listening(machine) as progress:
+    machine._runs = kept.runs
+    with listening(machine, machine._problems(classes)) as whole:
+        progress = Named(whole, lambda w: machine._name_rows(w[None, :-1], w[-1:] * machine._bias))
         labels = [] if n_parts == 1 else classes.tolist()
-        listeners = [progress.part(repr(label), n_parts) for label in labels] or [progress]
+        listeners = [progress.part(repr(label), k, n_parts) for k, label in enumerate(labels)] or [progress]
         encode = _encoder(dataset, classes, class_weight)
-        budget = machine._budget(clock.now() - started)
-        seed = machine._seed()
-        solutions = FitByBlocks(dataset, solver, problem, encode, listeners, budget, seed).solve()
+        budget, own = machine._budget(clock.now() - kept.started), kept.runs.own() if kept.runs else None
+        fit = FitByBlocks(dataset, solver, problem, encode, listeners, budget, kept.seed, limit, own)
+        solutions = fit.solve()
     _store(machine, dataset, classes, solutions)
-    text = shortfall(machine.certificate_, machine._plain_advice)
-    if text and not needs_no_pass(solver):
-        warnings.warn(text, ConvergenceWarning, stacklevel=5)
-    return machine
+    return problem
 
 
 def _classes(machine: Any, dataset: Dataset) -> Any:
     """The labels in order; None for regression."""
     if not hasattr(machine, "class_weight"):
-        if dataset.array("labels").dtype == np.int32:
+        if dataset.dtype_of("labels") == np.int32:
             raise ValueError(f"{dataset.path} has words for labels; a regression needs numbers")
         return None
     if dataset.labels is None:
         raise ValueError(f"{dataset.path} has more than 10,000 different labels; for targets use {machine.regressor}")
     classes = np.unique(dataset.labels.values)
+    if classes.dtype.kind == "f" and (classes % 1 != 0).any():
+        raise ValueError(f"{dataset.path} has labels that are no whole numbers; for targets use {machine.regressor}")
     if len(classes) < 2:
         raise ValueError(f"{dataset.path} has one class only, {classes.tolist()[0]!r}; a classifier needs two")
     return classes
 
 
-def _check_labels(dataset: Dataset, classes: Any) -> None:
+def _check_labels(dataset: Dataset, labels: NDArray[Any], classes: Any) -> None:
     """Raise a ValueError where there are labels that the header does not have."""
-    if classes is not None and not np.isin(dataset.y, classes).all():
+    if classes is not None and not np.isin(labels, classes).all():
         raise dataset.damaged("labels", "has labels that the header does not")
 
 
 def _refuse(machine: Any, solver: Solver, dataset: Dataset) -> None:
     """Raise a ValueError where what is asked for cannot be done by blocks."""
-    advice = f"raise memory_limit, so that {dataset.path} ({dataset.nbytes:,} bytes) is trained on from memory"
-    machine._refuse_unsupported(solver, BlocksProblem, SOLVERS, advice)
+    advice = f"raise memory_limit, so that {dataset.path} ({megabytes(dataset.nbytes)}) is trained on from memory"
+    in_memory = JointProblem if machine._joint else LinearProblem
+    machine._refuse_unsupported(solver, BlocksProblem, SOLVERS, Elsewhere(in_memory, advice))
     solver.supports[BlocksProblem].check_options(solver, BlocksProblem.label, advice)
     for name, plain in (("scale", None), ("multi_class", "ovr")):
         if getattr(machine, name, plain) != plain:
@@ -134,14 +186,16 @@ def _class_weight(machine: Any, dataset: Dataset, classes: Any) -> NDArray[np.fl
 
 def _encoder(dataset: Dataset, classes: Any, class_weight: NDArray[np.float64] | None) -> Encoder:
     if classes is None:
-        return lambda block: ([block.labels.astype(np.float64)], block.weights)
+        return lambda labels, weights: ([labels.astype(np.float64)], weights)
 
-    def encode(block: Block) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
-        labels = dataset.decode(block.labels)
+    def encode(
+        stored: NDArray[Any], weights: NDArray[np.float64]
+    ) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
+        labels = dataset.decode(stored)
         numbers = np.searchsorted(classes, labels)
         if not np.array_equal(np.take(classes, numbers, mode="clip"), labels):
             raise dataset.damaged("labels", "has labels that the header does not")
-        weights = block.weights if class_weight is None else block.weights * class_weight[numbers]
+        weights = weights if class_weight is None else weights * class_weight[numbers]
         wanted = [1] if len(classes) == 2 else range(len(classes))
         return [np.where(numbers == number, 1.0, -1.0) for number in wanted], weights
 

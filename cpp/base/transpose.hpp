@@ -15,6 +15,7 @@ template <std::size_t half, class Line, std::size_t... p>
     a = low;
 }
 
+/// Rows of `lane` numbers and columns change places: halves of rows do, then quarters (half / 2), and so on.
 template <std::size_t half, std::size_t lane, class Line>
 [[gnu::always_inline]] inline void exchange_all(Line* rows) {
 #pragma GCC unroll 16
@@ -24,7 +25,7 @@ template <std::size_t half, std::size_t lane, class Line>
 }
 
 /// out[r][offset + i] = in[i][r] for a square of as many numbers as a cache line has; rows of `in` are
-/// `stride` lines apart. Halves of rows change places, then quarters, and so on.
+/// `stride` lines apart.
 template <class Real>
 void transpose_square(const Real* in, std::size_t stride, Real* const* out, std::size_t offset) {
     constexpr std::size_t lane = 64 / sizeof(Real);

@@ -1,0 +1,57 @@
+"""What notebooks show of an estimator: scikit-learn's diagram, and below it the certificate and the solver."""
+
+import html
+from importlib.metadata import PackageNotFoundError, metadata
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator
+
+from pegasos.certificate import Certificate
+
+STYLE = "font: 0.9em sans-serif; margin: 0.4em 0 0.6em 0.3em; line-height: 1.5"
+
+
+def docs_address(page: str) -> str:
+    """Where a page of the documentation is; nothing where the package is not installed."""
+    try:
+        known = [entry.partition(", ") for entry in metadata("pegasos").get_all("Project-URL") or ()]
+    except PackageNotFoundError:
+        return ""
+    index = next((address for name, _, address in known if name == "Documentation"), "")
+    return f"{index.rpartition('/')[0]}/{page}" if index else ""
+
+
+class Notebook(BaseEstimator):
+    """An estimator whose HTML has its certificate, and links to the documentation of pegasos."""
+
+    #: The page of the documentation that is about it.
+    docs_page: ClassVar[str] = "api.md"
+
+    _doc_link_module = "pegasos"
+    _doc_link_template = "{address}"
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        return {"address": docs_address(self.docs_page)}
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + describe(getattr(self, "certificate_", None))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = dict(super()._repr_mimebundle_(**kwargs))
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+
+def describe(found: Certificate | None) -> str:
+    """A certificate as HTML; nothing where there is none."""
+    if found is None:
+        return ""
+    about = html.escape(docs_address("certificates.md"), quote=True)
+    bounds = f"the optimum is between {found.dual:.6g} and {found.primal:.6g}"
+    link = f'<a href="{about}" rel="noreferrer" target="_blank">certificate</a>'
+    lines = [
+        f"<b>{link}</b>: {html.escape(repr(found))}; {bounds}",
+        f"<b>solver</b>: {html.escape(found.solver)}",
+    ]
+    return f'<div class="pegasos-certificate" style="{STYLE}">{"<br>".join(lines)}</div>'

@@ -1,0 +1,212 @@
+"""Files of tables with named columns, whatever their format, through pyarrow."""
+
+import csv
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pegasos.io._chunks import open_text, whole_lines
+
+#: Bytes that are parsed at a time: of numbers, and of texts, which may be long.
+BLOCK, TEXT_BLOCK = 1 << 20, 64 << 20
+#: What to do about text in another encoding.
+TO_UTF8 = "convert the file, for example by iconv -f latin1 -t utf-8"
+#: Ends of the names of tables that are text, which may be compressed, and of others.
+_TEXT, _COMPRESSED, _OTHERS = (".csv", ".tsv", ".jsonl", ".ndjson"), ("", ".gz", ".bz2", ".zst"), (".parquet", ".arrow")
+SUFFIXES = (*(end + more for end in _TEXT for more in _COMPRESSED), *_OTHERS, ".feather")
+#: The same in messages and help.
+NAMED = ".csv, .tsv, .jsonl, .parquet, .arrow, .feather"
+
+
+def is_table(name: str) -> bool:
+    """Whether the name is that of a table."""
+    return name.lower().endswith(SUFFIXES)
+
+
+def pyarrow(who: str = "tables") -> Any:
+    """The package, with its readers."""
+    try:
+        import pyarrow
+        import pyarrow.csv
+        import pyarrow.dataset
+        import pyarrow.json
+    except ImportError:
+        raise ImportError(f"{who} need the package pyarrow; install pyarrow") from None
+    return pyarrow
+
+
+class _Delimited:
+    """CSV, or columns with tabs between. Texts may have several lines and be long, for which others are not searched.
+
+    Of a file read whole, columns have types that hold all their values, and not those of its first rows.
+    """
+
+    header = 1  # lines
+
+    def __init__(self, name: str, tabs: bool, texts: bool) -> None:
+        pa = pyarrow()
+        self.name, self.delimiter = name, "\t" if tabs else ","
+        self.reading = {
+            "parse_options": pa.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=texts),
+            "read_options": pa.csv.ReadOptions(block_size=TEXT_BLOCK if texts else BLOCK),
+        }
+
+    def open(self) -> Any:
+        return pyarrow().csv.open_csv(self.name, **self.reading)
+
+    def read(self, names: list[str], types: Mapping[str, Any]) -> Any:
+        return pyarrow().csv.read_csv(self.name, convert_options=self._conversion(names, types), **self.reading)
+
+    def batches(self, names: list[str], types: Mapping[str, Any]) -> Any:
+        return pyarrow().csv.open_csv(self.name, convert_options=self._conversion(names, types), **self.reading)
+
+    def _conversion(self, names: list[str], types: Mapping[str, Any]) -> Any:
+        """An empty word is a missing one, and these columns are of these types."""
+        return pyarrow().csv.ConvertOptions(include_columns=names, strings_can_be_null=True, column_types=types)
+
+    def records(self, lines: Iterator[str]) -> Iterator[int]:
+        """The line that each record begins at; empty ones are none."""
+        reader, first = csv.reader(lines, delimiter=self.delimiter), 1
+        for record in reader:
+            if record:
+                yield first
+            first = reader.line_num + 1
+
+
+class _JSONLines:
+    """An object on each line, whose names are columns."""
+
+    header = 0
+
+    def __init__(self, name: str, texts: bool) -> None:
+        self.name, self.size = name, TEXT_BLOCK if texts else BLOCK
+        if not hasattr(pyarrow().json, "open_json"):
+            raise ImportError(f"{name}: JSON lines need pyarrow 20 or later; install it")
+
+    def _options(self, types: Mapping[str, Any]) -> dict[str, Any]:
+        pa = pyarrow()
+        schema = pa.schema(list(types.items())) if types else None
+        return {
+            "parse_options": pa.json.ParseOptions(explicit_schema=schema),
+            "read_options": pa.json.ReadOptions(block_size=self.size),
+        }
+
+    def open(self) -> Any:
+        return pyarrow().json.open_json(self.name, **self._options({}))
+
+    def read(self, names: list[str], types: Mapping[str, Any]) -> Any:
+        return pyarrow().json.read_json(self.name, **self._options(types)).select(names)
+
+    @contextmanager
+    def batches(self, names: list[str], types: Mapping[str, Any]) -> Iterator[Iterator[Any]]:
+        with pyarrow().json.open_json(self.name, **self._options(types)) as reader:
+            yield (batch.select(names) for batch in reader)
+
+    def records(self, lines: Iterator[str]) -> Iterator[int]:
+        return (number for number, line in enumerate(lines, 1) if line.strip())
+
+
+class TableFile:
+    """A file, or a table in memory, whatever its format."""
+
+    def __init__(self, source: Any, *, texts: bool = False) -> None:
+        pa = pyarrow(f"{source}: tables")
+        self.dataset: Any = None  # of text none: its rows would have the types of its first ones
+        self.text: _Delimited | _JSONLines | None = None
+        if isinstance(source, pa.Table):
+            self.name, self.dataset, self.schema = "<table>", pa.dataset.dataset(source), source.schema
+            self.names = self.schema.names
+            return
+        self.name = os.fspath(source)
+        with open(self.name, "rb") as file:
+            head = file.read(6)
+        with self._errors():
+            if head[:4] == b"PAR1" or head == b"ARROW1":
+                self.dataset = pa.dataset.dataset(self.name, format="parquet" if head[:4] == b"PAR1" else "ipc")
+                self.schema = self.dataset.schema
+            else:
+                parts = os.path.basename(self.name).lower().split(".")[1:]
+                json = "jsonl" in parts or "ndjson" in parts
+                self.text = _JSONLines(self.name, texts) if json else _Delimited(self.name, "tsv" in parts, texts)
+                with self.text.open() as reader:
+                    self.schema = reader.schema
+            self.names = self.schema.names
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """pyarrow's errors, with the name of the file."""
+        try:
+            yield
+        except UnicodeDecodeError:
+            raise ValueError(f"{self.name}: a column's name is not UTF-8; {TO_UTF8}") from None
+        except (pyarrow().ArrowException, OSError) as error:
+            if isinstance(error, MemoryError) or getattr(error, "filename", None) is not None:
+                raise
+            remedy = "copy or make the file again" if isinstance(error, OSError) else "correct the file"
+            text = re.sub(r" in row (\d+)$", self._told, str(error).strip())
+            raise ValueError(f"{self.name}: {text}; {remedy}") from None
+
+    def _told(self, found: re.Match[str]) -> str:
+        """Where pyarrow found an error in JSON: it counts from 0, anew in each block."""
+        whole = self.text is not None and os.path.getsize(self.name) < BLOCK
+        return f" in {self.place(int(found[1]))}" if whole else ""
+
+    def check_present(self, name: str) -> None:
+        """Raise a ValueError where there is no column of this name, or several."""
+        count = self.names.count(name)
+        if count == 1:
+            return
+        if count:
+            raise ValueError(f"{self.name}: {count} columns are named {name!r}; rename them")
+        some = ", ".join(map(repr, self.names[:8])) + (", ..." if len(self.names) > 8 else "")
+        raise ValueError(f"{self.name}: no column {name!r}; there are {some}")
+
+    def read(self, names: list[str], texts: Sequence[str] = ()) -> Any:
+        """These columns, all rows."""
+        with self._errors():
+            if self.text is None:
+                table = self.dataset.to_table(columns=names)
+            else:
+                table = self.text.read(names, dict.fromkeys(texts, pyarrow().string()))
+        self._check_rows(table.num_rows)
+        return table
+
+    def batches(self, names: list[str], rows: int, numbers: Sequence[str]) -> Iterator[Any]:
+        """These columns, in record batches; `numbers` are numbers, whatever the first ones look like."""
+        count, pa = 0, pyarrow()
+        with self._errors():
+            if self.text is None:
+                for batch in self.dataset.to_batches(columns=names, batch_size=rows, batch_readahead=1):
+                    count += batch.num_rows
+                    yield batch
+            else:
+                kinds = {name: self.schema.field(name).type for name in numbers}
+                types = {name: pa.float64() for name, kind in kinds.items() if not pa.types.is_boolean(kind)}
+                with self.text.batches(names, types) as reader:
+                    for batch in reader:
+                        count += batch.num_rows
+                        yield batch
+        self._check_rows(count)
+
+    def _check_rows(self, count: int) -> None:
+        if not count and self.name != "<table>":
+            raise ValueError(f"{self.name}: the table has columns and no rows; add examples")
+
+    def place(self, row: int) -> str:
+        """Where a row is, as people count; `row` counts from 0. Of a table in memory it is the row as in Python."""
+        if self.name == "<table>":
+            return f"row {row}"
+        if self.text is None:
+            return f"row {row + 1} (the first is 1)"
+        try:
+            with open_text(self.name) as file:
+                texts = (bytes(part) for part in whole_lines(file.chunks()))
+                lines = (line.decode("utf-8", "replace") for text in texts for line in text.splitlines(keepends=True))
+                for number, line in enumerate(self.text.records(lines)):
+                    if number == row + self.text.header:
+                        return f"line {line}"
+        except csv.Error:  # of a text that is too long for that module
+            pass
+        return f"row {row + 1} after the names"

@@ -1,0 +1,5 @@
+"""Reports: a page of HTML on a fitted model."""
+
+from pegasos.reporting.page import Report, report
+
+__all__ = ["Report", "report"]

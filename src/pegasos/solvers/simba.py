@@ -1,0 +1,40 @@
+"""SIMBA, for kernel machines."""
+
+from typing import Any
+
+from pegasos._core import native
+from pegasos.base.parameters import parameters
+from pegasos.solvers._margin import MarginSolver
+
+
+@parameters
+class SIMBA(MarginSolver):
+    """SIMBA (Hazan, Koren, Srebro 2011; S4 section 4.1): as `SBP`, but examples are drawn by mirror descent.
+
+    It maximises the margin gamma of a w of norm 1, where errors of `nu` on average are forgiven. The distribution that
+    examples are drawn from follows their margins by multiplicative steps. SBP takes the best one at each step instead,
+    and gets further with a kernel, as S4 expects: there the margins of all examples are at hand for both.
+
+    Parameters
+    ----------
+    nu : float, default=None
+        The slack, S4's nu: the mean loss over the norm of w at the optimum. If None, the one that belongs to the
+        estimator's C is found by bisection as the steps go on, and the certificate is that of the regularised problem.
+        If given, C has no part in the fit, and the certificate bounds the margin: ``dual <= gamma* <= primal``.
+    max_steps : int, default=None
+        Budget in steps, in place of the estimator's ``max_iter`` epochs.
+
+    Examples
+    --------
+    >>> from pegasos import SVC
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> clf = SVC(solver="simba", tol=0, max_iter=20, random_state=0).fit(X, y)
+    >>> clf.score(X, y) > 0.95
+    True
+    """
+
+    name = "simba"
+
+    def _solve(self, source: Any, core: Any, run: Any, **options: Any) -> Any:
+        return native.simba(source, core, run, **options)
