@@ -1,6 +1,8 @@
 """What holds for all tests."""
 
+import importlib.util
 import itertools
+import os
 import signal
 
 import pytest
@@ -8,8 +10,21 @@ import pytest
 from pegasos.base import clock
 from pegasos.cli.run import run
 
+#: A program, with nothing that pytest would run; and this file, as the folder of the docs has one of the same name.
+collect_ignore = ["faults", "conftest.py"]
+
 # A shell starts what it runs in the background with Ctrl-C ignored, and so would be every process started from here.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+os.environ.setdefault("MPLBACKEND", "Agg")  # no windows
+
+
+def pytest_collection_modifyitems(items):
+    """Examples that draw are left out where there is nothing to draw with."""
+    if importlib.util.find_spec("matplotlib") is None:
+        for item in items:
+            if isinstance(item, pytest.DoctestItem) and item.name.startswith(("pegasos.plot", "plots.md")):
+                item.add_marker(pytest.mark.skip(reason="matplotlib is not installed"))
 
 
 @pytest.fixture

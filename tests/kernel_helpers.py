@@ -120,6 +120,12 @@ def run_kernel_sdca(case, **options):
     return call("kernel_sdca", case, **(defaults | options))
 
 
+def run_lasvm(case, **options):
+    """``native.lasvm`` with defaults: to a gap of 1e-7."""
+    defaults = {"tol": 1e-7, "max_epochs": 1e6, "tau": 1e-3, "selection": "random", "seed": 0}
+    return call("lasvm", case, **(defaults | {"visits": None, "start": None} | options))
+
+
 def run_smo(case, **options):
     """``native.smo`` with defaults: to a gap of 1e-10, all variables in one block."""
     defaults = {"tol": 1e-10, "max_epochs": 1e6, "working_set": 10_000, "block": 10_000, "seed": 0, "start": None}
@@ -143,6 +149,12 @@ def run_sbp(case, *, nu=-1.0, **options):
         "patience": 0,
     }
     return call("sbp", case, **(defaults | options))
+
+
+def run_simba(case, *, nu=-1.0, **options):
+    """``native.simba`` with defaults: an epoch, for C unless `nu` is given."""
+    given = {"labels": case.y, "weights": case.s, "nu": nu, "C": case.C, "tol": 0.0, "max_steps": case.n, "seed": 0}
+    return call("simba", case, **(given | {"uniforms": None, "held_out": None, "patience": 0} | options))
 
 
 @cache

@@ -13,7 +13,9 @@ import scipy.sparse
 
 from pegasos._core import native
 from pegasos.base import clock
+from pegasos.problems.linear import LinearProblem
 from pegasos.reference import objective
+from pegasos.solvers import SOLVERS
 
 #: Storages the core takes: dense or CSR, values, indices.
 STORAGES = [
@@ -218,6 +220,17 @@ def run_interior_point(problem, **options):
     """``native.interior_point`` with defaults: at most 200 iterations to a gap of 1e-9."""
     defaults = {"max_iterations": 200, "tol": 1e-9, "start_w": None, "start_t": 0, "start_q": None}
     return solve("interior_point", problem, **(defaults | options))
+
+
+def run_newton(problem, **options):
+    """``native.newton`` with defaults: exact steps, at most 100 of them, to a gap of 1e-9."""
+    defaults = {"exact": True, "max_iterations": 100, "tol": 1e-9, "start_w": None, "start_t": 0}
+    return solve("newton", problem, **(defaults | options))
+
+
+def suited_loss(solver):
+    """A loss of classifiers that the solver of that name has: hinge, unless it has not."""
+    return "hinge" if "hinge" in SOLVERS[solver].supports[LinearProblem].losses else "squared_hinge"
 
 
 def assert_same(w, expected, rtol=1e-10):

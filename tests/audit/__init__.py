@@ -26,6 +26,6 @@ and repeat a single case, as the report says, with
 
 Modules: `evaluation` has the objectives, `data` random data, `case` what a case is, `linear_cases`, `kernel_cases` and
 `sequence_cases` random fits and what they claim, `cases` all of these, `oracle` points near the optimum, `checks` what
-is checked, `run` processes, `report` the summary. ``tests/package/test_audit.py`` runs a few hundred cases each time,
-data that certificates were once false on, and planted faults, each of which must be found.
+is checked, `run` processes, `report` the summary. ``tests/package/test_audit.py`` runs a few hundred cases each time
+and plants faults, each of which must be found; ``test_hard_data.py`` has the data that certificates were once false on.
 """

@@ -109,7 +109,8 @@ def _check_dual(name, dual, best, add):
 
 def _check_rounding(found, add):
     rounding = getattr(found, "rounding", 0.0)
-    if not rounding >= 0 or (rounding == math.inf and found.dual > 0):
+    # Relative to a dual value above zero it is finite, unless the gap that it is a part of is above all doubles.
+    if not rounding >= 0 or (rounding == math.inf and found.dual > 0 and found.gap < math.inf):
         add("rounding", f"rounding is {rounding} with dual {found.dual}")
 
 

@@ -135,3 +135,17 @@ def draw_C(random):
 def dense(X):
     """The values of X as they are stored, in double precision."""
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+
+
+def normal_classes(n, d, seed=0, noise=1.5):
+    """Two classes around a plane."""
+    random = np.random.default_rng(seed)
+    Z = random.normal(size=(n, d))
+    return Z, (Z @ random.normal(size=d) + noise * random.normal(size=n) > 0).astype(int)
+
+
+def linear_targets(shift, seed=0):
+    """Numbers around a linear function, far from zero."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(60, 3))
+    return X, X @ random.normal(size=3) + 0.1 * random.normal(size=60) + shift

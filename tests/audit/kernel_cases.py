@@ -160,7 +160,7 @@ def kernel_case(case, random):
         problems = KernelProblems(X, parts, C, s, "hinge", has_intercept)
     machine = pegasos.SVR if kind == "regression" else pegasos.SVC
     for chosen in draw_fits(random, draw_kernel_solver, {"max_iter": 2000}, count=3):
-        slow = chosen.get("solver", "auto") not in ("auto", "smo", "sdca")
+        slow = chosen.get("solver", "auto") not in ("auto", "smo", "lasvm", "sdca")
         if chosen.get("solver", "auto") != "auto" and "max_iter" not in chosen:
             chosen["max_iter"] = int(pick(random, (10, 50))) if slow else 1000
         estimator = machine(**shared, **chosen)

@@ -2,7 +2,9 @@
 
 import copy
 import pickle
+from functools import partial
 
+import fit_helpers
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -30,16 +32,8 @@ def stopped(monkeypatch):
     return arm
 
 
-def vectors(n_classes=2, n=120, d=4, seed=0):
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n, d))
-    return X, (X @ random.normal(size=(d, n_classes)) + random.normal(size=(n, n_classes))).argmax(axis=1)
-
-
-def sequences(seed=0):
-    random = np.random.default_rng(seed)
-    X = [[[f"w={random.integers(9)}"] for _ in range(5)] for _ in range(20)]
-    return X, [[str(random.integers(3)) for _ in range(5)] for _ in range(20)]
+vectors = partial(fit_helpers.vectors, n=120, d=4)
+sequences = partial(fit_helpers.sequences, 20)
 
 
 CASES = {
@@ -47,6 +41,8 @@ CASES = {
     "three classes": (LinearSVC(tol=0, max_iter=3), vectors(3)),
     "joint": (LinearSVC(tol=0, max_iter=3, multi_class="joint"), vectors(3)),
     "interior point": (LinearSVC(tol=0, max_iter=3, solver="interior-point"), vectors()),
+    "ocas": (LinearSVC(tol=0, max_iter=3, solver="ocas"), vectors()),
+    "newton": (LinearSVC(tol=0, max_iter=3, solver="newton", loss="log_loss"), vectors()),
     "regression": (LinearSVR(tol=0, max_iter=3, intercept="free"), vectors()),
     "cross-validation": (LinearSVCCV(Cs=3, cv=2, tol=0, max_iter=3), vectors()),
     "kernel": (SVC(tol=0, max_iter=3), vectors()),

@@ -8,13 +8,14 @@ from sklearn.datasets import make_classification
 
 from pegasos import LinearSVC, LinearSVR, SequenceSVC
 from pegasos.reference import objective
-from pegasos.solvers import ConstantStep, Norma, NormBall, Pegasos, Perceptron
+from pegasos.solvers import ConstantStep, Norma, NormBall, Pegasos, Perceptron, SvmSgd
 
 #: Classes that overlap, so that the Perceptron goes on erring, and so large a C that short runs jump.
 X, Y = make_classification(300, 12, n_informative=6, flip_y=0.2, class_sep=0.5, random_state=0)
 C = 1.0
 LINEAR = ["pegasos", "norma", "constant-step", "norm-ball", "perceptron", "sgd-r", "sgd-s", "sgd-m", "sdca"]
-WITH_AVERAGE = [Pegasos, Norma, ConstantStep, NormBall, Perceptron]
+LINEAR += ["svm-sgd", "sgd-qn", "mpu"]
+WITH_AVERAGE = [Pegasos, Norma, ConstantStep, NormBall, Perceptron, SvmSgd]
 
 any_seed = pytest.mark.parametrize("seed", range(3))
 
@@ -45,7 +46,7 @@ def assert_best_run(solution):
 
 
 @any_seed
-@pytest.mark.parametrize("solver", [*LINEAR, "interior-point", "auto"])
+@pytest.mark.parametrize("solver", [*LINEAR, "interior-point", "ocas", "auto"])
 def test_every_solver_returns_the_best(solver, seed):
     clf = svc(solver, seed).fit(X, Y)
     assert len(clf.history_["primal"]) > 3
@@ -99,7 +100,7 @@ def test_the_mean_of_all_is_returned_whatever_it_is(kind, seed):
 
 
 @pytest.mark.parametrize(("best", "named"), [("best", "last"), ("best_suffix", "suffix")])
-@pytest.mark.parametrize("schedule", ["pegasos", "norma", "constant", "norm_ball", "perceptron"])
+@pytest.mark.parametrize("schedule", ["pegasos", "norma", "constant", "norm_ball", "perceptron", "svm_sgd"])
 def test_the_weights_are_those_of_the_best_check(schedule, best, named):
     problem = make_problem(m=30, bias=0.5, weighted=True)
     options = {"schedule": schedule, "step_parameter": 0.7, "project": schedule == "norm_ball", "radius": 2.0}

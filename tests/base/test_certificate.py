@@ -19,6 +19,7 @@ any_schedule = pytest.mark.parametrize(
         {"schedule": "pegasos"},
         {"schedule": "norma", "step_parameter": 0.7},
         {"schedule": "constant", "step_parameter": 0.1},
+        {"schedule": "svm_sgd", "step_parameter": 7.0},
     ],
     ids=lambda schedule: schedule["schedule"],
 )
@@ -176,7 +177,7 @@ def test_report_and_progress_tell_where_the_run_is(ticks):
     reports, beats = [], []
     solution = run(
         PROBLEM,
-        report=lambda *record: reports.append(list(record)),
+        report=lambda *record: reports.append(list(record[:4])),
         progress=lambda epoch, seconds: beats.append((epoch, seconds)),
         max_seconds=0.3,
         max_steps=10**10,

@@ -3,6 +3,8 @@
 import io
 import logging
 import math
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -47,7 +49,7 @@ def test_time_left_goes_by_the_trend_of_the_second_half():
 def test_few_lines_however_many_checks(capsys):
     shown = Display("SVC", 1e-3, 1)
     for k in range(1000):
-        shown.whole.checked(k / 1000, k / 10, 1.0, 0.0 if k < 100 else 1 - 0.99 ** (k - 100))
+        shown.whole.checked(k / 1000, k / 10, 1.0, 0.0 if k < 100 else 1 - 0.99 ** (k - 100), dict)
     shown.close()
     lines = capsys.readouterr().err.splitlines()
     assert 5 <= len(lines) <= 15
@@ -125,3 +127,44 @@ def test_bar_ends_with_an_error(on_terminal):
     with pytest.raises(RuntimeError, match="enough"):
         fail()
     assert "\x1b[?25h" in terminal.getvalue()
+
+
+class ZMQInteractiveShell:
+    """What a kernel of Jupyter is known by."""
+
+
+@pytest.mark.parametrize("y", [Y, np.arange(300) % 3])
+def test_bar_in_a_notebook(monkeypatch, capsys, y):
+    """One output below the cell, which is drawn again in its place."""
+    outputs = []
+
+    class Handle:
+        def __init__(self, shown):
+            outputs.append([])
+            self.update(shown)
+
+        def update(self, shown):
+            outputs[-1].append(shown._repr_mimebundle_([], []))
+
+    def show(shown, display_id):
+        assert display_id is True
+        return Handle(shown)
+
+    notebook = types.ModuleType("IPython.display")
+    notebook.display = show
+    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
+    monkeypatch.setitem(sys.modules, "IPython.display", notebook)
+    monkeypatch.setattr("builtins.get_ipython", ZMQInteractiveShell, raising=False)
+    monkeypatch.setattr(display, "REFRESH", 0.0)
+    LinearSVC(verbose=1, C=10, tol=1e-6, random_state=0).fit(X, y)
+    (drawn,) = outputs
+    assert len(drawn) > 2
+    assert "━" in drawn[-1]["text/html"]
+    assert ("3 of 3" in drawn[-1]["text/plain"]) == (y is not Y)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_python_in_a_terminal_of_ipython_is_no_notebook(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
+    LinearSVC(verbose=1, random_state=0).fit(X, Y)
+    assert "gap" in capsys.readouterr().err

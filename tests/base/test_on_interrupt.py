@@ -1,5 +1,8 @@
 """on_interrupt="keep": the best point of the last check, with its true certificate; searches end all the same."""
 
+from functools import partial
+
+import fit_helpers
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -33,23 +36,18 @@ def interrupted(monkeypatch, ticks):
     return after
 
 
-def vectors(n_classes=2, n=400, d=6, seed=0):
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n, d))
-    return X, (X @ random.normal(size=(d, n_classes)) + random.normal(size=(n, n_classes))).argmax(axis=1)
-
-
-def sequences(seed=0):
-    random = np.random.default_rng(seed)
-    X = [[[f"w={random.integers(9)}"] for _ in range(5)] for _ in range(40)]
-    return X, [[str(random.integers(3)) for _ in range(5)] for _ in range(40)]
+vectors = partial(fit_helpers.vectors, n=400)
+sequences = fit_helpers.sequences
 
 
 CASES = {
     "pegasos": (LinearSVC(solver="pegasos"), vectors()),
     "sgd-s": (LinearSVC(solver="sgd-s"), vectors()),
+    "ocas": (LinearSVC(solver="ocas", C=1e3), vectors(n=20_000, d=60)),
     "sgd-m": (LinearSVC(solver="sgd-m"), vectors()),
     "perceptron": (LinearSVC(solver="perceptron"), vectors()),
+    "sgd-qn": (LinearSVC(solver="sgd-qn"), vectors()),
+    "mpu": (LinearSVC(solver="mpu"), vectors()),
     "search": (LinearSVC(intercept="free", solver=Pegasos(free_intercept="search")), vectors()),
     "early stopping": (LinearSVC(solver="pegasos", early_stopping=True, n_iter_no_change=10**6), vectors(n=4000, d=20)),
     "joint": (LinearSVC(solver="pegasos", multi_class="joint"), vectors(3)),
@@ -59,6 +57,8 @@ CASES = {
     "kernel sdca": (SVC(C=1e6, solver="sdca", fit_intercept=False), vectors()),
     "kernel pegasos": (SVC(C=1e6, solver="pegasos", fit_intercept=False), vectors()),
     "sbp": (SVC(C=1e6, solver="sbp"), vectors()),
+    "simba": (SVC(C=1e6, solver="simba"), vectors()),
+    "lasvm": (SVC(C=1e6, solver="lasvm"), vectors()),
     "kernel regression": (SVR(C=1e6), vectors()),
     "sequences": (SequenceSVC(C=10.0, solver="pegasos"), sequences()),
 }
@@ -103,7 +103,7 @@ def test_nothing_to_keep_is_raised(interrupted):
     X, y = vectors(n=20_000)  # an epoch is long enough for a heartbeat
     interrupted(0)
     model = LinearSVC(solver="pegasos", **ENDLESS)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="interrupted before there was a point to keep: nothing is kept"):
         model.fit(X, y)
     assert not hasattr(model, "coef_")
 
@@ -117,11 +117,12 @@ def test_raise_is_the_default(interrupted):
         LinearSVC(on_interrupt="stop").fit(X, y)
 
 
-def test_classes_that_have_not_begun_are_none(interrupted):
+@pytest.mark.parametrize("model", [LinearSVC, SVC])
+def test_classes_that_have_not_begun_are_none(model, interrupted):
     X, y = vectors(3)
     interrupted(2)
-    with pytest.raises(KeyboardInterrupt):
-        LinearSVC(solver="pegasos", n_jobs=1, **ENDLESS).fit(X, y)
+    with pytest.raises(KeyboardInterrupt, match="when 1 of 3 problems had a point: a model needs them all"):
+        model(solver="pegasos", fit_intercept=False, n_jobs=1, **ENDLESS).fit(X, y)
 
 
 @pytest.fixture
@@ -139,6 +140,16 @@ def interrupted_check(monkeypatch):
         monkeypatch.setattr(progress.Progress, "checked", checked)
 
     return after
+
+
+def test_an_interrupt_with_the_last_check_keeps_the_fit(interrupted_check):
+    X, y = vectors()
+    whole = LinearSVC(solver="sdca", random_state=0).fit(X, y)
+    interrupted_check(len(whole.history_["primal"]))
+    kept = LinearSVC(solver="sdca", random_state=0, on_interrupt="keep").fit(X, y)
+    assert kept.certificate_.reason == "interrupt"
+    assert kept.certificate_.converged
+    np.testing.assert_array_equal(kept.coef_, whole.coef_)
 
 
 def test_blocks(interrupted_check, tmp_path, monkeypatch):
@@ -179,9 +190,9 @@ def test_searches_end(search, interrupted):
 def test_cross_validation_ends(interrupted):
     X, y = vectors()
     interrupted(2)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="in a search, which must end: nothing is kept"):
         cross_val_score(LinearSVC(solver="pegasos", **ENDLESS), X, y, cv=2)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="interrupted while C was chosen: nothing is kept"):
         LinearSVCCV(solver="pegasos", Cs=2, cv=2, **ENDLESS).fit(X, y)
 
 

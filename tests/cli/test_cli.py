@@ -251,7 +251,7 @@ def test_warm_start_begins_and_continues_a_dual_point(folder, pegasos):
 
 
 def test_scale(folder, pegasos):
-    code, out, _ = pegasos("train --scale auto train.svm m")
+    code, out, _ = pegasos("train --warm-start --scale auto train.svm m")
     assert code == 0
     assert "scaled   the bounds are those of the problem in the scaled features" in out
     assert load_model("m").scale == "auto"
@@ -301,12 +301,18 @@ MISTAKES = {
     "train --unknown 1 train.svm": "--unknown",
     "train --C 0 train.svm": "--C 0.0: must be a finite number above 0",
     "train --C x train.svm": "'x' is not a valid float",
-    "train --solver newton train.svm": "--solver newton: must be auto, sdca, sgd-s, sgd-m, sgd-r, pegasos, norma",
-    "train --solver newton --eta 1 train.svm": "must be one of auto, sdca, sgd-s, sgd-m, sgd-r, pegasos, norma",
+    "train --solver gauss train.svm": "--solver gauss: must be auto, sdca, sgd-s, sgd-m, sgd-r, pegasos, norma",
+    "train --solver gauss --eta 1 train.svm": "must be one of auto, sdca, sgd-s, sgd-m, sgd-r, pegasos, norma",
     "train --solver norma --project train.svm": "--project is no option of the solver norma",
     "train --batch-size 8 train.svm": "no option of the solver auto, which has none; choose with --solver",
     "train --solver pegasos --batch-size 1000 train.svm": "--batch-size 1000 is more than the 200 examples",
-    "train --average maybe train.svm": "'maybe' is not one of 'no', 'last', 'yes', 'suffix'",
+    "train --c 1 train.svm": "no option --c; did you mean --C?",
+    "train --max_iter 1 train.svm": "no option --max_iter; did you mean --max-iter?",
+    "train --nothing train.svm": "no option --nothing; pegasos train --help lists them",
+    "train --solver sdka train.svm": "newton; did you mean sdca?",
+    "train --loss squaredhinge train.svm": "--loss squaredhinge: must be one of hinge, squared_hinge, log_loss,",
+    "train --task svc --kernel RBF train.svm": "; did you mean rbf?",
+    "train --average maybe train.svm": "--average maybe: must be one of no, last, yes, suffix",
     "train --class-weight 1 train.svm": "must be LABEL=WEIGHT",
     "train train.svm no/such/folder/m": "no folder that can be written to",
     "train bad.svm": "bad.svm: line 2, column 3",
@@ -364,7 +370,8 @@ def test_demo(tmp_path, pegasos):
     assert "gap " in out
     assert "$ pegasos predict" in out
     assert "error " in out
-    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["test.svm", "text.model", "train.svm"]
+    left = sorted(path.name for path in (tmp_path / "demo").iterdir())
+    assert left == ["report.html", "test.svm", "text.model", "train.svm"]
 
 
 def command(*arguments, **keywords):
@@ -376,9 +383,11 @@ def test_interrupt(folder):
     with command("train", "--verbose", "--tol", "0", "--max-iter", "100000000", "train.svm", "m") as process:
         process.stderr.readline()  # it is under way
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == 130
-    assert err.splitlines()[-1] == "pegasos: interrupted; the best point of the last check is saved in m"
+    assert err.splitlines()[-1].startswith(
+        "pegasos: interrupted; the best point of the last check is saved in m; to be able"
+    )
     assert (folder / "m").exists()
 
 
@@ -424,6 +433,41 @@ def test_an_input_is_never_overwritten(folder, pegasos, line):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.parametrize("one_pass", ["", "--one-pass "])
+def test_a_model_replaces_models_only(folder, pegasos, one_pass):
+    (folder / "empty").touch()
+    for model in ("new", "new", "empty"):
+        assert pegasos(f"train {one_pass}--quiet train.svm {model}") == (0, "", "")
+    code, _, err = pegasos(f"train {one_pass}train.svm test.svm")
+    told = "test.svm exists and is no pegasos model; name another MODEL, or give --overwrite to replace it"
+    assert (code, err) == (2, f"pegasos: {told}\n")
+    assert pegasos(f"train {one_pass}--overwrite --quiet train.svm test.svm") == (0, "", "")
+    load_model("test.svm")
+
+
+def test_predictions_replace_predictions_only(folder, pegasos):
+    pegasos("train --quiet --tol 0.1 train.svm m")
+    pegasos("train --quiet --tol 0.1 train.svm other.model")
+    for flags in ("", "--decision", "--decision --header", ""):
+        assert pegasos(f"predict --quiet {flags} test.svm m out.csv") == (0, "", "")
+    (folder / "data.csv").write_text("a,b\n1,2\n")
+    (folder / "columns").write_text("Confidence NN B-NP\n")
+    for output in ("other.model", "train.svm", "data.csv", "columns"):
+        before = (folder / output).read_bytes()
+        code, _, err = pegasos(f"predict test.svm m {output}")
+        assert code == 2
+        assert f"{output} exists and does not look like predictions; name another OUTPUT" in err
+        assert (folder / output).read_bytes() == before
+    assert pegasos("predict --quiet --overwrite test.svm m data.csv") == (0, "", "")
+    assert (folder / "data.csv").read_bytes() == (folder / "out.csv").read_bytes()
+
+
+def test_data_and_model_swapped(folder, pegasos):
+    pegasos("train --quiet --tol 0.1 train.svm m")
+    code, _, err = pegasos("predict m test.svm")
+    assert (code, err) == (2, "pegasos: m is a model, and DATA comes before it: pegasos predict test.svm m\n")
+
+
 def test_a_model_is_not_written_to_standard_output(folder, pegasos):
     code, _, err = pegasos("train train.svm -")
     assert code == 2
@@ -449,3 +493,31 @@ def test_json_beside_predictions(folder, pegasos):
     _, out, err = pegasos("predict --json test.svm m -")
     assert len(out.split()) == 100
     assert json.loads(err)["examples"] == 100
+
+
+def test_order_of_classes(tmp_path, monkeypatch, pegasos):
+    monkeypatch.chdir(tmp_path)
+    write_svmlight(make_text(60, 20, random_state=0)[0], np.arange(60) % 3, "three.svm")
+    assert pegasos("train -q --tol 0.1 --loss log_loss three.svm m") == (0, "", "")
+    assert pegasos("predict -q --proba three.svm m plain") == (0, "", "")
+    assert pegasos("predict -q --proba --header three.svm m headed") == (0, "", "")
+    lines = (tmp_path / "headed").read_text().splitlines()
+    assert lines[0] == "# 0 1 2"
+    assert lines[1:] == (tmp_path / "plain").read_text().splitlines()
+    np.testing.assert_array_equal(np.loadtxt("headed"), np.loadtxt("plain"))
+    assert "--header is for --decision and --proba" in pegasos("predict --header three.svm m out")[2]
+
+
+def test_weights_of_a_linear_kernel(tmp_path, monkeypatch, pegasos):
+    monkeypatch.chdir(tmp_path)
+    write_svmlight(make_text(60, 20, random_state=0)[0], np.arange(60) % 3, "three.svm")
+    for flags, names in (("", ["0 against 1", "0 against 2", "1 against 2"]), ("--multi-class ovr", ["0", "1", "2"])):
+        assert pegasos(f"train -q --task svc --kernel linear {flags} three.svm m") == (0, "", "")
+        told = json.loads(pegasos("inspect --top 4 --json m")[1])["largest"]
+        coef = load_model("m").coef_.toarray()
+        assert [weight for _, weight, _ in told] == sorted(coef.ravel(), key=abs, reverse=True)[:4]
+        assert all(coef[names.index(name), feature - 1] == weight for feature, weight, name in told)
+        assert "largest weights" in pegasos("inspect m")[1]
+    assert pegasos("train -q --task svc three.svm m") == (0, "", "")
+    assert pegasos("inspect m")[2] == ""
+    assert "--top has nothing to show: its kernel is rbf" in pegasos("inspect --top 3 m")[2]

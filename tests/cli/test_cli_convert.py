@@ -71,6 +71,19 @@ def test_verify(folder, pegasos):
     assert "values has another checksum" in err
 
 
+@pytest.mark.parametrize("name", ["values", "labels"])
+def test_no_text_of_damaged_data(folder, pegasos, name):
+    pegasos("convert train.svm train.ds")
+    dataset = open_dataset("train.ds")
+    stored = np.memmap(f"train.ds/{name}", dataset.dtype_of(name), "r+")
+    stored[-1] += 2
+    stored.flush()
+    code, _, err = pegasos("convert train.ds back.svm.gz")
+    assert code == 2
+    assert f"train.ds/{name} has another checksum than when it was written; convert the data anew" in err
+    assert not (folder / "back.svm.gz").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -145,7 +158,11 @@ def test_train_by_blocks(folder, pegasos):
     ("arguments", "message"),
     [
         ("train --zero-based train.ds", "--zero-based is for text"),
-        ("train --memory-limit 1MB train.ds", "too small"),
+        ("train --memory-limit 50MB train.ds", "--memory-limit 50MB is too small: the process itself and weights of"),
+        (
+            "train --memory-limit 50MB --C auto train.ds",
+            "more than --memory-limit 50MB; raise it, or choose C on a part",
+        ),
         ("train --memory-limit much train.ds", "such as '1GB'"),
         ("train --memory-limit 1GB train.svm", "--memory-limit is for data sets"),
         ("train --task sequence train.ds", "no sequences"),
@@ -168,3 +185,50 @@ def test_a_model_of_more_features_takes_a_narrower_data_set(folder, pegasos):
     code, _, err = pegasos("predict train.svm narrow.model")
     assert code == 2
     assert "but the model was trained on 3" in err
+
+
+LIBLINEAR = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 400\nbias 1\nw\n" + "0.5 \n" * 401
+
+
+def test_models_of_liblinear(folder, pegasos):
+    """There and back: the same decisions, and what the command can do with any model."""
+    (folder / "given").write_text(LIBLINEAR)
+    code, out, err = pegasos("convert given ours.model")
+    assert (code, out, err) == (0, "ours.model: a LinearSVC of 400 features, as a model of pegasos\n", "")
+    assert "no bound is known" in pegasos("inspect ours.model")[1]
+    assert pegasos("predict -q --decision train.svm ours.model one.txt") == (0, "", "")
+    assert json.loads(pegasos("convert --json ours.model back")[1])["form"] == "LIBLINEAR"
+    assert pegasos("convert -q back again.model") == (0, "", "")
+    assert pegasos("predict -q --decision train.svm again.model two.txt") == (0, "", "")
+    np.testing.assert_allclose(np.loadtxt("one.txt"), np.loadtxt("two.txt"))
+    assert "exists already" in pegasos("convert given ours.model")[2]
+    assert pegasos("convert -q --overwrite given ours.model") == (0, "", "")
+    (folder / "l1").write_text(LIBLINEAR.replace("L2R_LR", "L1R_LR"))
+    assert "warning: the model of LIBLINEAR has penalty='l1'" in pegasos("convert l1 l1.model")[2]
+    (folder / "damaged").write_text(LIBLINEAR[:-9])
+    code, _, err = pegasos("convert damaged damaged.model")
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith("pegasos: damaged: 400 lines of weights where 401 are expected")
+
+
+def test_models_of_libsvm_and_onnx(folder, pegasos):
+    assert pegasos("train -q --task svc --tol 0.1 train.svm kernel.model") == (0, "", "")
+    code, out, _ = pegasos("convert kernel.model kernel.libsvm")
+    assert (code, out) == (0, "kernel.libsvm: a SVC of 400 features, as a model of LIBSVM\n")
+    assert pegasos("convert -q --features 400 kernel.libsvm back.model") == (0, "", "")
+    for model, output in (("kernel.model", "one.txt"), ("back.model", "two.txt")):
+        assert pegasos(f"predict -q --decision train.svm {model} {output}") == (0, "", "")
+    np.testing.assert_allclose(np.loadtxt("one.txt"), np.loadtxt("two.txt"), rtol=1e-6, atol=1e-6)
+    assert "--features is for models of LIBSVM" in pegasos("convert --features 3 kernel.model x")[2]
+    assert "name the TARGET" in pegasos("convert kernel.model")[2]
+    pytest.importorskip("onnx", reason="models in ONNX need onnx")
+    assert "as a model of ONNX" in pegasos("convert kernel.model kernel.onnx")[1]
+
+
+def test_models_that_other_programs_do_not_have(folder, pegasos):
+    (folder / "raw.txt").write_text("good\tfine and well\nbad\tpoor and ill\n" * 10)
+    (folder / "tags.txt").write_text("He PRP\nleft VBD\n\nA DT\ndog NN\n\n" * 4)
+    assert pegasos("train -q --format text raw.txt text.model") == (0, "", "")
+    assert "text or templates" in pegasos("convert text.model out")[2]
+    assert pegasos("train -q --task sequence tags.txt tags.model") == (0, "", "")
+    assert pegasos("convert tags.model out")[0] == 2

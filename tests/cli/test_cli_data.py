@@ -1,5 +1,7 @@
 """The command on compressed svmlight files and on tables."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -54,8 +56,9 @@ def test_tables(tables, pegasos, name):
     assert (code, err) == (0, "")
     assert float(out.split()[1].rstrip("%")) < 10
     assert set((tables / "labels.txt").read_text().split()) == {"elm", "oak"}
+    told = "300 examples predicted; features.csv has no labels, so no error is computed"
     code, out, err = pegasos("predict features.csv m")
-    assert (code, out) == (0, "300 examples labelled; features.csv has no labels, so no error is computed\n")
+    assert (code, out) == (0, f"{told}; name an OUTPUT for the predictions\n")
 
 
 @pytest.mark.parametrize("task", ["classification", "svc"])
@@ -75,7 +78,8 @@ def test_columns_are_found_by_their_names(tables, pegasos, task):
     first = (tables / "first.txt").read_text()
     assert first == (tables / "second.txt").read_text() == (tables / "third.txt").read_text()
     code, out, err = pegasos("predict other.csv m")
-    told = "300 examples labelled; other.csv has columns 'kind', 'a2' and no --label, so no error is computed\n"
+    told = "300 examples predicted; other.csv has columns 'kind', 'a2' and no --label, so no error is computed"
+    told += "; name an OUTPUT for the predictions\n"
     assert (code, out, err) == (0, told, "")
 
 
@@ -112,6 +116,23 @@ def test_data_sets_of_tables_keep_the_names(tables, pegasos, task):
     assert "lacking.ds has no column 'b', which the model was trained on" in pegasos("predict lacking.ds m")[2]
 
 
+@pytest.mark.parametrize("name", ["kinds.tsv", "kinds.tsv.gz", "kinds.jsonl"])
+def test_tables_of_other_text(tables, pegasos, name):
+    csv = pytest.importorskip("pyarrow.csv")
+    table = csv.read_csv("kinds.csv")
+    with pytest.importorskip("pyarrow").output_stream(name) as file:
+        if "tsv" in name:
+            csv.write_csv(table, file, csv.WriteOptions(delimiter="\t"))
+        else:
+            file.write("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()).encode())
+    told = []
+    for source in ("kinds.csv", name):
+        assert pegasos(f"train --quiet --label kind {SMALL} {source} m") == (0, "", "")
+        told.append((load_model("m").coef_.tolist(), pegasos(f"predict --label kind {source} m")[1]))
+        assert pegasos(f"convert -q --overwrite {source} kinds.ds --label kind") == (0, "", "")
+    assert told[0] == told[1]
+
+
 def test_targets_and_whole_numbers(tables, pegasos):
     assert pegasos(f"train --quiet --task regression --label size {SMALL} sizes.csv m")[0] == 0
     assert "mean squared error" in pegasos("predict --label size sizes.csv m")[1]
@@ -126,8 +147,9 @@ MISTAKES = {
     "train --label kind --zero-based kinds.csv": "--zero-based is for svmlight files; leave it out",
     "train --label kind data.svm": "--label is for tables, such as .csv and .parquet files; leave it out",
     "train --task sequence --label kind data.txt": "--label is for tables, and the last column of a sequence",
-    "predict lacking.csv m": "lacking.csv has no columns 'a', 'b', which the model was trained on; add it",
+    "predict lacking.csv m": "lacking.csv has no columns 'a', 'b', which the model was trained on; add them",
     "predict sizes.csv old": "sizes.csv has 3 columns of features, but the model was trained on 2; name that of labels",
+    "predict words.txt m": "the model was trained on a table with columns 'a', 'b'; pass one (.csv, .tsv,",
     "train --label kind none.csv": "none.csv: No such file or directory",
 }
 
@@ -139,6 +161,7 @@ def test_mistakes_get_one_line_and_exit_code_2(tables, pegasos, line):
     del model.feature_names_in_
     save_model(model, "old")
     (tables / "lacking.csv").write_text("c,kind\n1,oak\n")
+    (tables / "words.txt").write_text("oak\ta tree\nelm\tanother\n")
     (tables / "data.svm").write_text("1 1:1\n-1 1:2\n")
     code, out, err = pegasos(line)
     assert code == 2

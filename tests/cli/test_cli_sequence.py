@@ -75,7 +75,7 @@ def test_labels_are_not_needed_to_predict(folder, pegasos):
     pegasos("predict --quiet test.txt m a")
     code, out, _ = pegasos("predict new.txt m b")
     assert code == 0
-    assert out == (f"{sum(map(len, TEST))} positions labelled; new.txt has no labels, so no error is computed\n")
+    assert out == (f"{sum(map(len, TEST))} positions predicted; new.txt has no labels, so no error is computed\n")
     assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
     assert json.loads(pegasos("predict --json new.txt m")[1])["error"] is None
 
@@ -269,7 +269,7 @@ MISTAKES = {
     "train --task sequence --dtype float64 train.txt": "--dtype is for svmlight files",
     "train --task sequence --loss hinge train.txt": "--loss is for --task classification, regression or svr; leave",
     "train --task sequence --solver sdca train.txt": "--solver sdca: it is for fit of LinearSVC",
-    "train --task sequence --constraints iob train.txt": "'iob' is not one of 'no', 'bio'",
+    "train --task sequence --constraints iob train.txt": "--constraints iob: must be one of no, bio",
     "train --task sequence --warm-start --solver pegasos train.txt": "pegasos does not support --warm-start with",
     "train --task sequence --hash-bits 99 train.txt": "--hash-bits 99: must be an integer of at least 1 and at most 28",
     "train --task sequence --scheme iob1 tags.txt": "tags.txt: the sentence at line 3, position 1: label 'V' is none "

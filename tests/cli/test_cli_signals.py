@@ -36,13 +36,19 @@ def make_read(process):
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_fit_is_saved(folder, number, code):
-    process = start("train", *ENDLESS, "train.svm", "m")
+    process = start("train", *ENDLESS, "--report", "page.html", "train.svm", "m")
     for _ in range(3):  # checks
         assert "gap" in process.stderr.readline()
     process.send_signal(number)
     out, err = process.communicate(timeout=120)
     assert process.returncode == code
-    assert err.rstrip().splitlines()[-1] == "pegasos: interrupted; the best point of the last check is saved in m"
+    assert "pegasos: page.html is not written, as the fit was cut short" in err
+    assert not (folder / "page.html").exists()
+    assert (
+        err.rstrip()
+        .splitlines()[-1]
+        .startswith("pegasos: interrupted; the best point of the last check is saved in m; to be able")
+    )
     assert "not converged: it was interrupted" in out
     model = load_model("m")
     assert model.certificate_.reason == "interrupt"
@@ -57,7 +63,7 @@ def test_before_the_first_check_there_is_nothing(folder, number, code):
     process.send_signal(number)
     _, err = process.communicate(timeout=120)
     assert process.returncode == code
-    assert err.strip().startswith("pegasos: interrupted")
+    assert err.strip() == "pegasos: interrupted while the data were read; m is not written"
     assert not (folder / "m").exists()
 
 
@@ -88,3 +94,35 @@ def test_the_old_model_stays_where_nothing_is_kept(folder):
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=120)
     assert (folder / "m").read_bytes() == before
+
+
+def test_while_C_is_chosen_there_is_no_model(folder):
+    process = start("train", "--C", "auto", *ENDLESS[:2], *ENDLESS[4:], "train.svm", "m")
+    assert "read in" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert err.rstrip().splitlines()[-1] == "pegasos: interrupted while C was chosen; m is not written"
+    assert not (folder / "m").exists()
+
+
+#: Ctrl-C comes while the command imports what it needs.
+AT_START = """
+import os, signal, sys
+from pegasos.cli import main
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["numpy", "sklearn", "pegasos.cli.run", "pegasos._core"])
+def test_ctrl_c_at_the_start_is_one_line(name):
+    script = AT_START.format(name=name)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "pegasos: interrupted\n")

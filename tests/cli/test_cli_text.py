@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
 from pegasos import LinearSVC, LinearSVCCV, LinearSVR
+from pegasos.base import clock
 from pegasos.datasets import make_text
 from pegasos.io import load_model, save_model, write_dataset, write_svmlight
 
@@ -67,7 +69,7 @@ def test_a_column_of_a_table(folder, pegasos):
 
     code, out, err = pegasos("predict test.csv m labels.txt")
     assert (code, err) == (0, "")
-    assert out == "20 texts labelled; test.csv has columns 'number', 'kind' and no --label, so no error is computed\n"
+    assert out == "20 texts predicted; test.csv has columns 'number', 'kind' and no --label, so no error is computed\n"
     assert (folder / "labels.txt").read_text().split() == [label for label, _ in TEST]
     assert pegasos("predict --label kind test.csv m")[1] == "error 0.00%  (0 of 20 wrong)\n"
     assert pegasos("predict test.tsv m")[1] == "error 0.00%  (0 of 20 wrong)\n"
@@ -97,10 +99,11 @@ def test_lines(folder, pegasos, monkeypatch, end):
     assert f"train.{end}: 60 texts, 13 different words, " in out
     assert pegasos(f"predict test.{end} m")[1] == "error 0.00%  (0 of 20 wrong)\n"
     assert pegasos("predict test.txt m labels.txt")[1] == (
-        "20 texts labelled; test.txt has no labels, so no error is computed\n"
+        "20 texts predicted; test.txt has no labels, so no error is computed\n"
     )
     assert (folder / "labels.txt").read_text().split() == [label for label, _ in TEST]
-    assert json.loads(pegasos(f"predict --json test.{end} m")[1]) == {"examples": 20, "wrong": 0, "error": 0.0}
+    counts = {"schema": "pegasos/predict/1", "examples": 20, "wrong": 0, "error": 0.0}
+    assert json.loads(pegasos(f"predict --json test.{end} m")[1]) == counts
     assert len(pegasos("predict --decision --quiet test.txt m -")[1].splitlines()) == 20
     assert "test.csv is a table; name its column of texts with --text" in pegasos("predict test.csv m")[2]
 
@@ -243,8 +246,10 @@ MISTAKES = {
     "train --text none --label kind train.csv": "train.csv: no column 'none'; there are 'number', 'kind', 'body'",
     "train --text kind --label kind train.csv": "'kind' is both the label and the text; name another column",
     "train --format text train.csv": "train.csv is a table; name its column of texts with --text",
-    "train --text body train.tsv": "--text is for tables, such as .csv and .parquet files; leave it out",
-    "train --format text --label kind train.tsv": "--label is for tables",
+    "train --text body train.tsv": "train.tsv: no column 'body'; there are",
+    "train --text body train.txt": "--text is for tables, such as .csv and .parquet files; leave it out",
+    "predict lines.txt svm.model": "label 'spam' is not a number; correct it, or train another model with --format",
+    "train --format text --label kind train.txt": "--label is for tables",
     "train --text body --format vw train.csv": "--text is for raw text, and --format vw is none",
     "train --format text --task svc train.tsv": "text, by --text or --format, is for --task classification or",
     "train --format text --hash-bits 10 train.tsv": "--hash-bits is for vw lines, with --format vw; raw text has a voc",
@@ -266,6 +271,7 @@ def test_mistakes_get_one_line_and_exit_code_2(folder, pegasos, line):
     X, y = make_text(50, 20, random_state=0)
     write_svmlight(X, y, "train.svm")
     write_dataset("train.ds", X, y)
+    (folder / "lines.txt").write_text("spam\ta the\n")
     (folder / "mixed.tsv").write_text("a\tb\nc d\n")
     assert pegasos("train --quiet --tol 0.1 train.svm svm.model")[0] == 0
     assert pegasos("train --quiet --format text train.tsv text.model")[0] == 0
@@ -274,3 +280,27 @@ def test_mistakes_get_one_line_and_exit_code_2(folder, pegasos, line):
     assert err.startswith("pegasos: ")
     assert err.count("\n") == 1
     assert MISTAKES[line] in err
+
+
+@pytest.mark.parametrize(
+    ("flags", "lines"),
+    [("--format text train.tsv", 5), ("--task svc train.svm", 9), ("--multi-class joint train.svm", 9)],
+)
+def test_the_choice_of_c_tells_of_its_progress(folder, pegasos, flags, lines):
+    write_svmlight(*make_text(60, 20, random_state=0), "train.svm")
+    code, _, err = pegasos(f"train --C auto --tol 0.1 --random-state 0 --verbose {flags} m")
+    assert code == 0
+    told = [line for line in err.splitlines() if re.match(rf"\d of {lines}, ", line)]
+    assert len(told) >= lines
+    assert f"{lines} of {lines}" in told[lines - 1]
+    assert pegasos(f"train --C auto --tol 0.1 --random-state 0 {flags} m")[2] == ""
+
+
+@pytest.mark.parametrize("flags", ["", "--task svc", "--multi-class joint"])
+def test_max_time_is_for_the_choice_of_c_and_the_last_fit(folder, pegasos, flags, ticks):
+    write_svmlight(*make_text(60, 20, random_state=0), "train.svm")
+    began = clock.read()
+    line = f"train --C auto --tol 1e-15 --max-iter 100000000 --max-time 5 --random-state 0 {flags} train.svm m"
+    assert pegasos(line)[0] == 0
+    assert clock.read() - began < 7
+    assert load_model("m").max_time == 5

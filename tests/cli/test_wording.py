@@ -14,6 +14,7 @@ from pegasos.cli.wording import in_flags, kept
         ("did not reach tol=0.001: the budget", "did not reach --tol 0.001: the budget"),
         ("use scale='auto', or leave it out", "use --scale auto, or leave it out"),
         ("use scale=None.", "use --scale no."),
+        ("raise memory_limit to 1 MB, not memory_limit=2MB", "raise --memory-limit to 1 MB, not --memory-limit 2MB"),
         ("pass fit_intercept=True", "pass --fit-intercept"),
         ("leave out warm_start=False.", "leave out --no-warm-start."),
         (

@@ -198,7 +198,7 @@ def test_a_fit_within_a_task(client):
         X, y = make_data(200)
         return spread.LinearSVC(C=0.02, random_state=0).fit(*as_arrays(X, y, 100)).certificate_.converged
 
-    assert client.submit(work, pure=False).result(timeout=60)
+    assert client.submit(work, pure=False).result(timeout=300)
 
 
 def test_falls_short_with_a_warning(client):
@@ -210,12 +210,31 @@ def test_falls_short_with_a_warning(client):
 
 
 @pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda X: X, r"These data take about 0\.\d MB: pegasos.LinearSVC, in memory.*smaller C"),
+        (lambda X: X + 1000, r"Column 0 and .* before the fit, such as X = \(X - X.mean\(axis=0\)\)"),
+        (
+            lambda X: X * np.geomspace(1, 1e6, X.shape[1]),
+            "Columns differ in size .*: divide each by its size before the",
+        ),
+    ],
+)
+def test_a_fit_that_falls_short_names_what_helps_on_dask(client, change, words):
+    X, y = make_data()
+    X = change(X.toarray() if sp.issparse(X) else X)
+    with pytest.warns(ConvergenceWarning, match=words) as warned:
+        spread.LinearSVC(C=10, tol=1e-9, max_iter=2, random_state=0).fit(*as_arrays(X, y))
+    assert str(warned[0].message).endswith("Otherwise raise max_iter or tol.")
+
+
+@pytest.mark.parametrize(
     ("options", "error", "message"),
     [
         ({"C": -1}, ValueError, "C=-1: must be a finite number above 0"),
         ({"local_epochs": 0}, ValueError, "local_epochs=0: must be a finite number above 0"),
         ({"timeout": None}, ValueError, "timeout=None"),
-        ({"intercept": "free"}, TypeError, "no parameter 'intercept': it has C, "),
+        ({"intercept": "free"}, TypeError, "no parameter 'intercept'; did you mean 'fit_intercept'"),
         ({"scale": "auto"}, TypeError, "no parameter 'scale': it has C, "),
         ({"solver": "sdca"}, TypeError, "no parameter 'solver'"),
         ({"n_jobs": 2}, TypeError, "no parameter 'n_jobs'"),

@@ -83,9 +83,9 @@ def processes(tmp_path, n_workers):
                 json.loads(file.read_text())
                 break
             time.sleep(0.05)
-        client = distributed.Client(scheduler_file=str(file), timeout=30)
+        client = distributed.Client(scheduler_file=str(file), timeout=120)
         stack.callback(client.close, timeout=1)
-        client.wait_for_workers(n_workers, timeout=60)
+        client.wait_for_workers(n_workers, timeout=300)
         yield scheduler, client
 
 

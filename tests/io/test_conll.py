@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from pegasos.io import read_conll
+from pegasos.io import read_conll, read_svmlight
 from pegasos.io.conll import read_lines
 
 TEXT = b"He PRP B-NP\nleft VBD B-VP\n\nWhy WRB B-ADVP\n"
@@ -61,6 +61,17 @@ def test_equal_lines_are_one_tuple():
     assert first is second is third
 
 
+@pytest.mark.parametrize(("end", "name"), [(".gz", "gzip"), (".xz", "xz"), (".bz2", "bzip2"), (".zst", "zstd")])
+def test_a_name_that_promises_compression(tmp_path, end, name):
+    """Of what begins otherwise something is missing, and it must not be taken for text."""
+    path = tmp_path / f"train.txt{end}"
+    path.write_bytes(TEXT)
+    message = f"the name ends in {end}, and it is no {name} file; is it damaged?"
+    for read in (read_conll, read_svmlight):
+        with pytest.raises(ValueError, match=f"train.txt{end}: {message}"):
+            read(path)
+
+
 @pytest.mark.parametrize(("end", "module"), [(".gz", gzip), (".xz", lzma), (".bz2", bz2), (".GZ", gzip)])
 def test_compressed_files(tmp_path, end, module):
     path = tmp_path / f"train.txt{end}"
@@ -75,8 +86,9 @@ def test_compressed_files(tmp_path, end, module):
         path.write_bytes(bad)
         with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: {message}"):
             read_conll(path)
-    path.write_bytes(TEXT)  # which its first bytes tell, not its name
-    assert read_conll(path) == SENTENCES
+    plain = tmp_path / "train.txt"
+    plain.write_bytes(module.compress(TEXT))  # which its first bytes tell, not its name
+    assert read_conll(plain) == SENTENCES
 
 
 ERRORS = [

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from pegasos import LinearSVC, LinearSVCCV
+from pegasos import LinearSVC, LinearSVCCV, LinearSVR
+from pegasos.base.estimator import Machine
 from pegasos.io import DatasetWriter, open_dataset, write_dataset
 from pegasos.io.dataset import bytes_of, header_checksum
+from pegasos.linear.out_of_core.machine import fit_dataset
 
 
 def examples(n=50, d=8, seed=0, dtype=np.float64):
@@ -76,7 +78,7 @@ def test_rows_are_put_in_order_and_repeated_columns_summed(tmp_path):
 
 def test_a_data_set_is_replaced_and_anything_else_is_not(tmp_path, written):
     X, y = examples(9)
-    assert write_dataset(written, X, y).shape == (9, 8)
+    assert write_dataset(written, X, y, overwrite=True).shape == (9, 8)
     assert sorted(os.listdir(tmp_path)) == ["a.ds"]
     (tmp_path / "other").mkdir()
     with pytest.raises(ValueError, match="is no data set; choose another name"):
@@ -94,7 +96,7 @@ def test_what_fails_leaves_nothing_behind(tmp_path, written):
     X, y = examples()
     X[3, 2] = np.nan
     with pytest.raises(ValueError, match="row 3 has a value that is not finite"):
-        write_dataset(written, X, y)
+        write_dataset(written, X, y, overwrite=True)
 
     def pieces():
         yield np.ones((2, 2)), [1, 2]
@@ -132,17 +134,29 @@ def test_bad_writes_leave_the_data_set_that_was_there(written):
     X, y = examples()
     for bad in [(X, y, np.zeros(len(y))), (X[:, :0], y), (X, y.astype(np.uint64) + 2**63)]:
         with pytest.raises(ValueError, match=r"sum to 0|X has shape|2\^63 - 1"):
-            write_dataset(written, *bad)
+            write_dataset(written, *bad, overwrite=True)
     (written / "precious").write_text("mine")
     with pytest.raises(ValueError, match="other files in its folder, such as precious"):
-        write_dataset(written, X, y)
+        write_dataset(written, X, y, overwrite=True)
     assert (written / "precious").read_text() == "mine"
     assert open_dataset(written).y.tolist() == before
 
 
+def test_a_data_set_is_replaced_only_where_asked_for(written):
+    before = open_dataset(written).y.tolist()
+    with pytest.raises(FileExistsError, match=r"exists and is a data set; .*, or pass overwrite=True to replace it"):
+        write_dataset(written, *examples(9))
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        DatasetWriter(written)
+    assert open_dataset(written).y.tolist() == before
+    with DatasetWriter(written, overwrite=True) as writer:
+        writer.append(*examples(9))
+    assert len(open_dataset(written)) == 9
+
+
 def test_links_stay_links(tmp_path, written):
     (tmp_path / "link.ds").symlink_to(written)
-    write_dataset(tmp_path / "link.ds", *examples(9))
+    write_dataset(tmp_path / "link.ds", *examples(9), overwrite=True)
     assert (tmp_path / "link.ds").is_symlink()
     assert len(open_dataset(written)) == 9
     assert sorted(os.listdir(tmp_path)) == ["a.ds", "link.ds"]
@@ -151,7 +165,7 @@ def test_links_stay_links(tmp_path, written):
 def test_one_that_is_open_stays_what_it_was(written):
     dataset = open_dataset(written)
     before = dataset.X.toarray()
-    write_dataset(written, sp.csr_matrix(before[:, ::-1]), dataset.y[::-1])
+    write_dataset(written, sp.csr_matrix(before[:, ::-1]), dataset.y[::-1], overwrite=True)
     np.testing.assert_array_equal(dataset.X.toarray(), before)
     dataset.verify()
 
@@ -249,8 +263,8 @@ def test_names_of_features(tmp_path):
     X, y = examples(d=2)
     frame = pd.DataFrame(X, columns=["length", "width"])
     assert write_dataset(tmp_path / "a.ds", X, y).feature_names is None
-    assert write_dataset(tmp_path / "a.ds", pd.DataFrame(X), y).feature_names is None
-    dataset = write_dataset(tmp_path / "a.ds", frame, y)
+    assert write_dataset(tmp_path / "a.ds", pd.DataFrame(X), y, overwrite=True).feature_names is None
+    dataset = write_dataset(tmp_path / "a.ds", frame, y, overwrite=True)
     assert dataset.feature_names == open_dataset(tmp_path / "a.ds").feature_names == ["length", "width"]
     with DatasetWriter(tmp_path / "b.ds", feature_names=("length", "width")) as writer:
         writer.append(X, y)
@@ -293,3 +307,55 @@ def test_cross_validation_has_the_names(tmp_path):
     dataset = write_dataset(tmp_path / "a.ds", pd.DataFrame(X, columns=["length", "width"]), y > 0)
     model = LinearSVCCV(Cs=2, cv=2).fit(dataset)
     assert model.feature_names_in_.tolist() == model.best_estimator_.feature_names_in_.tolist() == ["length", "width"]
+
+
+@pytest.mark.parametrize("change", ["cut", "overwritten"])
+@pytest.mark.parametrize("dense", [False, True])
+def test_files_that_change_during_a_fit(tmp_path, monkeypatch, change, dense):
+    """The fit is that of what was checked."""
+    X = sp.random(300, 40, density=0.3, format="csr", random_state=0)
+    X, y = X.toarray() if dense else X, np.arange(300) % 2
+    expected = LinearSVC(random_state=0).fit(X, y)
+    dataset = write_dataset(tmp_path / "a.ds", X, y)
+
+    def fit(*args):
+        for path in (tmp_path / "a.ds").iterdir():
+            with open(path, "r+b") as file:
+                size = path.stat().st_size
+                file.truncate(0) if change == "cut" else file.write(b"\x7f" * size)
+        return plain(*args)
+
+    plain = Machine._continue  # once the data are read
+    monkeypatch.setattr(Machine, "_continue", fit)
+    clf = LinearSVC(random_state=0)
+    found = fit_dataset(clf, dataset, None, None)
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+
+
+@pytest.mark.parametrize("make", [LinearSVC, LinearSVR, LinearSVCCV])
+@pytest.mark.parametrize("name", ["values", "columns", "starts", "labels", "weights"])
+def test_a_fit_in_memory_compares_the_checksums(tmp_path, make, name):
+    X = sp.random(60, 10, density=0.5, format="csr", random_state=0)
+    dataset = write_dataset(tmp_path / "a.ds", X, np.arange(60) % 2, np.ones(60))
+    path = tmp_path / "a.ds" / name
+    data = bytearray(path.read_bytes())
+    data[0] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=f"{name} has another checksum than when it was written; convert"):
+        make().fit(dataset)
+
+
+def test_a_file_that_is_cut_short_while_it_is_opened(written, monkeypatch):
+    def short(*args, **options):
+        raise ValueError("mmap length is greater than file size")
+
+    monkeypatch.setattr(np, "memmap", short)
+    with pytest.raises(ValueError, match="was cut short while it was opened; convert the data anew"):
+        open_dataset(written)
+
+
+def test_a_file_that_is_cut_short_while_it_is_read(tmp_path):
+    dataset = write_dataset(tmp_path / "a.ds", np.eye(40), np.arange(40) % 2)
+    (tmp_path / "a.ds" / "values").write_bytes(b"")
+    with pytest.raises(ValueError, match="values was cut short while it was read"):
+        LinearSVC().fit(dataset)

@@ -145,7 +145,7 @@ def test_feature_names(data, tmp_path):
     loaded.predict(frame)
 
 
-@pytest.mark.parametrize("solver", ["sdca", "interior-point"])
+@pytest.mark.parametrize("solver", ["sdca", "interior-point", "ocas"])
 def test_the_dual_point_comes_back(data, tmp_path, solver):
     X, y = data
     X = X + 3 * np.random.default_rng(0).normal(size=X.shape)
@@ -244,12 +244,13 @@ def test_foreign(tmp_path):
 
 
 def rewrite(path, change):
-    """Change a saved model's tensors and header and write it back."""
+    """Change a saved model's tensors and header and write it back, without its checksum."""
     from safetensors import safe_open
 
     with safe_open(path, framework="numpy") as file:
         metadata = file.metadata()
     tensors, header = load_file(path), json.loads(metadata["header"])
+    del metadata["checksum"]
     change(tensors, header, metadata)
     if "raw" not in metadata:
         metadata["header"] = json.dumps(header)
@@ -258,7 +259,7 @@ def rewrite(path, change):
 
 def test_version(saved):
     rewrite(saved, lambda tensors, header, metadata: metadata.update(version="99"))
-    with pytest.raises(ValueError, match="format '99', of another version"):
+    with pytest.raises(ValueError, match="format '99', where this version of pegasos reads 1: update"):
         load_model(saved)
 
 
@@ -324,6 +325,49 @@ def test_damage_is_found(saved, change):
         load_model(saved)
 
 
+def test_any_change_is_found(saved):
+    """Of a byte, wherever it is; spaces after the header of safetensors do not count."""
+    data = saved.read_bytes()
+    end = 8 + int.from_bytes(data[:8], "little")
+    padding = range(8 + len(data[8:end].rstrip()), end)
+    for place in sorted({*range(len(data))} - {*padding}):
+        changed = bytearray(data)
+        changed[place] ^= 1 << place % 8
+        saved.write_bytes(changed)
+        with pytest.raises(ValueError, match=r"blobs\.model: "):
+            load_model(saved)
+
+
+def test_files_without_a_checksum_load(saved, data):
+    before = load_model(saved)
+    rewrite(saved, lambda tensors, header, metadata: None)
+    np.testing.assert_array_equal(load_model(saved).coef_, before.coef_)
+    rewrite_with(saved, checksum="00000000")
+    with pytest.raises(ValueError, match=r"blobs\.model: a damaged pegasos model: its checksum"):
+        load_model(saved)
+    rewrite_with(saved, other="")
+    with pytest.raises(ValueError, match=r"blobs\.model: a damaged pegasos model: its checksum"):
+        load_model(saved)
+
+
+def rewrite_with(path, **more):
+    from safetensors import safe_open
+
+    with safe_open(path, framework="numpy") as file:
+        metadata = file.metadata()
+    save_file(load_file(path), path, metadata={**metadata, **more})
+
+
+@pytest.mark.parametrize("length", range(8))
+def test_short_tables_of_streams(data, tmp_path, length):
+    model = LinearSVC(alpha=0.01, solver="pegasos").partial_fit(*data, classes=[0, 1])
+    path = tmp_path / "stream.model"
+    save_model(model, path)
+    rewrite(path, lambda tensors, *_: tensors.update({"stream.0.numbers": tensors["stream.0.numbers"][:length]}))
+    with pytest.raises(ValueError, match=r"stream\.model: .*stream"):
+        load_model(path)
+
+
 def test_full_disk_leaves_the_old_file(saved, data, monkeypatch):
     before = saved.read_bytes()
     import pegasos.io._atomic as atomic
@@ -341,3 +385,16 @@ def test_full_disk_leaves_the_old_file(saved, data, monkeypatch):
 def test_numpy_numbers_in_solver_options(data, tmp_path):
     save_model(LinearSVC(C=1e-3, tol=0.1, solver=Pegasos(batch_size=np.int64(2))).fit(*data), tmp_path / "m")
     assert load_model(tmp_path / "m").solver.batch_size == 2
+
+
+def test_only_a_model_is_replaced(tmp_path):
+    model = LinearSVC(random_state=0).fit([[0.0], [1.0]], [0, 1])
+    path, other = tmp_path / "m", tmp_path / "data.csv"
+    save_model(model, path)
+    save_model(model, path)
+    other.write_text("a,b\n1,2\n")
+    with pytest.raises(FileExistsError, match=r"data\.csv exists and is no pegasos model; name another file"):
+        save_model(model, other)
+    assert other.read_text() == "a,b\n1,2\n"
+    save_model(model, other, overwrite=True)
+    load_model(other)

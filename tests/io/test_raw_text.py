@@ -41,6 +41,7 @@ def test_formats(tmp_path, content, texts, labels):
         (b"__label__a b\n__label__ d\n", "t: line 2: no label"),
         (b"__label__a __label__b c\n", "t: line 1: several labels; write one"),
         (b"a\tb\nc\t\xe9\n", "t: line 2: not UTF-8, byte 0xe9; convert the file to UTF-8"),
+        (b"a\tb\nc\0\td\n", "t: line 2: byte 0x00 is not text; is the file compressed or binary?"),
         (b"\n \n", "t: no text"),
         (b"", "t: no text"),
     ],

@@ -61,6 +61,7 @@ def refusal(model):
 
 LINEAR = [(LinearSVC, {}, 2), (LinearSVC, {}, 3), (LinearSVC, {"multi_class": "joint"}, 2)]
 LINEAR += [(LinearSVC, {"multi_class": "joint"}, 3), (LinearSVR, {}, 0)]
+LINEAR += [(LinearSVC, {"loss": "log_loss"}, 2), (LinearSVR, {"loss": "huber", "epsilon": 1.0}, 0)]
 
 
 def score_of(estimator):

@@ -1,17 +1,20 @@
 """Tables: CSV, Parquet and Arrow files."""
 
 import gzip
+import json
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pegasos import LinearSVC
 from pegasos.io import iter_table, read_table
+from pegasos.io.table import read_text_column
 
 pa = pytest.importorskip("pyarrow")
-for name in ("csv", "feather", "parquet"):
+for name in ("csv", "feather", "json", "parquet"):
     pytest.importorskip(f"pyarrow.{name}")
 
 
@@ -39,6 +42,8 @@ WRITERS = {
     "feather": pa.feather.write_feather,
     "arrow": write_ipc,
     "csv": pa.csv.write_csv,
+    "tsv": lambda table, path: pa.csv.write_csv(table, path, pa.csv.WriteOptions(delimiter="\t")),
+    "jsonl": lambda table, path: Path(path).write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist())),
 }
 
 
@@ -63,7 +68,7 @@ def test_all_formats(source):
     assert X.dtype == np.float64
     assert X.flags.c_contiguous
     # CSV has float32 as text, the shortest that reads back as float32.
-    np.testing.assert_allclose(X, A, rtol=1e-7 if str(source).endswith("csv") else 0)
+    np.testing.assert_allclose(X, A, rtol=1e-7 if str(source).endswith(("csv", "tsv")) else 0)
     np.testing.assert_array_equal(y, b)
     assert y.dtype.kind == "U"
     assert LinearSVC().fit(X, y).classes_.tolist() == ["elm", "oak", "yew"]
@@ -101,16 +106,22 @@ def test_columns_and_types():
 
 
 def test_compressed_csv(tmp_path):
-    (tmp_path / "data.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n3,4\n"))
+    (tmp_path / "data.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n3,4\n", mtime=0))
     X, y = read_table(tmp_path / "data.csv.gz", label="b")
     np.testing.assert_array_equal(X, [[1], [3]])
     np.testing.assert_array_equal(y, [2, 4])
 
 
 ERRORS = [
-    (b"a,b\n1,2\n3,\n", {"label": "a"}, "column 'b', row 1: the value is missing; drop the row, or impute"),
-    (b"a,b\n1,2\n,3\n", {"label": "a"}, "column 'a', row 1: the value is missing; drop the row$"),
-    (b"a,b\n1,2\nnan,3\n", {}, "column 'a', row 1: the value is missing"),
+    (b"a,b\n1,2\n3,\n", {"label": "a"}, "column 'b', line 3: the value is missing; drop the row, or impute"),
+    (b"a,b\n1,2\n\n,3\n", {"label": "a"}, "column 'a', line 4: the value is missing; drop the row$"),
+    (b"a,b\n1,2\nnan,3\n", {}, "column 'a', line 3: the value is missing"),
+    (b"a,b\n1,2\n3,-inf\n", {}, "column 'b', line 3: the value is infinite; correct it, or drop the row"),
+    (b"a,b\n1,2020-01-02\n", {}, "column 'b' has dates or times; leave it out, or make numbers of it"),
+    (b"a,b\n1,\xff\xfe\n", {"label": "b"}, "column 'b' has text that is not UTF-8; convert the file"),
+    (b"a,b\xff\n1,2\n", {}, "a column's name is not UTF-8; convert the file"),
+    (b"a,b\n1,x\n2,y\0\n", {"label": "b"}, "column 'b', line 3: byte 0x00 is not text; correct it, or drop the row"),
+    (b"a,b\n", {"label": "b"}, "the table has columns and no rows; add examples"),
     (b"a,b\n1,x\n2,y\n", {}, "column 'b' is of type string, not of numbers; leave it out by columns="),
     (b"a,b\n1,2\n", {"label": "c"}, "no column 'c'; there are 'a', 'b'"),
     (b"a,b\n1,2\n", {"columns": ["a", "z"]}, "no column 'z'; there are 'a', 'b'"),
@@ -132,6 +143,49 @@ def test_errors_name_file_column_and_row(tmp_path, content, options, message, re
         read(path, **options)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("data.tsv", b"a\tb\n1\t2\n3\t\n", "column 'b', line 3: the value is missing"),
+        ("data.jsonl", b'{"a": 1, "b": 2}\n\n{"a": 3}\n', "column 'b', line 3: the value is missing"),
+        ("data.jsonl", b'{"a": 1}\n{"a": "x"}\n', r"changed from number to string in line 2; correct the file"),
+        ("data.jsonl", b"", "Empty JSON"),
+        ("data.csv.gz", gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:-20], "copy or make the file again"),
+        ("data.csv.gz", b"\x1f\x8b\x08 nothing", "copy or make the file again"),
+    ],
+)
+@pytest.mark.parametrize("read", [read_table, lambda path: list(iter_table(path))])
+def test_errors_by_the_name_of_the_file(tmp_path, name, content, message, read):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=f"^{re.escape(str(tmp_path / name))}: .*({message})"):
+        read(tmp_path / name)
+
+
+def test_json_lines_that_are_not_utf8(tmp_path):
+    path = tmp_path / "data.jsonl"
+    path.write_bytes(b'{"a": "\xff", "b": 2}\n')
+    with pytest.raises(ValueError, match=r"data\.jsonl: column 'a' has text that is not UTF-8; convert the file"):
+        read_table(path, label="a")
+    with pytest.raises(ValueError, match=r"data\.jsonl: column 'a' has text that is not UTF-8; convert the file"):
+        read_text_column(path, "a")
+
+
+def test_rows_of_parquet_count_from_one(tmp_path):
+    pa.parquet.write_table(pa.table({"a": [1.0, None]}), tmp_path / "data.parquet")
+    with pytest.raises(ValueError, match=r"column 'a', row 2 \(the first is 1\): the value is missing"):
+        read_table(tmp_path / "data.parquet")
+
+
+def test_types_of_json_may_change_after_the_first_block(tmp_path):
+    path = tmp_path / "data.ndjson.gz"
+    rows = [{"a": 1, "b": True, "more": "x"}] * 50_000 + [{"b": False, "a": 2.5}]
+    path.write_bytes(gzip.compress("".join(f"{json.dumps(row)}\n" for row in rows).encode()))
+    batches = [X for X, _ in iter_table(path, columns=["a", "b"])]
+    assert len(batches) > 1
+    np.testing.assert_array_equal(np.concatenate(batches), [[1, 1]] * 50_000 + [[2.5, 0]])
+    np.testing.assert_array_equal(read_table(path, columns=["a", "b"])[0], np.concatenate(batches))
+
+
 def test_rows_count_on_in_batches():
     table = pa.table({"a": [1.0, 2, 3, None], "b": [1, 2, 3, 4]})
     batches = iter_table(table, batch_rows=3)
@@ -150,7 +204,7 @@ def test_wrong_arguments(tmp_path):
         read_table(table, columns="ab")
     with pytest.raises(ValueError, match="dtype=int64: tables are read as float32 or float64"):
         read_table(table, columns=["a"], dtype=np.int64)
-    with pytest.raises(ValueError, match=r"label 't' is of type timestamp\[s\]; use numbers or strings"):
+    with pytest.raises(ValueError, match="column 't' has dates or times; leave it out, or make numbers of it"):
         read_table(table, label="t")
     with pytest.raises(FileNotFoundError):
         read_table(tmp_path / "none.csv")
@@ -162,14 +216,22 @@ def test_without_pyarrow(monkeypatch):
         read_table("data.csv")
 
 
+def test_json_lines_with_an_older_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.delattr("pyarrow.json.open_json")
+    (tmp_path / "data.jsonl").write_text('{"a": 1}\n')
+    with pytest.raises(ImportError, match="JSON lines need pyarrow 20 or later"):
+        read_table(tmp_path / "data.jsonl")
+
+
 def test_infinities_are_not_missing():
-    X = read_table(pa.table({"a": [np.inf, -np.inf]}))[0]
-    np.testing.assert_array_equal(X, [[np.inf], [-np.inf]])
+    for value in (np.inf, -np.inf):
+        with pytest.raises(ValueError, match="column 'a', row 1: the value is infinite"):
+            read_table(pa.table({"a": [1.0, value]}))
 
 
 def test_empty_words_and_nan_labels_are_missing(tmp_path):
     (tmp_path / "a.csv").write_text("a,y\n1,p\n2,\n")
-    with pytest.raises(ValueError, match="column 'y', row 1: the value is missing"):
+    with pytest.raises(ValueError, match="column 'y', line 3: the value is missing"):
         read_table(tmp_path / "a.csv", label="y")
     with pytest.raises(ValueError, match="column 'y', row 0: the value is missing"):
         read_table(pa.table({"a": [1.0, 2.0], "y": [float("nan"), 2.0]}), label="y")

@@ -29,7 +29,7 @@ def products(few, many):
     """All inner products, as the core computes them for a prediction."""
     run, kernel = make_run(), native.Kernel("linear", 1.0, 0.0, 3)
     vectors = native.support_vectors(kernel, make_points(few), run)
-    flat = vectors.decisions(np.eye(few.shape[0]), [few.shape[0]], make_points(many), run)
+    flat = vectors.decisions(np.eye(few.shape[0]), np.array([few.shape[0]], np.uint64), make_points(many), run)
     return flat.reshape(many.shape[0], few.shape[0])
 
 
@@ -64,7 +64,7 @@ class TestWhichAreBytes:
             assert make_points(other).byte_step() == 0, value
         assert make_points(levels.astype(np.float64)).byte_step() == 0  # double precision asks for more digits
         assert make_points(np.zeros((5, 5), dtype=np.float32)).byte_step() == 0
-        few = sp.random_array((100, 200), density=0.01, rng=np.random.default_rng(0), dtype=np.float32)
+        few = sp.random(100, 200, density=0.01, random_state=0, dtype=np.float32)
         few.data[:] = 1
         assert make_points(few.tocsr()).byte_step() == 0  # what is not zero takes less time one by one
 

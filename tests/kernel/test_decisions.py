@@ -69,7 +69,7 @@ def test_threads_change_nothing(n, dtype):
     ends = [100, 100, 1700, 2000]  # one of the groups is empty
 
     def decisions(n_jobs):
-        return support.decisions(coef, ends, native.dense_points(rows), native.Run(n_jobs=n_jobs))
+        return support.decisions(coef, np.array(ends, np.uint64), native.dense_points(rows), native.Run(n_jobs=n_jobs))
 
     alone = decisions(1)
     for n_jobs in (2, 3):
@@ -85,7 +85,7 @@ def test_groups_must_be_those_of_the_support_vectors(ends):
     points = native.dense_points(np.eye(10))
     support = native.support_vectors(native.Kernel("linear", 1.0, 0.0, 3), points, native.Run())
     with pytest.raises(ValueError, match="lengths differ"):
-        support.decisions(np.ones((1, 10)), ends, points, native.Run())
+        support.decisions(np.ones((1, 10)), np.array(ends, np.uint64), points, native.Run())
 
 
 class TestWhatIsKept:

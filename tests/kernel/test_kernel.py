@@ -2,6 +2,7 @@
 
 import itertools
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -214,7 +215,7 @@ class TestCertificate:
         assert {part.reason for part in clf.certificate_.parts} == {"max_time"}
 
     @pytest.mark.parametrize("n_classes", [2, 3])
-    @pytest.mark.parametrize("solver", ["smo", "sdca", "pegasos", "perceptron", "sbp"])
+    @pytest.mark.parametrize("solver", ["smo", "lasvm", "sdca", "pegasos", "perceptron", "sbp", "simba"])
     def test_the_time_is_kept(self, ticks, solver, n_classes):
         """Work that is half done when it is over is given up."""
         rng = np.random.default_rng(0)
@@ -225,13 +226,50 @@ class TestCertificate:
         assert "max_time" in {clf.certificate_.reason, *(part.reason for part in clf.certificate_.parts)}
         assert clf.certificate_.seconds <= 1.05 * 20
 
+    @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+    def test_every_problem_has_a_machine(self, ticks, multi_class):
+        """A share that is too short for the first step ends after it."""
+        rng = np.random.default_rng(0)
+        Z, y = rng.normal(size=(3000, 40)), rng.integers(0, 6, 3000)
+        with pytest.warns(ConvergenceWarning):
+            clf = SVC(C=100, max_time=5.0, multi_class=multi_class, n_jobs=1, random_state=0).fit(Z, y)
+        assert {part.reason for part in clf.certificate_.parts} == {"max_time"}
+        assert all(part.gap < np.inf for part in clf.certificate_.parts)
+        if multi_class == "ovo":  # of a class against many the best one may yet be to take none for it
+            assert (clf._problem_weights() != 0).any(axis=1).all()
+        assert clf.certificate_.seconds <= 1.05 * 5
+
+    def test_time_that_others_left_is_used(self, ticks):
+        """One of ten pairs is hard, and its share too short; the others need little of theirs."""
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 5, 1000)
+        Z = rng.normal(size=(1000, 5)) + 8 * np.eye(5)[np.where(y == 1, 0, y)]
+        clf = SVC(C=1e4, tol=1e-5, max_time=30.0, n_jobs=1, random_state=0).fit(Z, y)
+        assert all(part.gap <= 1e-5 for part in clf.certificate_.parts)
+        assert 3 < clf.certificate_.seconds <= 30  # more than the share
+
+    def test_a_limit_far_off_changes_nothing(self):
+        rng = np.random.default_rng(0)
+        Z, y = rng.normal(size=(1500, 10)), rng.integers(0, 2, 1500)
+        free, limited = (SVC(C=10, max_time=limit, random_state=0).fit(Z, y) for limit in (None, 1e4))
+        np.testing.assert_array_equal(free.dual_coef_, limited.dual_coef_)
+
+    def test_eigenvalues_keep_to_a_short_time(self):
+        rng = np.random.default_rng(0)
+        Z, y = rng.normal(size=(1000, 5)), rng.integers(0, 2, 1000)
+        for limit, assumed in ((None, ""), (1e4, ""), (0.3, "the kernel is positive semi-definite")):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                clf = SVC(kernel=rbf_kernel, max_time=limit, max_iter=1).fit(Z, y)
+            assert clf.certificate_.assumed == assumed
+
     def test_half_done_work_leaves_a_true_certificate(self, ticks):
         rng = np.random.default_rng(0)
         Z, y = rng.normal(size=(2500, 30)), rng.integers(0, 2, 2500)
         duals = []
-        for seconds in (1.0, 4.0, 16.0):
+        for seconds in (2.0, 4.0, 16.0):
             with pytest.warns(ConvergenceWarning):
-                clf = SVC(tol=1e-9, max_time=seconds, solver=SMO(working_set=300)).fit(Z, y)
+                clf = SVC(tol=1e-9, max_time=seconds, solver=SMO(working_set=300), random_state=0).fit(Z, y)
             found = clf.certificate_
             assert found.dual <= found.primal
             weights = clf.dual_coef_[0]
@@ -508,3 +546,11 @@ class TestSources:
         K = by_hand(X, X)
         np.testing.assert_allclose(SVR(kernel="precomputed", tol=1e-6).fit(K, TARGETS).predict(K), expected, atol=1e-5)
         np.testing.assert_allclose(SVR(kernel=by_hand, tol=1e-6).fit(X, TARGETS).predict(X), expected, atol=1e-5)
+
+
+def test_parts_have_the_names_of_their_classes():
+    X, y = load_iris(return_X_y=True)
+    for multi_class, names in (("ovo", ["'a' against 'b'", "'a' against 'c'", "'b' against 'c'"]), ("ovr", None)):
+        found = SVC(multi_class=multi_class).fit(X, np.array(list("abc"))[y]).certificate_
+        assert [part.problem for part in found.parts] == (names or [f"{label!r} against the rest" for label in "abc"])
+        assert f"parts[{found.worst}] ({found.parts[found.worst].problem})" in str(found)

@@ -166,7 +166,7 @@ class TestErrors:
     def test_combinations(self):
         refuses(
             "smo does not support early_stopping=True with a kernel",
-            "use solver='sbp', or",
+            "use solver='sbp' or 'simba', or",
             solver="smo",
             early_stopping=True,
         )
@@ -176,12 +176,11 @@ class TestErrors:
             pairs.predict(X)
         refuses("solver='adagrad': it is for partial_fit of LinearSVC", "'auto', 'smo'", solver="adagrad")
         for solver in ("sdca", "pegasos", "perceptron"):
-            refuses(
-                f"{solver} does not support fit_intercept=True with a kernel", "'auto', 'smo' or 'sbp'", solver=solver
-            )
+            known = "'auto', 'smo', 'lasvm', 'sbp' or 'simba'"
+            refuses(f"{solver} does not support fit_intercept=True with a kernel", known, solver=solver)
         refuses(
             "sbp does not support loss='epsilon_insensitive'",
-            "'auto', 'smo' or 'sdca'",
+            "'auto' or 'smo'",
             model=SVR,
             y=X[:, 0],
             solver="sbp",
@@ -395,3 +394,11 @@ def test_strings_of_numpy():
     """As parameter searches draw them from arrays."""
     clf = SVC(kernel=np.str_("rbf"), gamma=np.str_("scale"), solver=np.str_("smo")).fit(X, Y)
     np.testing.assert_array_equal(clf.predict(X), SVC(solver="smo").fit(X, Y).predict(X))
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_targets_that_overflow(fit_intercept):
+    """There is no point whose primal value is a number."""
+    y = np.where(np.arange(9) % 2, 1.7e308, -1.7e308)
+    with pytest.raises(ValueError, match="the numbers overflowed"):
+        SVR(C=1000.0, fit_intercept=fit_intercept, random_state=0).fit(np.arange(9.0)[:, None], y)

@@ -164,6 +164,7 @@ class TestFarFromZero:
         assert clf.certificate_.rounding < 1e-9
         assert clf.score(X, y) > 0.9
 
+    @pytest.mark.filterwarnings("ignore:scale='auto' divides")
     @pytest.mark.parametrize("kernel", ["rbf", "linear"])
     def test_models_are_read_as_they_were(self, tmp_path, kernel):
         _, X, y = far_groups(1e8)

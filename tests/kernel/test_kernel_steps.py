@@ -2,12 +2,23 @@
 
 import numpy as np
 import pytest
-from kernel_helpers import PRECISIONS, KernelCase, last_point, make_case, run_kernel_sdca, run_sbp, run_smo, run_walk
+from kernel_helpers import (
+    PRECISIONS,
+    KernelCase,
+    last_point,
+    make_case,
+    run_kernel_sdca,
+    run_lasvm,
+    run_sbp,
+    run_simba,
+    run_smo,
+    run_walk,
+)
 from linear_helpers import assert_same, draw_batches, make_problem, run
-from scipy.optimize import minimize_scalar
+from scipy.optimize import linprog, minimize_scalar
 
 from pegasos._core import native
-from pegasos.reference import dca, s0, s4, smo
+from pegasos.reference import dca, lasvm, s0, s4, simba, smo
 
 CASES = {
     "plain": make_case(),
@@ -144,22 +155,27 @@ class TestSmo:
     @pytest.mark.parametrize("free", [True, False])
     @pytest.mark.parametrize(("precision", "rtol", "most"), [(np.float64, 1e-9, 200), (np.float32, 1e-4, 8)])
     def test_every_step_is_the_twins(self, case, free, precision, rtol, most):
-        """For as long as the first block lasts: until the violation is a tenth of what it was."""
+        """For as long as the first block lasts: until the violation is a tenth of what it was.
+
+        A step between the bounds leaves its two variables with the same slope, but for rounding. Where these are the
+        largest, either may be taken next: the comparison ends there.
+        """
         t, lo, hi, row = case.variables
         start, compared = None, 0
         for steps, beta in enumerate(smo.smo(case.K, t, lo, hi, row, most, pairs=free)):
             u = t - case.K @ beta
             if free:
-                violation = u[beta < hi].max() - u[beta > lo].min()
+                second, first = np.sort(u[beta < hi])[-2:]
+                tie, violation = first - second < 1e-12, first - u[beta > lo].min()
             else:
-                violation = abs(u[smo.best_single(case.K, u, lo, hi, beta)[0][0]])
+                tie, violation = False, abs(u[smo.best_single(case.K, u, lo, hi, beta)[0][0]])
             start = violation if start is None else start
             if steps:
                 found = run_smo(case, free=free, precision=precision, tol=0.0, max_epochs=steps / case.n)
                 assert (found.steps, found.reason) == (steps, "budget")
                 assert_same(last_point(found), beta, rtol)
                 compared += 1
-            if violation <= 0.1 * start:
+            if violation <= 0.1 * start or (steps and tie):
                 break
         assert compared >= 8
 
@@ -197,6 +213,50 @@ class TestJointSteps:
         assert (np.abs(found) <= 1 + 1e-15).all()  # bounds that are met are known to the problem, exactly
         assert t @ found - found @ K @ found / 2 >= 0
         assert not free or abs(found.sum()) < 1e-13
+
+
+class TestLasvm:
+    @any_case
+    @any_precision
+    @pytest.mark.parametrize("pairs", [False, True])
+    @pytest.mark.parametrize("selection", ["random", "gradient", "active"])
+    def test_every_turn_is_the_twins(self, case, precision, pairs, selection):
+        """The visits, each with PROCESS and REPROCESS, and the steps of the finish."""
+        sequence = draw(case.n, 45 if selection == "random" else 45 * 50)
+        options = {"pairs": pairs, "tau": 1e-2}
+        iterates = list(lasvm.lasvm(case.K, case.y, case.C * case.s, sequence, choose=selection, **options))
+        options = {"free": pairs, "precision": precision, "tau": 1e-2, "tol": 0.0, "visits": sequence}
+        for turns in (*range(1, 50), *range(50, len(iterates), 7)):
+            if turns >= len(iterates):
+                break
+            found = run_lasvm(case, max_epochs=turns / case.n, selection=selection, **options)
+            assert_same(last_point(found), iterates[turns], 1e-9)
+            assert (found.reason, found.epochs) == ("budget", pytest.approx(turns / case.n))
+        whole = run_lasvm(case, selection=selection, **options)
+        assert_same(last_point(whole), iterates[-1], 1e-8)
+        assert whole.epochs == pytest.approx((len(iterates) - 1) / case.n)
+
+    def test_members_leave(self):
+        """Of examples that went back to zero some are no longer in S, and none that a pair wants."""
+        case = make_case(n=200, seed=11, C=1.7)
+        members = lasvm.Members(case.K, case.y, case.C * case.s, 1e-3, pairs=True)
+        members.add_seeds(np.arange(case.n))
+        seen = set(members.S)
+        for k in range(case.n):
+            members.process(k)
+            seen.add(k)
+            members.reprocess()
+            assert set(np.flatnonzero(members.beta)) <= set(members.S)
+        assert len(members.S) < 0.8 * len(seen)
+
+    def test_a_start(self):
+        """Half of the visits, and the others from there: S has the support vectors then, and no others."""
+        case = CASES["weights"]
+        half = run_lasvm(case, free=True, visits=draw(case.n, 40), max_epochs=40 / case.n)
+        rest = run_lasvm(case, free=True, start=last_point(half), max_epochs=0.0)
+        np.testing.assert_array_equal(last_point(rest), last_point(half))
+        assert rest.bounds.dual == pytest.approx(half.bounds.dual, rel=1e-9)
+        assert rest.steps == 0
 
 
 class TestSbp:
@@ -253,6 +313,55 @@ class TestSbp:
     def test_the_same_seed_is_the_same_run(self):
         case = CASES["weights"]
         one, two, other = (run_sbp(case, nu=0.1, max_steps=300, seed=seed).beta for seed in (1, 1, 2))
+        np.testing.assert_array_equal(one, two)
+        assert (one != other).any()
+
+
+class TestSimba:
+    @any_case
+    @any_precision
+    @pytest.mark.parametrize("bias", [False, True])
+    @pytest.mark.parametrize("nu", [0.0, 0.07, 0.9])
+    def test_every_step_is_the_twins(self, case, precision, bias, nu):
+        """What is returned is the mean of the iterates, divided by its level."""
+        uniforms = np.random.default_rng(5).random(200)
+        total, volume, models = np.zeros(case.n), nu * case.s.sum(), 0
+        for steps, beta in enumerate(simba.simba(case.K, case.y, nu, uniforms, s=case.s, bias=bias), start=1):
+            total = total + beta
+            if steps % 7 and steps > 20:
+                continue
+            mean = total / steps
+            c = case.y * (case.K @ mean)
+            level = s4.water_level_with_bias(c, case.y, volume, case.s) if bias else s4.water_level(c, volume, case.s)
+            gamma, b = level if bias else (level, 0.0)
+            found = run_simba(case, nu=nu, free=bias, precision=precision, uniforms=uniforms, max_steps=steps)
+            assert found.steps == steps
+            if gamma > 1e-9:
+                models += 1
+                assert_same(found.beta, mean / gamma, 1e-8)
+                assert found.b == pytest.approx(b / gamma, abs=1e-8 * max(1, abs(b / gamma)))
+            elif gamma < -1e-9:
+                assert not found.beta.any()
+        assert models > 0 or nu == 0
+
+    def test_the_slack_is_the_best_one(self):
+        """The twin's, against linear programming."""
+        random = np.random.default_rng(0)
+        for _ in range(20):
+            density, s, volume = random.random(12), random.uniform(0.2, 2, size=12), random.uniform(0, 20)
+            best = linprog(-s * density, A_ub=[s], b_ub=[volume], bounds=(0, 2))
+            assert (s * density) @ simba.slack(density, s, volume) == pytest.approx(-best.fun)
+
+    def test_numbers_keep_their_range(self):
+        """q of examples that are never below the margin falls without end, and all grow where margins are negative."""
+        case = make_case(n=32, seed=3, gamma=4.0)
+        found = run_simba(case, nu=1e-3, max_steps=60_000)
+        assert np.isfinite(found.beta).all()
+        assert 0 < found.bounds.dual <= found.bounds.primal
+
+    def test_the_same_seed_is_the_same_run(self):
+        case = CASES["weights"]
+        one, two, other = (run_simba(case, nu=0.1, max_steps=300, seed=seed).beta for seed in (1, 1, 2))
         np.testing.assert_array_equal(one, two)
         assert (one != other).any()
 

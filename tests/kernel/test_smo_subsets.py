@@ -66,9 +66,10 @@ class TestSmoInParts:
         if free:
             assert math.fsum(found.beta) == 0
         beta, point = np.bincount(row, found.beta), last_point(found)
-        assert case.primal(beta, found.b) == pytest.approx(primal, rel=1e-6)
+        close = 1e-6 if precision == np.float64 else 5e-6  # bounds without what rounding adds
+        assert case.primal(beta, found.b) == pytest.approx(primal, rel=close)
         beta = np.bincount(row, point)
-        assert t @ point - beta @ case.K @ beta / 2 == pytest.approx(dual, rel=1e-6)
+        assert t @ point - beta @ case.K @ beta / 2 == pytest.approx(dual, rel=close)
         if kind != "noise":  # with few support vectors: all examples are looked at a few times only
             assert len(found.history) < len(whole.history)
 

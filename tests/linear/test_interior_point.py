@@ -17,6 +17,7 @@ from linear_helpers import (
     run_sdca,
     run_sgd,
     storage_name,
+    suited_loss,
 )
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_classification
 from sklearn.preprocessing import scale
@@ -353,7 +354,7 @@ def test_too_many_features_are_refused():
 def test_which_solvers_support_a_free_intercept():
     X, y = make_classification(50, 5, random_state=0)
     for name, solver in SOLVERS.items():
-        clf = LinearSVC(intercept="free", solver=name, tol=0.01, random_state=0)
+        clf = LinearSVC(intercept="free", solver=name, loss=suited_loss(name), tol=0.01, random_state=0)
         if "free" in solver.supports[LinearProblem].intercepts:
             assert clf.fit(X, y).certificate_.converged
         else:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from linear_helpers import suited_loss
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC as Liblinear
@@ -65,7 +66,10 @@ def test_the_certificate_is_of_the_stored_coefficients(storage, intercept):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_storage_does_not_change_the_result(solver):
-    results = {name: fit(STORAGES[name](X), solver=solver) for name in ("dense", "fortran", "csr", "csr int64", "csc")}
+    results = {
+        name: fit(STORAGES[name](X), solver=solver, loss=suited_loss(solver))
+        for name in ("dense", "fortran", "csr", "csr int64", "csc")
+    }
     for clf in results.values():
         np.testing.assert_allclose(clf.coef_, results["dense"].coef_, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(results["csc"].coef_, results["csr"].coef_)
@@ -206,7 +210,7 @@ def test_max_steps_replaces_max_iter():
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_history(solver):
-    clf = fit(solver=solver)
+    clf = fit(solver=solver, loss=suited_loss(solver))
     history, found = clf.history_, clf.certificate_
     assert list(history) == ["seconds", "epoch", "primal", "dual", "gap"]
     assert len({len(column) for column in history.values()}) == 1

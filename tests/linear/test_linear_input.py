@@ -1,14 +1,16 @@
 """Bad input: each error names the value, and says what to do."""
 
+import pickle
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from pegasos import LinearSVC, LinearSVCCV, SequenceSVC
+from pegasos import SVC, SVR, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC
 from pegasos.solvers import AdaGrad, ConstantStep, Norma, Pegasos
 
 random = np.random.default_rng(0)
@@ -62,13 +64,59 @@ def test_not_classes():
 
 def test_lengths():
     refuses(X, Y[:5], parts=["[20, 5]", "one label for each row"])
-    refuses(X, Y, np.ones(7), parts=["(7,)", "(20,)"])
-    refuses(X, np.column_stack([Y, Y]), parts=["1d array", "(20, 2)"])
+    refuses(X, Y, np.ones(7), parts=["(7,)", "(20,)", "give one weight for each row"])
+    refuses(X, Y, np.ones((20, 2)), parts=["(20, 2)", "(20,)", "give one weight for each row"])
+    refuses(X, np.column_stack([Y, Y]), parts=["1d array", "(20, 2)", "of one-hot columns y.argmax(axis=1)"])
 
 
 def test_bad_labels():
-    refuses(X, None, parts=["requires y to be passed"])
-    refuses(X, changed(Y.astype(float), 3, np.nan), parts=["y contains NaN", "a label or target"])
+    refuses(X, None, parts=["requires y to be passed", "fit(X, y)"])
+    refuses(X, C="auto", parts=["C='auto': pass a number", "LinearSVCCV chooses C"])
+    refuses(X, changed(Y.astype(float), 3, np.nan), parts=["y contains NaN", "no label for example 4"])
+
+
+def missing_labels():
+    texts, numbers = ["x", "y", None, "x"], [0, 1, None, 1]
+    yield from (texts, numbers, np.array(texts, dtype=object), pd.Series(["x", "y", np.nan, "x"]))
+    yield from (pd.Series(texts, dtype="string"), pd.Series(texts, dtype="category"), pd.Series(numbers, dtype="Int64"))
+
+
+def test_an_example_without_a_label_is_named():
+    for y in missing_labels():
+        for model in (LinearSVC(), SVC()):
+            with pytest.raises(ValueError, match=r"no label for example 3.*give each example a label, or drop it"):
+                model.fit(X[:4], y)
+    for regressor in (LinearSVR(), SVR()):
+        with pytest.raises(ValueError, match="no target for example 3"):
+            regressor.fit(X[:4], [0, 1, None, 1])
+
+
+@pytest.mark.parametrize("regressor", [LinearSVR(), SVR()])
+def test_targets_that_are_no_numbers(regressor):
+    who = type(regressor).__name__
+    for y, wrong in (
+        (["a", "b", "c", "d"], "y[0], 'a'"),
+        ([1, 2, "x", 4], "y[2], 'x'"),
+        (["1", "2", "nan", "4"], "y[2]"),
+    ):
+        with pytest.raises(
+            ValueError, match=f"{re.escape(wrong)}.*targets of {who} are finite numbers; for labels use"
+        ):
+            regressor.fit(X[:4], y)
+
+
+def test_an_argument_that_fit_does_not_have():
+    for model in (LinearSVC(), SVC(), LinearSVR()):
+        words = f"{type(model).__name__}.fit() has no argument 'sample_weights'; did you mean 'sample_weight'?"
+        with pytest.raises(TypeError, match=re.escape(words)):
+            model.fit(X, Y, sample_weights=np.ones(20))
+
+
+def test_a_long_text_in_a_frame_is_cut():
+    frame = pd.DataFrame({"a": np.arange(20.0), "mail": ["From: " + "words " * 100] * 20})
+    with pytest.raises(ValueError, match=r"look at column mail.*TfidfVectorizer") as caught:
+        LinearSVC().fit(frame, Y)
+    assert len(str(caught.value)) < 400
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_matrix])
@@ -120,7 +168,7 @@ def test_text_columns_are_named(column):
 
 def test_dates():
     frame = pd.DataFrame({"size": X[:, 0], "day": pd.date_range("2020-01-01", periods=20)})
-    refuses(frame, parts=["look at column day", "encode"])
+    refuses(frame, parts=["X has dates or times: column day", "make numbers of it"])
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_matrix])
@@ -173,7 +221,6 @@ def test_sums_of_weights():
     refuses(X, Y, np.zeros(20), parts=["eights"])
     refuses(X, Y, np.full(20, 1e308), parts=["sum to inf", "finite"])
     refuses(X, Y, class_weight={-1: 0, 1: 0}, parts=["sum to 0.0", "positive"])
-    refuses(X, Y, np.ones((20, 2)), parts=["1D array"])
 
 
 def test_class_weights():
@@ -248,15 +295,31 @@ def test_habits_are_explained(name, advice):
 
 
 def test_unknown_parameter():
-    with pytest.raises(TypeError, match="LinearSVC has no parameter 'Cost': it has C, alpha"):
+    with pytest.raises(TypeError, match=r"LinearSVC has no parameter 'Cost'; did you mean 'cost'\?"):
         LinearSVC(Cost=1)
     with pytest.raises(TypeError, match=r"by name: write LinearSVC\(C=1.0\)"):
         LinearSVC(1.0)
+    with pytest.raises(TypeError, match=r"by name: write SequenceSVC\(C=5.0\)"):
+        SequenceSVC(5.0)
+    with pytest.raises(TypeError, match=r"by name: write LinearSVCCV\(Cs=\[1, 2\]\)"):
+        LinearSVCCV([1, 2])
+    with pytest.raises(TypeError, match="by name; it has C, alpha, tol"):
+        LinearSVC(1.0, 2.0)
+    with pytest.raises(ValueError, match=r"LinearSVC has no parameter 'c'; did you mean 'C'\?"):
+        LinearSVC().set_params(c=1)
     with pytest.raises(TypeError, match=r"by name: write LinearSVC\(penalty='l1', loss='squared_hinge'\)"):
         LinearSVC("l1", "squared_hinge")
     for model in (LinearSVC(), LinearSVCCV(), SequenceSVC()):
         with pytest.raises(ValueError, match="has no parameter 'eta0': step sizes belong to the solver"):
             model.set_params(eta0=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "slip", "meant"),
+    [("loss", "squaredhinge", "squared_hinge"), ("solver", "SDCA", "sdca"), ("solver", "sgd_r", "sgd-r")],
+)
+def test_slips(name, slip, meant):
+    refuses(X, **{name: slip}, parts=[f"{name}='{slip}': must be", f"; did you mean '{meant}'?"])
 
 
 def test_no_end():
@@ -290,3 +353,24 @@ def test_random_start_without_intercept_is_in_the_weights():
     w = model.coef_[0]
     y = np.where(model.classes_[1] == Y, 1, -1)
     np.testing.assert_allclose(model.certificate_.primal, w @ w / 2 + np.maximum(0, 1 - y * (X @ w)).sum(), rtol=1e-12)
+
+
+STOPPED = LinearSVC(alpha=0.1, early_stopping=True, solver="pegasos")
+
+
+@pytest.mark.parametrize("model", [LinearSVC(), SVC(), LinearSVCCV(Cs=2, cv=2), STOPPED], ids=str)
+def test_columns_of_frames_by_name(model):
+    model = clone(model)
+    frame = pd.DataFrame(X, columns=["age", "pay", "size"])
+    wrong = frame.assign(pay=changed(X[:, 1], 3, np.nan))
+    message = "contains NaN: row 3, column 'pay'"
+    with pytest.raises(ValueError, match=message) as refused:
+        model.fit(wrong, Y)
+    assert message in str(pickle.loads(pickle.dumps(refused.value)))
+    assert not hasattr(model, "feature_names_in_")
+    model.fit(frame, Y)
+    for predict in (model.predict, model.decision_function):
+        with pytest.raises(ValueError, match=message):
+            predict(wrong)
+    with pytest.raises(ValueError, match="X has dates or times: column day; leave it out"):
+        model.fit(frame.assign(day=pd.Timestamp("2020-01-01")), Y)

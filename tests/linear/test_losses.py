@@ -14,6 +14,7 @@ from linear_helpers import (
     make_run,
     run,
     run_interior_point,
+    run_newton,
     run_sdca,
     run_sgd,
     storage_name,
@@ -26,6 +27,7 @@ from pegasos._core import native
 from pegasos.problems.linear import LinearProblem
 from pegasos.reference import losses as reference
 from pegasos.reference.losses import LOSSES
+from pegasos.reference.newton import BENDS, newton
 from pegasos.solvers import InteriorPoint
 
 OTHERS = ["squared_hinge", "log_loss", "epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"]
@@ -34,6 +36,8 @@ EPSILONS = {"huber": 0.5, "quantile": 0.3}
 any_loss = pytest.mark.parametrize("loss", ["hinge", *OTHERS])
 other_loss = pytest.mark.parametrize("loss", OTHERS)
 any_storage = pytest.mark.parametrize("storage", STORAGES, ids=storage_name)
+smooth_loss = pytest.mark.parametrize("loss", BENDS)
+both_equations = pytest.mark.parametrize("exact", [True, False], ids=["cholesky", "cg"])
 both_intercepts = pytest.mark.parametrize("free", [False, True], ids=["penalized", "free"])
 
 
@@ -214,6 +218,66 @@ def test_interior_point_starts_from_another_run(loss, free):
     assert_true(problem, found)
     again = run_interior_point(problem, tol=1e-9, start_w=found.w, start_q=found.q, **options(problem))
     assert again.steps == 0
+
+
+@smooth_loss
+def test_bends_are_those_of_the_losses(loss):
+    kind, random = LOSSES[loss], np.random.default_rng(0)
+    z, y, step = 3 * random.normal(size=300), random.normal(size=300), 1e-6
+    slopes = [kind.slope(z + sign * step, y, 0.5) for sign in (-1, 1)]
+    np.testing.assert_allclose(BENDS[loss](z, y, 0.5), (slopes[0] - slopes[1]) / (2 * step), atol=1e-6)
+
+
+@smooth_loss
+@any_storage
+@both_intercepts
+@both_equations
+def test_every_step_of_newton_is_the_twins(loss, storage, free, exact):
+    for C, T in ((0.3, 4), (100.0, 4)):
+        problem = make(loss, weighted=True, bias=0.5, free=free, C=C)
+        given = {"s": problem.s, "free": free, "epsilon": problem.epsilon, "exact": exact}
+        for t, (w, gap) in enumerate(newton(loss, problem.augmented, problem.y, C, T, **given), start=1):
+            found = run_newton(problem, storage=storage, exact=exact, tol=0, max_iterations=t, **options(problem))
+            assert (found.reason, found.steps, found.epochs) == ("budget", t, t)
+            assert_same(found.w, w, 1e-8)
+            assert_true(problem, found)
+            if not free:  # what is told of the gap is the gap, and the certificate has it or a better one
+                q = LOSSES[loss].slope(
+                    LOSSES[loss].sign(problem.y) * (problem.augmented @ w), problem.y, problem.epsilon
+                )
+                assert problem.primal(w) - problem.dual(q) == pytest.approx(gap, rel=1e-6, abs=1e-9)
+                assert found.bounds.dual >= problem.dual(q) - 1e-8 * problem.primal(w)
+
+
+@smooth_loss
+@any_storage
+@both_intercepts
+@both_equations
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_newton_reaches_the_optimum(loss, storage, free, exact, n_jobs):
+    for C in (0.01, 0.3, 100.0):
+        problem = make(loss, weighted=True, bias=0.5, free=free, C=C)
+        found = run_newton(problem, storage=storage, exact=exact, n_jobs=n_jobs, **options(problem))
+        assert found.reason == "tol"
+        assert found.steps < 30
+        assert_true(problem, found)
+        assert found.bounds.primal == pytest.approx(optimum(problem), rel=3e-9)
+
+
+@smooth_loss
+@both_intercepts
+@both_equations
+def test_newton_starts_from_another_run(loss, free, exact):
+    problem = make(loss, weighted=True, bias=0.5, free=free)
+    found = run_newton(problem, exact=exact, **options(problem))
+    again = run_newton(problem, exact=exact, start_w=found.w, start_t=7, **options(problem))
+    assert (again.reason, again.steps, again.t) == ("tol", 0, 7)
+    np.testing.assert_array_equal(again.w, found.w)
+    assert_true(problem, again)
+    rough = run_newton(problem, exact=exact, tol=0.1, **options(problem))
+    better = run_newton(problem, exact=exact, start_w=rough.w, **options(problem))
+    assert better.reason == "tol"
+    assert better.steps <= found.steps
 
 
 @other_loss

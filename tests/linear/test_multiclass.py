@@ -1,5 +1,6 @@
 """LinearSVC with more than two classes: each against the rest, or all together."""
 
+import functools
 import json
 import os
 import pickle
@@ -11,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from linear_helpers import suited_loss
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 from sklearn.calibration import CalibratedClassifierCV
@@ -56,8 +58,9 @@ class TestOneAgainstRest:
     @pytest.mark.parametrize("solver", SOLVERS)
     @pytest.mark.parametrize("intercept", [{}, {"fit_intercept": False}, {"intercept_scaling": 2.0}], ids=str)
     def test_it_is_a_binary_fit_of_each_class(self, solver, intercept):
-        clf = fit(solver=solver, n_jobs=2, max_iter=10, **intercept)
-        parts = [fit(y=(k == Y).astype(int), solver=solver, n_jobs=1, max_iter=10, **intercept) for k in range(4)]
+        options = {"solver": solver, "loss": suited_loss(solver), "max_iter": 10, **intercept}
+        clf = fit(n_jobs=2, **options)
+        parts = [fit(y=(k == Y).astype(int), n_jobs=1, **options) for k in range(4)]
         np.testing.assert_array_equal(clf.coef_, np.vstack([part.coef_ for part in parts]))
         np.testing.assert_array_equal(clf.intercept_, np.hstack([part.intercept_ for part in parts]))
         for part, found in zip(parts, clf.certificate_.parts, strict=True):
@@ -74,13 +77,18 @@ class TestOneAgainstRest:
         assert found.n_iter == max(part.n_iter for part in found.parts)
         assert found.seconds >= max(part.seconds for part in found.parts)
         assert not any(part.parts for part in found.parts)
-        assert f"4, all converged; the gap is that of the worst, parts[{found.worst}]" in str(found)
+        assert (
+            f"4, all converged; the gap is that of the worst, parts[{found.worst}] ({found.worst} against the rest)"
+            in str(found)
+        )
+        assert [part.problem for part in found.parts] == [f"{k} against the rest" for k in range(4)]
+        assert found.problem == ""
         assert json.loads(json.dumps(found.to_dict()))["parts"][2]["dual"] == found.parts[2].dual
         assert fit(y=Y > 1).certificate_.parts == ()
 
     def test_not_converged_is_said_once(self):
         with pytest.warns(
-            ConvergenceWarning, match=r"\d of 4 classes fell short. The worst: LinearSVC did not"
+            ConvergenceWarning, match=r"\d of 4 classes fell short. The worst, \d against the rest: LinearSVC did not"
         ) as told:
             clf = fit(tol=1e-9, max_iter=3)
         assert len(told) == 1
@@ -169,12 +177,17 @@ class TestOneAgainstRest:
                 assert min(history["epoch"][-1] for history in clf.history_) > 10  # the last have had their share
 
     @pytest.mark.parametrize("n_jobs", [1, 2])
-    def test_interrupt(self, n_jobs):
+    @pytest.mark.parametrize("interrupts", [True, False], ids=["", "calls of the system go on"])
+    def test_interrupt(self, n_jobs, interrupts, request):
+        """Also after a library such as polars has set a handler that lets waiting go on."""
+        before = threading.active_count()
+        signal.siginterrupt(signal.SIGINT, interrupts)
+        request.addfinalizer(functools.partial(signal.siginterrupt, signal.SIGINT, True))
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         clf = LinearSVC(tol=0, max_iter=10**9, solver="sdca", n_jobs=n_jobs)
         with pytest.raises(KeyboardInterrupt):
             clf.fit(X, Y)
-        assert threading.active_count() < 4
+        assert threading.active_count() <= before + 1  # the timer's may take a moment to end
         assert not hasattr(clf, "coef_")
 
     def test_an_error_in_one_ends_the_others(self):
@@ -223,9 +236,8 @@ class TestOneAgainstRest:
             svc.fit(rows, labels)
 
     def test_paths_serve_two_classes(self):
-        for attempt in (lambda: path(X, Y), lambda: LinearSVCCV().fit(X, Y)):
-            with pytest.raises(ValueError, match=r"Only binary.*multiclass: y has 4 classes.*GridSearchCV"):
-                attempt()
+        with pytest.raises(ValueError, match=r"Only binary.*multiclass: y has 4 classes.*LinearSVCCV supports more"):
+            path(X, Y)
         with pytest.raises(TypeError, match="no parameter 'multi_class': there is one way"):
             path(X, Y > 1, multi_class="joint")
         with pytest.raises(TypeError, match="LinearSVCCV has no parameter 'multi_class'"):
@@ -424,6 +436,7 @@ def test_costs_count():
     assert np.sum((costly.predict(X) != 3) & (Y == 3)) < np.sum((plain.predict(X) != 3) & (Y == 3))
 
 
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")  # in scikit-learn 1.6, which is close all the same
 def test_joint_agrees_with_liblinear():
     ours = fit(multi_class="joint", C=0.1, tol=1e-6, max_iter=10**5)
     peer = Liblinear(multi_class="crammer_singer", C=0.1, tol=1e-8, max_iter=10**6, random_state=0).fit(X, Y)

@@ -28,8 +28,8 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(fit, "BLOCK_BYTES", 1 << 14)
     monkeypatch.setattr(fit, "SMALLEST_BLOCK", 1 << 12)
     monkeypatch.setattr(fit, "BASE_BYTES", 1 << 20)
-    monkeypatch.setattr(fit, "fits_in_memory", lambda dataset, n_parts: False)
-    monkeypatch.setattr("pegasos.linear.out_of_core.machine.fits_in_memory", lambda dataset, n_parts: False)
+    monkeypatch.setattr(fit, "fits_in_memory", lambda *_: False)
+    monkeypatch.setattr("pegasos.linear.out_of_core.machine.fits_in_memory", lambda *_: False)
 
 
 def dense(n=600, d=12, classes=2, seed=0, dtype=np.float64):
@@ -55,6 +55,29 @@ def primal(machine, X, y, C, s=None):
     return reference.primal(machine.loss, rows, y, s, C, w, loss_parameter(machine)[1])
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda X: X + 1000,
+            r"Column 0 and 11 more are around 1e\+03 .*StandardScaler\) before the data set is written",
+        ),
+        (
+            lambda X: X * np.geomspace(1, 1e6, 12),
+            r"Columns differ in size .*: scale them before the data set is written",
+        ),
+        (lambda X: X * 1000, "longest example has norm .*: scale the features, before the data set is written"),
+    ],
+)
+def test_a_fit_that_falls_short_names_what_helps_by_blocks(tmp_path, change, words):
+    X, y = dense()
+    dataset = write_dataset(tmp_path / "a.ds", change(X), y)
+    with pytest.warns(ConvergenceWarning, match=words) as warned:
+        LinearSVC(max_iter=3, tol=1e-9, random_state=0).fit(dataset)
+    assert ("raise memory_limit to 2 MB" in str(warned[0].message)) == ("olumn" in words)
+    assert str(warned[0].message).endswith("Otherwise raise max_iter or tol.")
+
+
 def test_blocks_have_every_row_once(tmp_path):
     X, y = make_text(3000, 200, random_state=0)
     weights = np.arange(3000.0)
@@ -68,7 +91,7 @@ def test_blocks_have_every_row_once(tmp_path):
             rows = block.take(np.arange(3000))
             seen.append(rows)
             assert block.take(weights).tolist() == block.weights.tolist()
-            np.testing.assert_array_equal(block.labels, y[rows])
+            np.testing.assert_array_equal(block.targets[0], y[rows])
             assert block.nnz == X[rows].nnz
         assert len(seen) > 10
         orders.append(np.concatenate(seen))
@@ -82,7 +105,7 @@ def test_what_is_put_is_taken(tmp_path):
     dataset = write_dataset(tmp_path / "a.ds", X, y)
     stored = np.zeros(len(y))
     for block in BlockReader(dataset, 1 << 14).epoch(np.random.default_rng(0)):
-        block.put(stored, block.labels + 1.0)
+        block.put(stored, block.targets[0] + 1.0)
     np.testing.assert_array_equal(stored, y + 1)
 
 
@@ -227,7 +250,7 @@ def test_a_data_set_that_is_replaced_stays_what_it_was(tmp_path, monkeypatch):
     once = BlockReader.epoch
 
     def replace_first(self, random):
-        write_dataset(tmp_path / "a.ds", X[::-1].copy(), y)
+        write_dataset(tmp_path / "a.ds", X[::-1].copy(), y, overwrite=True)
         return once(self, random)
 
     monkeypatch.setattr(BlockReader, "epoch", replace_first)
@@ -297,6 +320,8 @@ def test_labels_come_with_it(tmp_path):
         LinearSVC().fit(dataset, y)
     with pytest.raises(ValueError, match="one class only"):
         LinearSVC().fit(write_dataset(tmp_path / "b.ds", X, np.ones(len(y))))
+    with pytest.raises(ValueError, match=r"b\.ds has labels that are no whole numbers.*LinearSVR"):
+        LinearSVC().fit(write_dataset(tmp_path / "b.ds", X, y + 0.5, overwrite=True))
     with pytest.raises(ValueError, match="needs numbers"):
         LinearSVR().fit(write_dataset(tmp_path / "c.ds", X, y.astype(str)))
     with pytest.raises(ValueError, match="requires y"):
@@ -310,7 +335,10 @@ def test_machines_with_a_kernel_say_how_to_pass_it(tmp_path):
 
 def test_too_little_memory_says_how_much(tmp_path):
     write_dataset(tmp_path / "a.ds", *dense())
-    with pytest.raises(ValueError, match=r"memory_limit=1,000,000 is too small.*raise it to"):
+    with pytest.raises(
+        ValueError,
+        match=r"memory_limit=1MB is too small: the process itself and weights of 12 .*raise it to 2 MB",
+    ):
         LinearSVC().fit(open_dataset(tmp_path / "a.ds", memory_limit="1MB"))
 
 
@@ -465,6 +493,12 @@ def test_score_of_a_data_set(tmp_path, estimator, weighted):
     assert model.score(dataset) == model.score(X, words, weights)
     with pytest.raises(ValueError, match="beside a data set"):
         model.score(dataset, words)
+
+
+def test_cross_validation_keeps_to_the_memory_limit(tmp_path):
+    write_dataset(tmp_path / "a.ds", *dense())
+    with pytest.raises(ValueError, match=r"LinearSVCCV has .* 2 MB, more than memory_limit=1MB; raise it"):
+        LinearSVCCV(Cs=2, cv=2).fit(open_dataset(tmp_path / "a.ds", memory_limit="1MB"))
 
 
 def test_kernels_score_no_data_set(tmp_path):

@@ -12,6 +12,7 @@ from sklearn.datasets import make_blobs, make_classification, make_regression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pegasos import LinearSVC, LinearSVCCV, LinearSVR
+from pegasos.io import write_dataset
 from pegasos.reference.stream import adagrad_stream, pegasos_stream
 from pegasos.solvers import SDCA, AdaGrad, Pegasos
 
@@ -33,6 +34,32 @@ def learn(machine, X, y, **first):
         machine.partial_fit(X_part, y_part, **first)
         first = {}
     return machine
+
+
+def test_columns_far_from_zero_are_warned_of_once():
+    clf = LinearSVC(alpha=ALPHA, random_state=0)
+    clf.partial_fit(X[:29] + 1000, y[:29], classes=[0, 1])  # too few to tell
+    with pytest.warns(
+        UserWarning, match=r"learns little .* Column 0 and 7 more are .*StandardScaler\), whose"
+    ) as warned:
+        clf.partial_fit(X[29:60] + 1000, y[29:60])
+    assert warned[0].filename == __file__
+    clf.partial_fit(X[60:] + 1000, y[60:])
+    with pytest.warns(UserWarning, match="LinearSVR.partial_fit learns little"):
+        LinearSVR(solver="adagrad").partial_fit(XR + 100, yr)
+
+
+def test_a_data_set_is_learned_from_in_pieces(tmp_path):
+    dataset = write_dataset(tmp_path / "a.ds", X, y)
+    with pytest.raises(TypeError, match=r"X\[:1000\], y\[:1000\], classes=dataset.labels.values\); or use fit"):
+        LinearSVC(alpha=ALPHA).partial_fit(dataset)
+    with pytest.raises(TypeError, match=r"y\[:1000\]\); or use fit"):
+        LinearSVR(alpha=ALPHA).partial_fit(dataset)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        LinearSVC(alpha=ALPHA).partial_fit(X, classes=[0, 1])
+    pieces = learn(LinearSVC(alpha=ALPHA, random_state=0), dataset.X, dataset.y, classes=dataset.labels.values)
+    whole = learn(LinearSVC(alpha=ALPHA, random_state=0), X, y, classes=[0, 1])
+    assert_same(pieces.coef_, whole.coef_)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -183,6 +210,7 @@ def test_alpha_states_the_problem():
         ({"class_weight": "balanced"}, "class_weight='balanced' is not supported for partial_fit"),
         ({"multi_class": "joint"}, "multi_class='joint' is not supported for a stream"),
         ({"scale": "auto"}, "scale='auto' is not supported for a stream"),
+        ({"checkpoint": "c"}, "checkpoint='c' is not supported for a stream"),
         ({"early_stopping": True}, "pegasos does not support early_stopping=True with a stream"),
         ({"solver": "sdca"}, "solver='sdca': it is for fit of LinearSVC"),
         ({"solver": SDCA()}, "must be 'auto', 'pegasos', 'adagrad'"),

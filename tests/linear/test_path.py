@@ -238,6 +238,13 @@ class TestCrossValidation:
         order = np.argsort(Y, kind="stable")
         with pytest.raises(ValueError, match=r"fold 0 trains on one class only.*stratified"):
             fit_cv(X[order], Y[order], cv=KFold(2))
+        with (
+            pytest.warns(UserWarning, match="least populated class"),
+            pytest.raises(
+                ValueError, match=r"y has one example of class True, .* give more of that class, or use LinearSVC"
+            ),
+        ):
+            fit_cv(y=np.arange(300) == 5)
 
     def test_data_frames_and_names(self):
         frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(10)])
@@ -284,10 +291,11 @@ class TestCrossValidation:
     @pytest.mark.parametrize("n_jobs", [1, 2])
     def test_interrupt(self, n_jobs):
         rows, y = make_text(20_000, 2_000, random_state=0)
+        before = threading.active_count()
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
             fit_cv(rows, y, Cs=[1e4], tol=1e-12, max_iter=10**8, n_jobs=n_jobs)
-        assert threading.active_count() < 4
+        assert threading.active_count() <= before + 1  # the timer's may take a moment to end
 
     @pytest.mark.parametrize("n_jobs", [1, 2])
     def test_max_time_is_for_the_whole_call(self, ticks, n_jobs):
@@ -339,3 +347,48 @@ def test_log_loss_is_chosen_by_its_probabilities():
 def test_one_score_to_choose_by():
     with pytest.raises(ValueError, match="scoring="):
         LinearSVCCV(scoring=["accuracy", "f1"]).fit(X, Y)
+
+
+class TestSeveralClasses:
+    X, y = make_classification(240, 8, n_informative=6, n_classes=4, flip_y=0.1, random_state=0)
+
+    @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
+    @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+    def test_scores_are_those_of_fits_one_by_one(self, storage, loss):
+        X, words = storage(self.X), np.array(["d", "a", "c", "b"])[self.y]
+        options = {"loss": loss, "tol": 1e-9, "random_state": 0, "max_iter": 100_000}
+        clf = LinearSVCCV(Cs=CS, cv=4, **options).fit(X, words)
+        folds = list(StratifiedKFold(4).split(X, words))
+        expected = [
+            [LinearSVC(C=C, **options).fit(X[train], words[train]).score(X[test], words[test]) for C in CS]
+            for train, test in folds
+        ]
+        np.testing.assert_array_equal(clf.scores_, expected)
+        assert CS[np.mean(expected, axis=0).argmax()] == clf.C_
+        assert clf.coef_.shape == (4, 8)
+        assert clf.classes_.tolist() == ["a", "b", "c", "d"]
+        np.testing.assert_array_equal(clf.coef_, LinearSVC(C=clf.C_, **options).fit(X, words).coef_)
+        assert {len(one.parts) for fold in clf.certificates_ for one in fold} == {4}
+        assert all(one.converged for fold in clf.certificates_ for one in fold)
+        assert hasattr(clf, "predict_proba") == (loss == "log_loss")
+
+    def test_threads_do_not_matter(self):
+        one, two = (
+            LinearSVCCV(Cs=CS, n_jobs=n_jobs, random_state=0).fit(self.X, self.y, np.arange(240) % 3)
+            for n_jobs in (1, 2)
+        )
+        np.testing.assert_array_equal(one.scores_, two.scores_)
+        np.testing.assert_array_equal(one.coef_, two.coef_)
+
+    def test_a_class_that_a_fold_lacks(self):
+        y = np.where(np.arange(240) == 7, 4, self.y)
+        with pytest.warns(UserWarning, match="least populated class"):
+            clf = LinearSVCCV(Cs=CS, cv=3, random_state=0).fit(self.X, y)
+        assert clf.coef_.shape == (5, 8)
+        assert np.isfinite(clf.scores_).all()
+
+    def test_no_time(self, ticks):
+        with pytest.warns(ConvergenceWarning, match=r"left no time for \d+ of 28 fits"):
+            clf = LinearSVCCV(Cs=CS, cv=4, max_time=1.0, random_state=0).fit(self.X, self.y)
+        assert np.isfinite(clf.mean_score_).any()
+        assert clf.coef_.shape == (4, 8)

@@ -81,7 +81,7 @@ def test_the_problem_has_the_targets_and_epsilon():
         (Y[:5], "give one label for each row"),
         (None, "LinearSVR requires y to be passed"),
         (np.column_stack([Y, Y]), "1d array"),
-        (["tall"] * 200, "could not convert"),
+        (["tall"] * 200, "could not convert y"),
     ],
     ids=["nan", "short", "none", "two", "text"],
 )

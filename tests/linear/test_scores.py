@@ -1,5 +1,8 @@
 """Predictions read X in place, in whatever order, precision and index type, and look at every entry meanwhile."""
 
+import ctypes
+import mmap
+import sys
 import threading
 import warnings
 
@@ -52,6 +55,59 @@ def test_scores_are_those_of_numpy(kind, dtype, order, n_out):
             np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12 * d)
             numbers = score_rows(KINDS[kind](X), coef, intercept, numbers=True)
             np.testing.assert_array_equal(numbers, scores.argmax(axis=1) if n_out > 1 else scores[:, 0] > 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="protects memory as Linux does")
+@pytest.mark.parametrize("n_out", range(2, 26))
+def test_nothing_is_read_behind_the_weights(n_out):
+    """They end where memory does that must not be read."""
+    d, page = 9, mmap.PAGESIZE
+    memory = mmap.mmap(-1, 4 * page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    system = ctypes.CDLL(None, use_errno=True)
+    assert system.mprotect(ctypes.c_void_p(start + 3 * page), page, 0) == 0
+    coef = np.frombuffer(memory, np.float64, d * n_out, 3 * page - 8 * d * n_out).reshape(d, n_out).T
+    coef[:] = np.random.default_rng(0).normal(size=(n_out, d))
+    for X in (np.eye(d), sp.csr_matrix(np.eye(d)), np.ones((100, d)), sp.csr_matrix(np.ones((100, d)))):
+        np.testing.assert_allclose(score_rows(X, coef, np.zeros(n_out)), X @ coef.T, rtol=1e-12)
+    assert system.mprotect(ctypes.c_void_p(start + 3 * page), page, mmap.PROT_READ | mmap.PROT_WRITE) == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_out", range(1, 26))
+def test_tiles_of_every_width_and_height(n_out, dtype):
+    """Rows and features that fill no tile, scores that fill one tile or several."""
+    random = np.random.default_rng(n_out)
+    for n, d in ((48, 8), (49, 3), (53, 17), (63, 1), (97, 29), (150, 64)):
+        X = random.integers(-9, 10, size=(n, d)).astype(dtype)
+        coef, intercept = random.integers(-9, 10, size=(n_out, d)) / 8, random.integers(-9, 10, size=n_out) / 8
+        expected = X.astype(np.float64) @ coef.T + intercept  # without rounding
+        expected_numbers = expected.argmax(axis=1) if n_out > 1 else expected[:, 0] > 0
+        for kind in KINDS.values():
+            np.testing.assert_array_equal(score_rows(kind(X), coef, intercept), expected)
+            np.testing.assert_array_equal(score_rows(kind(X), coef, intercept, numbers=True), expected_numbers)
+
+
+@pytest.mark.parametrize("kind", ["rows", "columns", "strided"])
+@pytest.mark.parametrize("n_out", [1, 3, 13])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_entries_that_are_not_finite_are_found_wherever_they_are(kind, n_out, dtype):
+    random = np.random.default_rng(0)
+    coef = random.normal(size=(n_out, 19))
+    for row in (0, 7, 8, 47, 48, 95, 96, 98):
+        for column in (0, 2, 3, 10, 11, 18):
+            for value in (np.nan, np.inf, -np.inf):
+                X = random.normal(size=(99, 19)).astype(dtype)
+                X[row, column] = value
+                with pytest.raises(ValueError, match=f": row {row}, column {column}"):
+                    score_rows(KINDS[kind](X), coef, 0.0, numbers=bool(row % 2))
+
+
+def test_single_precision_is_summed_in_double():
+    X = np.full((64, 9), 1e-9, dtype=np.float32)
+    X[:, 0] = 1
+    scores = score_rows(X, np.ones((3, 9)), 0.0)
+    np.testing.assert_allclose(scores - 1, 8e-9, rtol=1e-6)
 
 
 @pytest.mark.parametrize("n_out", [1, 10])
@@ -217,3 +273,15 @@ def test_another_thread_may_fit_meanwhile(make):
     finally:
         stop.set()
         thread.join()
+
+
+@pytest.mark.parametrize("n_rows", [5, 300])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_have_the_same_bits_in_any_layout(n_rows, n_classes):
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(300, 100)), random.integers(n_classes, size=300)
+    clf = LinearSVC(random_state=0, max_iter=5, tol=0.5).fit(X, y)
+    given, wide = X[:n_rows], np.zeros((n_rows, 200))
+    wide[:, ::2] = given
+    for other in (np.asfortranarray(given), wide[:, ::2]):
+        np.testing.assert_array_equal(clf.decision_function(other), clf.decision_function(given))

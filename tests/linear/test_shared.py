@@ -128,7 +128,7 @@ def test_certificates_hold(loss, bias, tol):
         assert solution.bounds.dual == pytest.approx(dual, rel=1e-9)
         assert solution.reason == "tol"
         assert primal - dual <= tol * dual * (1 + 1e-9)
-        assert [list(record[1:]) for record in told if record[0] == k] == solution.history
+        assert [list(record[1:5]) for record in told if record[0] == k] == solution.history
         assert solution.history[-1][1:] == [solution.epochs, solution.bounds.primal, solution.bounds.dual]
 
 
@@ -286,6 +286,10 @@ class TestWhen:
         small = self.examples(rows=10, features=80, loss="log_loss")
         assert one_vs_rest.is_worth_sharing(small, 3, SDCA(), 1e-3)
         assert one_vs_rest.is_worth_sharing(small, 3, Auto(), 1e-3)
+        few = self.examples(features=200, per_row=10, loss="log_loss")
+        assert one_vs_rest.is_worth_sharing(few, 3, SDCA(), 1e-3)
+        assert not one_vs_rest.is_worth_sharing(few, 3, Auto(), 1e-3)  # Newton solves them, with a matrix
+        assert one_vs_rest.is_worth_sharing(few, 3, Auto(), 0.0)
         assert not one_vs_rest.is_worth_sharing(small, 3, Pegasos(), 1e-3)
         dense = self.examples(rows=10, features=500, per_row=500, loss="log_loss")
         assert not one_vs_rest.is_worth_sharing(dense, 3, SDCA(), 1e-3)

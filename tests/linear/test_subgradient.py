@@ -18,7 +18,8 @@ from linear_helpers import (
 )
 
 from pegasos._core import available, load, native
-from pegasos.reference import s0, s2, s4
+from pegasos.reference import bottou, s0, s2, s4
+from pegasos.solvers.step_sizes import best_power_of_two
 
 T = 40
 PROBLEMS = {
@@ -32,11 +33,11 @@ NORMA_P = 0.7
 
 any_storage = pytest.mark.parametrize("storage", STORAGES, ids=storage_name)
 any_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
-any_schedule = pytest.mark.parametrize("schedule", ["pegasos", "norma", "constant"])
+any_schedule = pytest.mark.parametrize("schedule", ["pegasos", "norma", "constant", "svm_sgd"])
 
 
 def step_parameter(problem, schedule):
-    return {"pegasos": 0.0, "norma": NORMA_P, "constant": 0.3 / problem.lam}[schedule]
+    return {"pegasos": 0.0, "norma": NORMA_P, "constant": 0.3 / problem.lam, "svm_sgd": 5.5}[schedule]
 
 
 def reference(problem, schedule, batches, **options):
@@ -46,7 +47,7 @@ def reference(problem, schedule, batches, **options):
     parameter = step_parameter(problem, schedule)
     if schedule == "pegasos":
         return list(s0.pegasos(X, y, lam, batches, **options))
-    twin = {"norma": s0.norma, "constant": s0.constant_step}[schedule]
+    twin = {"norma": s0.norma, "constant": s0.constant_step, "svm_sgd": bottou.svm_sgd}[schedule]
     return list(twin(X, y, lam, parameter, batches, **options))
 
 
@@ -105,6 +106,34 @@ def test_norm_ball_finds_the_optimum_of_the_average_loss_in_the_ball():
     found = run(problem, output="suffix", max_steps=300_000, **options).w
     assert np.linalg.norm(found) <= B * (1 + 1e-12)
     assert problem.primal(found) - found @ found / 2 <= (problem.primal(w) - w @ w / 2) * 1.01
+
+
+def test_svm_sgd_from_t0_of_one_is_pegasos():
+    problem = PROBLEMS["weights and bias"]
+    ours, theirs = (run(problem, schedule=name, step_parameter=1.0, max_steps=500) for name in ("svm_sgd", "pegasos"))
+    np.testing.assert_array_equal(ours.w, theirs.w)
+
+
+@any_storage
+@any_problem
+def test_trials_of_a_first_step_are_the_twins(problem, storage):
+    sample = np.random.default_rng(0).permutation(problem.m)[:20].astype(np.uint32)
+    bound = native.Problem(problem.rows(storage), problem.y, problem.s, problem.C, "hinge")
+    X, y, lam, s = problem.augmented, problem.y, problem.lam, problem.s
+    for eta in (2.0**-6, 0.25, 1.0, 1 / lam):
+        assert native.trial_objective(bound, eta, sample) == pytest.approx(bottou.trial(X, y, lam, eta, sample, s))
+    for least in (1.0, 50.0):
+        eta = best_power_of_two(lambda eta: native.trial_objective(bound, eta, sample), 1 / (lam * least))
+        assert 1 / (lam * eta) == bottou.first_step(X, y, lam, sample, s=s, least=least) >= least
+
+
+@pytest.mark.parametrize("best", range(-5, 6))
+@pytest.mark.parametrize("most", [0.1, 1.0, 1000.0])
+def test_the_best_power_of_two(best, most):
+    """The lowest of a cost with one valley, as far as it may go."""
+    found = best_power_of_two(lambda eta: abs(math.log2(eta) - best), most)
+    assert found == min(2.0**best, 2.0 ** math.floor(math.log2(most)))
+    assert best_power_of_two(lambda eta: 1.0, most) == min(1.0, 2.0 ** math.floor(math.log2(most)))
 
 
 def test_projection_is_not_idle():

@@ -106,7 +106,7 @@ def test_damaged_files(tmp_path, change, name, value, message):
     from safetensors import safe_open
 
     with safe_open(path, framework="numpy") as file:
-        metadata = file.metadata()
+        metadata = {key: own for key, own in file.metadata().items() if key != "checksum"}
     tensors, header = load_file(path), json.loads(metadata["header"])
     assert len(tensors["words.ends"]) == 4
     change(header, tensors, name, value)
@@ -121,7 +121,7 @@ def test_the_vocabulary_fits_the_weights(tmp_path):
     from safetensors import safe_open
 
     with safe_open(path, framework="numpy") as file:
-        metadata = file.metadata()
+        metadata = {key: own for key, own in file.metadata().items() if key != "checksum"}
     for characters, ends, message in (
         (b"ab", [1, 2], "2 words, and 4 weights"),
         (b"abca", [1, 2, 3, 4], "a vocabulary with the same word twice"),

@@ -1,4 +1,4 @@
-"""Prints the oldest versions that pyproject.toml allows of what the package depends on, as constraints for pip."""
+"""Prints the oldest versions of what the package and its tables need, by pyproject.toml, as constraints for pip."""
 
 import tomllib
 from pathlib import Path
@@ -8,7 +8,8 @@ PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 def oldest() -> list[str]:
     """One ``name==version`` for each dependency, the first release of that version."""
-    stated = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["dependencies"]
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    stated = project["dependencies"] + project["optional-dependencies"]["arrow"]
     return [one.replace(">=", "==") for one in stated]
 
 

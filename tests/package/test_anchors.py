@@ -66,7 +66,7 @@ def test_sdca_finds_the_published_optimum(name, n_jobs):
     assert found.dual <= OPTIMA[name] * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("solver", ["sgd-r", "sgd-s", "sgd-m", "perceptron", "norm-ball"])
+@pytest.mark.parametrize("solver", ["sgd-r", "sgd-s", "sgd-m", "perceptron", "norm-ball", "svm-sgd", "sgd-qn"])
 def test_no_bound_of_the_others_is_above_the_optimum(solver):
     for name, optimum in OPTIMA.items():
         found = certify(name, solver=solver, max_iter=10)

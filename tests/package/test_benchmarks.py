@@ -1,7 +1,7 @@
 """The benchmarks run, at a size at which their times mean nothing."""
 
-import csv
 import importlib
+import importlib.metadata
 import json
 import subprocess
 import sys
@@ -12,11 +12,12 @@ import pytest
 pytestmark = pytest.mark.slow
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
-SHARED = {"timing.py", "problems.py", "kernel_problems.py", "peers.py"} | {  # what scripts import
+SHARED = {f"{part}.py" for part in ("timing", "datasets", "objective", "cases", "contest", "summary")} | {
     f"compare_{part}.py" for part in ("builds", "cases", "worker")
 }
-NOT_TIMED = {"golden.py"}
-SCRIPTS = sorted(path.name for path in FOLDER.glob("*.py") if path.name not in SHARED | NOT_TIMED)
+APART = {"golden.py", "run.py", "plot.py"}  # tested below
+SCRIPTS = sorted(path.name for path in FOLDER.glob("*.py") if path.name not in SHARED | APART)
+PEERS = sorted(path.stem for path in (FOLDER / "peers").glob("*.py") if path.stem not in ("__init__", "pegasos"))
 
 
 def test_there_are_benchmarks():
@@ -24,18 +25,6 @@ def test_there_are_benchmarks():
         "epoch.py",
         "steps.py",
         "compare.py",
-        "import_time.py",
-        "linear.py",
-        "kernel.py",
-        "reproduce_s3.py",
-        "reproduce_s4.py",
-        "dask_fit.py",
-        "defaults.py",
-        "exact.py",
-        "memory.py",
-        "multiclass.py",
-        "out_of_core.py",
-        "path.py",
         "predict.py",
         "reader.py",
         "scaling.py",
@@ -53,42 +42,111 @@ def test_runs_tiny(script):
     assert done.stderr == ""
 
 
-def run(script, *arguments):
+def run(script, *arguments, timeout=180):
     command = [sys.executable, FOLDER / script, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_kernel_peers_agree_on_the_objective(tmp_path):
-    """The optimum is ours, so that objectives below it, or far above, would mean that machines are misread."""
-    output = run("kernel.py", "--data", "synthetic", "--rows", 600, "--repeats", 1, "--output", tmp_path)
+@pytest.fixture
+def modules(monkeypatch):
+    """The benchmarks' own modules, by name."""
+    monkeypatch.syspath_prepend(FOLDER)
+    return importlib.import_module
+
+
+def test_all_rivals_are_known(modules):
+    assert sorted(modules("peers").NAMES) == PEERS
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_rival_is_read_correctly(name, modules, tmp_path):
+    """The optimum is ours, so that objectives below it, or far above everywhere, would mean that models are misread."""
+    peer = modules("peers").get(name)
+    if peer.version is None:
+        pytest.skip(f"{peer.package} is not installed")
+    output = run("run.py", "--tiny", "--against", name, "--stop-after", 100, "--output", tmp_path, timeout=600)
     assert "VIOLATION" not in output
-    assert "MISSED" not in output
-    lines = [line.split(" | ") for line in (tmp_path / "kernel.md").read_text().splitlines()[2:]]
-    by_name = {line[1]: line for line in lines}
-    assert float(by_name["scikit-learn"][6]) <= 1e-3
-    assert by_name["pegasos"][5] == "1"  # its ratio to itself
+    found = json.loads((tmp_path / "run.json").read_text())
+    assert found["versions"][peer.package] == peer.version
+    assert "host" not in found
+    lines = [line for problem in found["problems"] for line in problem["contenders"][1:]]
+    assert lines
+    assert not [line for line in lines if line["status"] not in ("reached", "did not reach", "stopped")]
+    if name not in ("vowpal_wabbit", "river"):  # made for streams: they need not come close
+        assert any(line["status"] == "reached" for line in lines)
+    for line in lines:
+        if line["status"] == "reached":
+            assert line["above"] <= found["target"]
+            assert line["seconds"] in line["times"]
 
 
-def test_kernel_peers_are_stopped(tmp_path):
+def test_ours_is_certified_and_the_reference(tmp_path):
+    run("run.py", "--tiny", "--against", "sklearn", "--output", tmp_path, timeout=600)
+    found = json.loads((tmp_path / "run.json").read_text())
+    assert {problem["kind"] for problem in found["problems"]} == {"linear", "kernel", "sequence"}
+    for problem in found["problems"]:
+        ours = problem["contenders"][0]
+        assert (ours["peer"], ours["status"]) == ("pegasos", "reached")
+        if problem["kind"] != "sequence":
+            assert problem["optimum_known_to"] <= 1e-6
+            assert ours["above"] <= found["target"]
+
+
+def test_what_is_not_installed_is_said(modules, monkeypatch, capsys):
+    runner, peers = modules("run"), modules("peers")
+    monkeypatch.setattr(peers.Peer, "version", None)
+    assert runner.chosen_peers(["snapml"]) == ([], ["snapml"])
+    assert "snapml: not installed" in capsys.readouterr().out
+
+
+def test_slow_rivals_are_stopped(modules, tmp_path):
+    if modules("peers").get("river").version is None:
+        pytest.skip("river is not installed")
     output = run(
-        "kernel.py", "--data", "synthetic", "--rows", 300, "--repeats", 1, "--stop-after", 1e-3, "--output", tmp_path
+        "run.py", "--tiny", "--against", "river", "--losses", "hinge", "--kinds", "linear", "--output", tmp_path
     )
-    assert "tried scikit-learn at 1: stopped" in output
-    assert "stopped after 0.001" in (tmp_path / "kernel.md").read_text()
+    assert "River" in output
+    lines = [
+        line
+        for problem in json.loads((tmp_path / "run.json").read_text())["problems"]
+        for line in problem["contenders"][1:]
+    ]
+    assert {line["status"] for line in lines} <= {"stopped", "did not reach", "reached"}
 
 
-def test_s4_counts_kernel_evaluations(tmp_path):
-    run("reproduce_s4.py", "--tiny", "--parts", "figure", "--output", tmp_path)
-    with (tmp_path / "reproduce_s4.csv").open(newline="") as file:
-        points = list(csv.DictReader(file))
-    n = 300
-    assert {point["solver"] for point in points} >= {"SBP", "Pegasos", "SDCA", "SMO, ours", "Perceptron"}
-    for point in points:
-        changes, rest = divmod(int(point["evaluations"]), n)
-        assert rest == 0
-        assert changes <= round(float(point["epochs"]) * n)  # a step or a visit changes at most one coefficient
+def test_charts_are_the_same_each_time(tmp_path):
+    pytest.importorskip("matplotlib")
+    stored = FOLDER.parent / "docs" / "benchmarks" / "run.json"
+    for folder in ("first", "second"):
+        assert "written" in run("plot.py", stored, tmp_path / folder)
+    for name in ("peers.svg", "problems.svg"):
+        assert (tmp_path / "first" / name).read_text() == (tmp_path / "second" / name).read_text()
+
+
+def test_benchopt_solver():
+    """As benchopt would: an instance, the objective, a run, the result."""
+    try:
+        importlib.metadata.distribution("benchopt")  # not by an import: the folder of its solver has that name
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("benchopt is not installed")
+    code = """
+import importlib.util, sys
+from pathlib import Path
+from sklearn.datasets import make_classification
+spec = importlib.util.spec_from_file_location("benchopt_pegasos", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+X, y = make_classification(200, 5, random_state=0)
+solver = module.Solver.get_instance(solver="auto")
+solver.set_objective(X=X, y=2 * y - 1, C=0.1)
+solver.run(1e-4)
+print(len(solver.get_result()["beta"]), solver.model.certificate_.gap <= 1e-4)
+"""
+    command = [sys.executable, "-c", code, str(FOLDER / "benchopt" / "solvers" / "pegasos.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180, cwd=FOLDER.parent)
+    assert done.stdout == "5 True\n", done.stderr
 
 
 def test_golden_finds_what_differs(tmp_path):

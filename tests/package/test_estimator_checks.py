@@ -5,7 +5,23 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 
 from pegasos import FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC, TextHasher
 from pegasos.sequence import Template
-from pegasos.solvers import SDCA, SGDM, SGDR, SGDS, ConstantStep, InteriorPoint, Norma, NormBall, Pegasos, Perceptron
+from pegasos.solvers import (
+    MPU,
+    OCAS,
+    SDCA,
+    SGDM,
+    SGDQN,
+    SGDR,
+    SGDS,
+    ConstantStep,
+    InteriorPoint,
+    Newton,
+    Norma,
+    NormBall,
+    Pegasos,
+    Perceptron,
+    SvmSgd,
+)
 
 EQUIVALENCE = ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"]
 STOCHASTIC = "asks for weights equal to 1e-7, more than a stochastic solver reaches"
@@ -17,7 +33,7 @@ FEW_HELD_OUT = (
     "class weights of 1000 and 0.0001: the 15 examples held out, of three classes, are soon as right as can be"
 )
 #: Solvers that come as close to the optimum as checks may ask, with tol=0.
-EXACT = (SDCA, InteriorPoint)
+EXACT = (SDCA, InteriorPoint, OCAS)
 SOLVERS = [
     SGDS(),
     SGDM(),
@@ -27,12 +43,23 @@ SOLVERS = [
     ConstantStep(),
     NormBall(),
     Perceptron(average="last"),  # the best by the objective need not follow the weights of classes
+    SvmSgd(),
+    SGDQN(),
+    MPU(),
+]
+
+#: The data of the checks are as they are: far from zero, or with targets that are.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:scale='auto' divides"),
+    pytest.mark.filterwarnings("ignore:The targets are around"),
 ]
 
 
 def expected(estimator):
     """Checks that fail by their nature, and why."""
-    if estimator.solver == "auto" or isinstance(estimator.solver, EXACT):  # "auto" solves such small problems exactly
+    if estimator.solver == "auto" or isinstance(
+        estimator.solver, (*EXACT, Newton)
+    ):  # "auto" solves such small problems exactly
         return {}
     failures = dict.fromkeys(EQUIVALENCE, STOCHASTIC)
     if isinstance(estimator.solver, Norma):
@@ -71,6 +98,7 @@ def test_scikit_learn_check(estimator, check):
         LinearSVR(loss="huber", epsilon=1.0),
         LinearSVR(loss="quantile", quantile=0.8),
         LinearSVR(solver=SDCA(), tol=0),
+        LinearSVR(loss="huber", epsilon=1.0, solver=Newton(), tol=0),
     ],
     expected_failed_checks=expected,
 )
@@ -81,7 +109,12 @@ def test_scikit_learn_check_of_regression(estimator, check):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(
-    [LinearSVC(loss="log_loss", solver=SDCA(), tol=0), LinearSVC(loss="squared_hinge", solver=SDCA(), tol=0)],
+    [
+        LinearSVC(loss="log_loss", solver=SDCA(), tol=0),
+        LinearSVC(loss="squared_hinge", solver=SDCA(), tol=0),
+        LinearSVC(loss="log_loss", solver=Newton(), tol=0),
+        LinearSVC(loss="squared_hinge", solver=Newton(equations="cg"), tol=0),
+    ],
     expected_failed_checks=expected,
 )
 def test_scikit_learn_check_of_other_losses(estimator, check):

@@ -11,16 +11,19 @@ from optima import PROBLEMS
 from sklearn.exceptions import ConvergenceWarning
 
 import pegasos
+from pegasos.problems.linear import LinearProblem
 
 TABLE = json.loads(Path(__file__).with_name("optima.json").read_text())
 
 #: How exactly the optima are known.
 KNOWN = 1e-9
 
-EXACT = {"LinearSVC": ("auto", "sdca", "interior-point"), "LinearSVR": ("auto", "sdca", "interior-point")}
+EXACT = {"LinearSVC": ("auto", "sdca", "interior-point", "ocas", "newton")}
+EXACT["LinearSVR"] = ("auto", "sdca", "interior-point", "newton")
 EXACT |= dict.fromkeys(("SVC", "SVR"), ("auto", "smo", "sdca"))
+EXACT["SVC"] += ("lasvm",)
 ROUGH = {"LinearSVC": ("pegasos", "sgd-s", "sgd-r", "sgd-m"), "LinearSVR": ("pegasos", "sgd-s", "sgd-r")}
-ROUGH |= {"SVC": ("pegasos", "sbp", "perceptron"), "SVR": ()}
+ROUGH |= {"SVC": ("pegasos", "sbp", "simba", "perceptron"), "SVR": ()}
 STORAGES = {
     "dense": np.asarray,
     "single": np.float32,
@@ -35,10 +38,12 @@ def suits(name, solver):
     if parameters.get("multi_class") == "joint":
         return solver in ("auto", "sdca", "pegasos", "sgd-s")
     if problem.estimator in ("SVC", "SVR") and parameters.get("fit_intercept", True):
-        return solver in ("auto", "smo", "sbp")
+        return solver in ("auto", "smo", "lasvm", "sbp", "simba")
+    if solver == "newton":
+        return loss in pegasos.solvers.Newton.supports[LinearProblem].losses
     if free:
         return solver in ("auto", "sdca", "interior-point", "pegasos")
-    return not (loss == "log_loss" and solver == "interior-point") and not (loss and solver == "sgd-m")
+    return not (loss == "log_loss" and solver == "interior-point") and not (loss and solver in ("sgd-m", "ocas"))
 
 
 def cases(solvers):

@@ -6,23 +6,27 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tests.package import cross, oldest
+from tests.package import cross, oldest, wheels
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 HOME = PROJECT["urls"]["Homepage"]
+#: Files of the repository, as the README names them: pages, folders and pictures.
+FILES = (
+    rf"(?:{HOME}/(?:blob|tree)|https://raw.githubusercontent.com/{HOME.removeprefix('https://github.com/')})/main/(.+)"
+)
 
 
 def test_links_of_the_readme_work_on_pypi():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)]+)\)", text) + re.findall(r"^\[[^]]+\]: (\S+)$", text, re.MULTILINE)
-    assert len(targets) > 30
+    assert len(targets) > 20
     for target in targets:
         if target.startswith("#"):
             continue
         assert target.startswith("https://"), f"{target} leads nowhere on PyPI"
-        if target.startswith(HOME):
-            assert (ROOT / target.removeprefix(f"{HOME}/blob/main/")).exists(), target
+        if (found := re.match(FILES, target)) is not None:
+            assert (ROOT / found[1]).exists(), target
     defined = set(re.findall(r"^\[([^]]+)\]: ", text, re.MULTILINE))
     assert set(re.findall(r"\]\[([^]]+)\]", text)) == defined
 
@@ -42,6 +46,17 @@ def test_nothing_tells_to_install_extras_from_an_index():
 
 def test_every_dependency_has_an_oldest_version():
     assert all(re.fullmatch(r"[a-z-]+==[\d.]+", one) for one in oldest.oldest())
+
+
+def test_each_python_takes_its_own_wheel(tmp_path):
+    told = {"old": "3 10 0", "own": "3 11 0", "later": "3 13 0", "early": "3 13 1", "no_lock": "3 14 1"}
+    for name, numbers in told.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {numbers}\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "broken").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "broken").chmod(0o755)
+    found = wheels.interpreters([str(tmp_path / name) for name in [*told, "broken"]])
+    assert {str(number): number.wheel for number in found} == {"3.11": "3.11", "3.13": "abi3", "3.14t": "3.14t"}
 
 
 @pytest.mark.slow

@@ -39,8 +39,11 @@ def test_errors(frame):
     model = LinearSVC()
     with pytest.raises(ValueError, match=r"look at column word\); encode columns"):
         model.fit(words, Y)
-    with pytest.raises(ValueError, match="contains NaN: row 0, column 6"):
+    with pytest.raises(ValueError, match="contains NaN: row 0, column 'none'"):
         model.fit(frame.with_columns(pl.lit(None, dtype=pl.Int64).alias("none")), Y)
+    day = frame.with_columns(pl.lit("2020-01-01").str.to_date().alias("day"))
+    with pytest.raises(ValueError, match="X has dates or times: column day; leave it out, or make numbers of it"):
+        model.fit(day, Y)
     with pytest.raises(TypeError, match=r"pass X.collect\(\)"):
         model.fit(frame.lazy(), Y)
     model.fit(frame, Y)

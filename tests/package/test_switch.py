@@ -202,5 +202,5 @@ def test_models_inside_others(tmp_path):
         model.fit(texts, labels)
         with pytest.raises(TypeError, match=r"whole with joblib.dump\(model, path\)"):
             save_model(model, tmp_path / "m")
-        joblib.dump(model, tmp_path / "m")
-        np.testing.assert_array_equal(joblib.load(tmp_path / "m").predict(texts), model.predict(texts))
+        joblib.dump(model, tmp_path / "whole")
+        np.testing.assert_array_equal(joblib.load(tmp_path / "whole").predict(texts), model.predict(texts))

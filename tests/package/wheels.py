@@ -1,8 +1,8 @@
 """Builds what would be published, checks it, and tries it in clean environments: ``python -m tests.package.wheels``.
 
 The source distribution comes first. The wheels are built from that and nothing else, without an index of packages and
-without git: one for Python 3.11, one for 3.12 and later. ``--python`` names an interpreter, and may be given often; by
-default all that are found are taken.
+without git: one for Python 3.11, one for 3.12 and later, and one for each Python without a global lock that is found.
+``--python`` names an interpreter, and may be given often; by default all that are found are taken.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import tempfile
 import time
 import zipfile
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 BUILD = ["scikit-build-core>=0.10", "nanobind>=2.4", "cmake>=3.26", "ninja"]
@@ -30,20 +31,43 @@ def call(*line: object, **environment: str) -> str:
     return done.stdout
 
 
-def version(python: object) -> tuple[int, int]:
-    """Of an interpreter; (0, 0) where it does not run."""
-    code = "import sys; print(*sys.version_info[:2])"
+class Version(NamedTuple):
+    """Of an interpreter."""
+
+    major: int = 0
+    minor: int = 0
+    no_lock: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}{'t' * self.no_lock}"
+
+    @property
+    def wheel(self) -> str:
+        """Which wheel it takes: that of its own version, or the one for 3.12 and later."""
+        return str(self) if self.no_lock or self < (3, 12) else "abi3"
+
+    @property
+    def supported(self) -> bool:
+        """Without a lock from 3.14 on: what the package depends on has wheels for no earlier one."""
+        return self >= (3, 14) if self.no_lock else self >= (3, 11)
+
+
+def version(python: object) -> Version:
+    """Of an interpreter; zeros where it does not run."""
+    code = "import sys, sysconfig; print(*sys.version_info[:2], sysconfig.get_config_var('Py_GIL_DISABLED') or 0)"
     done = subprocess.run([str(python), "-c", code], text=True, capture_output=True)
-    major, minor = (int(part) for part in done.stdout.split()) if done.returncode == 0 else (0, 0)
-    return major, minor
+    if done.returncode:
+        return Version()
+    major, minor, no_lock = (int(part) for part in done.stdout.split())
+    return Version(major, minor, bool(no_lock))
 
 
-def interpreters(named: list[str]) -> dict[tuple[int, int], str]:
+def interpreters(named: list[str]) -> dict[Version, str]:
     """Those named, or those found, by version."""
-    on_path = [shutil.which(f"python3.{minor}") for minor in range(11, 20)]
+    on_path = [shutil.which(f"python3.{minor}{lock}") for minor in range(11, 20) for lock in ("", "t")]
     of_pyenv = sorted((Path.home() / ".pyenv" / "versions").glob("3.*/bin/python"))
     found = {version(python): str(python) for python in named or [*of_pyenv, *on_path, sys.executable] if python}
-    return {number: found[number] for number in sorted(found) if number >= (3, 11)}
+    return {number: found[number] for number in sorted(found) if number.supported}
 
 
 def environment(python: str, folder: Path, packages: list[str]) -> Path:
@@ -78,12 +102,12 @@ def check(wheel: Path, tools: Path) -> None:
     call(tools / "twine", "check", "--strict", wheel)
     call(tools / "check-wheel-contents", wheel)
     if "abi3" in wheel.name:
-        print(call(tools / "abi3audit", "--strict", "--verbose", wheel).strip(), flush=True)
+        call(tools / "abi3audit", "--strict", wheel)
 
 
 def try_out(python: str, wheel: Path, folder: Path) -> float:
     """Seconds for installing it, its dependencies being there, and for the demonstration."""
-    programs = environment(python, folder, [str(wheel)])
+    programs = environment(python, folder, ["--only-binary", ":all:", str(wheel)])
     call(programs / "pip", "uninstall", "--quiet", "--yes", "pegasos")
     start = time.perf_counter()
     call(programs / "pip", "install", "--quiet", "--no-index", "--no-deps", wheel)
@@ -109,26 +133,20 @@ def main() -> None:
         shutil.unpack_archive(sdist, work, filter="data")
         source = work / sdist.name.removesuffix(".tar.gz")
 
-        wheels: dict[bool, Path] = {}  # by whether they are for several versions of Python
+        wheels: dict[str, Path] = {}
         for number, python in pythons.items():
-            stable = number >= (3, 12)
-            if stable not in wheels and number <= (3, 12):
-                folder = work / f"build-{number[1]}"
+            if number.wheel not in wheels:
+                folder = work / f"build-{number}"
                 folder.mkdir()
                 start = time.perf_counter()
                 wheel = build_wheel(python, source, folder)
                 print(f"{wheel.name}: built in {time.perf_counter() - start:.0f} s", flush=True)
                 before = set(dist.iterdir())
                 call(tools / "auditwheel", "repair", "-w", dist, wheel, PATH=path)
-                (wheels[stable],) = set(dist.iterdir()) - before
-                check(wheels[stable], tools)
-            if stable in wheels:
-                seconds = try_out(python, wheels[stable], work / f"try-{number[1]}")
-                print(f"Python {number[0]}.{number[1]}: installed, and demo run, in {seconds:.1f} s", flush=True)
-            else:
-                print(
-                    f"Python {number[0]}.{number[1]}: not tried, there is no Python 3.12 to build its wheel", flush=True
-                )
+                (wheels[number.wheel],) = set(dist.iterdir()) - before
+                check(wheels[number.wheel], tools)
+            seconds = try_out(python, wheels[number.wheel], work / f"try-{number}")
+            print(f"Python {number}: installed, and demo run, in {seconds:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

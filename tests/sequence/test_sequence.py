@@ -227,6 +227,69 @@ class TestErrors:
             SequenceSVC(penalty="l2")
 
 
+class Tells(list):
+    """A list that tells another length than it has."""
+
+    length = 1000
+
+    def __len__(self):
+        return self.length
+
+
+class ChangesX:
+    """A number that calls a function before it tells what it is."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def __float__(self):
+        self.change()
+        return 1.0
+
+
+class TestObjectsThatMislead:
+    """Collections are read for what they hold, not for what they say they do."""
+
+    @pytest.mark.parametrize("length", [1000, 0, 1])
+    def test_lengths(self, monkeypatch, length):
+        monkeypatch.setattr(Tells, "length", length)
+        clf = SequenceSVC(random_state=0).fit(STRINGS, LABELS)
+        expected = clf.predict(STRINGS)
+        for X in (
+            Tells(STRINGS),
+            [Tells(sequence) for sequence in STRINGS],
+            [[Tells(position) for position in sequence] for sequence in STRINGS],
+            [[{"": Tells(position)} for position in sequence] for sequence in STRINGS],
+        ):
+            found = clf.predict(X)
+            assert [len(labels) for labels in found] == [len(labels) for labels in expected]
+            assert found == expected or "" in X[0][0]
+        again = SequenceSVC(random_state=0).fit(STRINGS, [Tells(labels) for labels in LABELS])
+        assert again.predict(STRINGS) == expected
+
+    def test_dictionaries_that_change_meanwhile(self):
+        clf = SequenceSVC(random_state=0).fit(STRINGS, LABELS)
+        position = {f"w={k} {'long' * k}": "the" for k in range(100)}
+        position["tuple"] = tuple(f"{k} {'long' * k}" for k in range(100))
+
+        def replace():
+            names = list(position)
+            position.clear()
+            position.update({"other" + name: "" for name in names})
+
+        position["number"] = ChangesX(replace)
+        assert len(clf.predict([[position]])[0]) == 1
+        position["number"] = ChangesX(position.clear)
+        with pytest.raises(RuntimeError, match="changed its size"):
+            clf.predict([[position]])
+
+    def test_lists_that_change_meanwhile(self):
+        sequence = [["w=the"], ["w=dog"]]
+        sequence += [{"number": ChangesX(sequence.clear)}, ["w=cat"]]
+        clf = SequenceSVC(random_state=0).fit(STRINGS, LABELS)
+        assert len(clf.predict([sequence])[0]) == 3
+
+
 class TestConstraints:
     LABELS = (("B-NP", "I-NP", "O"), ("B-VP", "O", "B-NP"))
     X = ([["a"], ["b"], ["c"]], [["d"], ["c"], ["a"]])

@@ -70,3 +70,15 @@ def test_a_matrix_without_rows():
     model = SequenceSVC(random_state=0).fit(np.concatenate(sequences), np.concatenate(labels), lengths)
     assert model.predict(np.empty((0, 3)), [0, 0]).shape == (0,)
     assert model.margins(np.empty((0, 3)), []).shape == (0,)
+
+
+def test_what_users_of_crfs_look_for():
+    model = SequenceSVC()
+    for name in ("predict_marginals", "predict_proba"):
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match="margins"):
+            getattr(model, name)
+    with pytest.raises(TypeError, match="no L1 penalty"):
+        SequenceSVC(c1=0.1)
+    with pytest.raises(TypeError, match=r"C = 1 / \(2 c2\)"):
+        SequenceSVC(c2=0.1)

@@ -1,0 +1,49 @@
+"""Columns far from zero for what they differ by, and other settings that end in a poor model: a word about them."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+from pegasos import SVC, LinearSVC, LinearSVR, SequenceSVC
+from pegasos.base.scaling import describe_offsets
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(200, 4))
+Y = (X[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize("estimator", [LinearSVC(scale="auto"), SVC(scale="auto")])
+def test_scale_leaves_no_difference(estimator):
+    with pytest.warns(UserWarning, match=r"does not centre them. Column 0 and 3 more are around 1e\+03 and differ by"):
+        estimator.fit(X + 1000, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimator.fit(X * [1, 10, 1e3, 1e6], Y)
+        estimator.fit(X + 5, Y)
+
+
+def test_advice_names_centring():
+    words = "Column 0 and 3 more are around .*: centre them"
+    with pytest.warns(ConvergenceWarning, match=words):
+        LinearSVC(max_iter=2, tol=1e-9, solver="sdca").fit(X + 1000, Y)
+    sequences = [X[k : k + 5] + 1000 for k in range(0, 200, 5)]
+    with pytest.warns(ConvergenceWarning, match=words):
+        SequenceSVC(max_iter=2, tol=1e-9).fit(sequences, [Y[k : k + 5] for k in range(0, 200, 5)])
+
+
+def test_columns_without_such():
+    assert describe_offsets(sp.csr_matrix(X + 1000), None) == ""
+    assert describe_offsets(np.full((5, 2), 7.0), None) == ""  # a constant is none that was meant to differ
+    assert "Column 'b' is" in describe_offsets(X[:, :2] + [0, 1000], np.array(["a", "b"], dtype=object))
+
+
+def test_a_quantile_with_a_penalised_intercept():
+    reg = LinearSVR(loss="quantile", quantile=0.9)
+    with pytest.warns(UserWarning, match="so that the share below is not 0.9: pass intercept='free'"):
+        reg.fit(X, X[:, 0] + 200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LinearSVR(loss="quantile", quantile=0.9, intercept="free").fit(X, X[:, 0] + 200)

@@ -1,0 +1,367 @@
+"""What a report has in it: structure by a parser of HTML, figures against scikit-learn's."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import average_precision_score, confusion_matrix, precision_recall_fscore_support, roc_auc_score
+from sklearn.pipeline import make_pipeline
+from tests.reporting_helpers import CASES, HOSTILE, page_of
+
+import pegasos
+from pegasos import SVC, FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC, io
+from pegasos.reporting.charts import MOST_POINTS, Scale, series
+from pegasos.reporting.markup import Markup, el, escape
+from pegasos.reporting.quality import judge
+from pegasos.reporting.words import sentences
+from pegasos.sequence import chunk_scores
+
+VOID = {"meta", "input", "br"}
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, text by element, and whether what is opened is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.texts = [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.texts.append(data)
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+
+@pytest.fixture(scope="module", params=CASES)
+def page(request):
+    return Page(page_of(request.param).html)
+
+
+def test_every_page_is_well_formed_and_stands_alone(page):
+    assert {"html", "head", "body", "main", "header", "footer", "nav"} <= {name for name, _ in page.elements}
+    for tag in ("link", "img", "iframe", "object", "base", "form"):
+        assert not page.all(tag)
+    assert all("src" not in attributes for _, attributes in page.elements)
+    assert len(page.all("script")) == 1
+    addresses = [attributes["href"] for attributes in page.all("a")]
+    assert all(address.startswith(("#", "https://")) for address in addresses)
+    policy = next(one["content"] for one in page.all("meta") if one.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'")
+    assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
+
+
+def test_every_page_can_be_read_without_seeing_it(page):
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {one["href"][1:] for one in page.all("a") if one["href"].startswith("#")} <= set(ids)
+    for attributes in page.all("section"):
+        assert attributes["aria-labelledby"] in ids
+    for attributes in page.all("svg"):
+        assert attributes["role"] == "img"
+        assert attributes["aria-label"]
+        assert attributes["tabindex"] == "0"
+    for attributes in page.all("th"):
+        assert attributes["scope"] in ("row", "col")
+    tables = page.all("table")
+    assert len(page.all("caption")) == len(tables)
+    assert page.all("html") == [{"lang": "en"}]
+    assert len(page.all("h1")) == 1
+
+
+def test_drawings_have_finite_places_only(page):
+    for tag in ("line", "circle", "rect", "polyline", "polygon", "text"):
+        for attributes in page.all(tag):
+            text = " ".join(str(value) for key, value in attributes.items() if key not in ("class", "transform"))
+            assert "nan" not in text
+            assert "inf" not in text
+
+
+def test_what_is_in_the_page_of_two_classes():
+    model, X, y = CASES["two_classes"]()
+    page = Page(pegasos.report(model, X, y, data="made up", training=True).html)
+    names = [attributes["id"] for attributes in page.all("section")]
+    expected = ["certificate", "convergence", "errors", "margins", "thresholds", "features", "timings", "again"]
+    assert names == expected
+    assert "LinearSVC on made up" in page.text
+    assert "expect larger errors on others" in page.text
+    assert f"{np.sum(model.predict(X) != y)} of 300 wrong" in page.text
+    assert "reached it after" in page.text
+    assert repr(model) in page.text
+    assert f"feature {np.argmax(model.coef_[0]) + 1}" in page.text
+    assert pegasos.__version__ in page.text
+    assert len([one for one in page.all("svg") if "data-points" in one]) == 7  # bounds and gap twice, and three more
+
+
+def test_figures_are_those_of_scikit_learn():
+    model, X, y = CASES["two_classes"]()
+    found, predicted = judge(model, X, y), model.predict(X)
+    np.testing.assert_array_equal(found.confusion, confusion_matrix(y, predicted))
+    precision, recall, f1, counts = precision_recall_fscore_support(y, predicted)
+    for k, rates in enumerate(found.rates):
+        np.testing.assert_allclose((rates.precision, rates.recall, rates.f1), (precision[k], recall[k], f1[k]))
+        assert rates.n_true == counts[k]
+    (curve,) = found.curves
+    scores = model.decision_function(X)
+    assert curve.area == pytest.approx(roc_auc_score(y, scores))
+    assert curve.average_precision == pytest.approx(average_precision_score(y, scores))
+    assert found.error == pytest.approx(1 - model.score(X, y))
+
+
+def test_figures_of_more_classes():
+    model, X, y = CASES["three_classes"]()
+    found = judge(model, X, y)
+    np.testing.assert_array_equal(found.confusion, confusion_matrix(y, model.predict(X)))
+    scores = model.decision_function(X)
+    areas = [roc_auc_score(y == label, scores[:, k]) for k, label in enumerate("abc")]
+    np.testing.assert_allclose([curve.area for curve in found.curves], areas)
+    assert len(found.margins) == len(y)
+    page = Page(pegasos.report(model, X, y).html)
+    assert "'a' against the rest" in page.text
+    assert f"{areas[0]:.4f}" in page.text
+
+
+def test_curves_of_many_points_are_thinned_along_their_length():
+    rare = make_classification(20_000, 5, weights=[0.99], flip_y=0.02, random_state=0)
+    model = LinearSVC(random_state=0, tol=0.1).fit(*rare)
+    (curve,) = judge(model, *rare).curves
+    assert len(curve.recall) <= 152
+    assert np.abs(np.diff(curve.recall)).max() < 0.05
+
+
+def test_figures_of_values():
+    model, X, y = CASES["values"]()
+    found = judge(model, X, y)
+    assert found.r2 == pytest.approx(model.score(X, y))
+    page = Page(pegasos.report(model, X, y).html)
+    assert {"errors", "features"} <= {one["id"] for one in page.all("section")}
+    assert f"{np.abs(model.predict(X) - y).mean():,.6g}" in page.text
+
+
+def test_figures_of_sequences():
+    model, X, y = CASES["sequences"]()
+    scores = chunk_scores(y, model.predict(X))
+    found = judge(model, X, y)
+    assert found.chunks == scores
+    assert found.n_examples == sum(map(len, y))
+    page = Page(pegasos.report(model, X, y).html)
+    assert {"chunks", "transitions", "margins"} <= {one["id"] for one in page.all("section")}
+    plain = SequenceSVC(C=1.0, random_state=0).fit(X, [[0 if tag == "O" else 1 for tag in own] for own in y])
+    assert judge(plain, X, [[0 if tag == "O" else 1 for tag in own] for own in y]).chunks is None
+
+
+def test_hostile_names_are_text():
+    page = Page(page_of("hostile", title=HOSTILE[0], data=HOSTILE[1]).html)
+    assert page.all("img") == []
+    assert len(page.all("script")) == 1
+    assert HOSTILE[0] in page.text
+    assert HOSTILE[1] in page.text
+    assert not any("onclick" in attributes or "onerror" in attributes for _, attributes in page.elements)
+    assert "\0" not in page_of("hostile").html
+
+
+def test_text_that_is_no_text_does_no_harm():
+    assert escape("\ud800<") == "?&lt;"
+    assert el("p", Markup("<b></b>"), None, ["x", ("&",)], hidden=False, aria_label='"') == (
+        '<p aria-label="&quot;"><b></b>x&amp;</p>'
+    )
+
+
+def test_labels_that_the_model_does_not_know_are_wrong():
+    model, X, y = CASES["three_classes"]()
+    other = np.where(y == "a", "new", y)
+    found = judge(model, X, other)
+    assert found.n_unknown == np.sum(y == "a")
+    assert found.error == pytest.approx(np.mean(model.predict(X) != other))
+    assert "that the model does not know" in Page(pegasos.report(model, X, other).html).text
+    assert judge(model, X, np.full(len(y), "new")) is None
+
+
+def test_without_labels_it_is_about_the_fit():
+    model, X, _ = CASES["two_classes"]()
+    page = Page(pegasos.report(model, X).html)
+    assert "errors" not in [one["id"] for one in page.all("section")]
+    assert "about the fit alone" in page.text
+    assert Page(pegasos.report(model).html).all("section")
+
+
+def test_pages_of_other_models(tmp_path):
+    X, y = make_classification(200, 5, random_state=0)
+    cv = LinearSVCCV(Cs=4, random_state=0).fit(X, y)
+    assert "path" in [one["id"] for one in Page(pegasos.report(cv, X, y).html).all("section")]
+    stream = LinearSVC(solver="pegasos", alpha=0.01, random_state=0).partial_fit(X, y, classes=[0, 1])
+    assert "learned in one pass" in Page(pegasos.report(stream, X, y).html).text
+    texts, labels = ["good fine film", "bad dull film"] * 5, ["good", "bad"] * 5
+    pipeline = make_pipeline(TfidfVectorizer(), LinearSVC(random_state=0)).fit(texts, labels)
+    page = Page(pegasos.report(pipeline, texts, labels).html)
+    assert "dull" in page.text
+    assert "make_pipeline" in page.text
+    pairs = SVC(decision_function_shape="ovo", random_state=0).fit(X, np.arange(200) % 3)
+    assert "margins" not in [
+        one["id"] for one in Page(pegasos.report(pairs, X, np.arange(200) % 3).html).all("section")
+    ]
+    mapped = FeatureMapSVC(lambda x, label: np.outer(np.arange(2) == label, x).ravel()).fit(X, y)
+    assert "errors" in [one["id"] for one in Page(pegasos.report(mapped, X, y).html).all("section")]
+    io.write_dataset(tmp_path / "data", X, y)
+    dataset = io.open_dataset(tmp_path / "data")
+    assert "of 200 wrong" in Page(pegasos.report(LinearSVC(random_state=0).fit(X, y), dataset).html).text
+
+
+def test_many_classes_have_a_list_of_what_is_confused():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 6)), np.arange(400) % 40
+    with pytest.warns(match="converge|reach"):
+        model = LinearSVC(max_iter=20, tol=1e-9, solver="pegasos", random_state=0).fit(X, y)
+    page = Page(pegasos.report(model, X, y).html)
+    assert "taken for others most often" in page.text
+    assert "hardest of 40 classes" in page.text
+    assert "the 7 worst of 40 problems" in page.text
+    assert "did not converge" in page.text
+
+
+def test_not_fitted_is_an_error():
+    with pytest.raises(NotFittedError):
+        pegasos.report(LinearSVC())
+
+
+def test_words_of_certificates():
+    model, *_ = CASES["two_classes"]()
+    found = model.certificate_
+    assert any("within" in text for text in sentences(found, 0.01))
+    unknown = replace(found, gap=np.inf, dual=-np.inf, converged=False, reason="indefinite")
+    assert "Nothing is known about the best possible." in " ".join(sentences(unknown, 0.01))
+    assert "no bound" in " ".join(sentences(unknown, 0.01))
+    assert "The margin reached is" in sentences(found, 0.01, maximises_margin=True)[0]
+    assert "takes for granted that x" in " ".join(sentences(replace(found, assumed="x"), 0.01))
+
+
+def test_save_and_show(tmp_path):
+    report = page_of("kernel")
+    report.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == str(report)
+    assert "characters" in repr(report)
+    frame = Page(report._repr_html_()).all("iframe")[0]
+    assert frame["srcdoc"] == report.html
+    assert frame["sandbox"] == "allow-scripts"
+
+
+@pytest.mark.parametrize(("low", "high", "log"), [(0, 1, False), (-3, 1e7, False), (1e-5, 3, True), (1, 1, False)])
+@pytest.mark.parametrize("narrow", [1.0, 1e-3])
+def test_ticks_are_round_and_within(low, high, log, narrow):
+    scale = Scale(low, low + (high - low) * narrow, 0.0, 100.0, log)
+    ticks = scale.ticks()
+    assert 2 <= len(ticks) <= 13
+    assert all(-1e-6 <= scale(value) <= 100 + 1e-6 for value, _ in ticks)
+    assert len({text for _, text in ticks}) == len(ticks)
+
+
+def test_lines_have_no_more_points_than_can_be_told_of():
+    line = series("x", np.arange(10_000), np.append(np.nan, np.arange(9_999)), [str(k) for k in range(10_000)])
+    assert len(line.x) <= MOST_POINTS
+    assert line.tips[0] == "1"
+    assert line.tips[-1] == "9999"
+
+
+def test_no_matplotlib_is_needed():
+    code = (
+        "import sys, pegasos; from sklearn.datasets import make_blobs\n"
+        "X, y = make_blobs(50, centers=2, random_state=0)\n"
+        "pegasos.report(pegasos.LinearSVC().fit(X, y), X, y); sys.exit('matplotlib' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_page_is_the_same_again_but_for_times():
+    texts = [re.sub(r"\d[\d.e-]* (ms|µs|s)|\d{4}-\d\d-\d\d \d\d:\d\d UTC", "", page_of("sequences").html) for _ in "ab"]
+    shorter = [re.sub(r"<svg.*?</svg>|<td class=\"n\">[^<]*</td>", "", text, flags=re.DOTALL) for text in texts]
+    assert shorter[0] == shorter[1]
+
+
+def test_margins_of_any_size():
+    """On unscaled data a bin may have both what is within the margin and what is beyond."""
+    X, y = make_classification(60, 4, random_state=0)
+    clf = LinearSVC(random_state=0, fit_intercept=False).fit(X, y)
+    largest = np.abs(clf.decision_function(X)).max()
+    for size in [1e-3, 1.0, *range(20, 80, 4), 1e4]:
+        clf.coef_, largest = size * clf.coef_ / largest, size
+        assert "Histogram of margins" in pegasos.report(clf, X, y).html
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_labels_that_are_objects(classes):
+    X, y = make_classification(90, 6, n_informative=4, n_classes=classes, random_state=0)
+    names = np.array([f"class {label}" for label in y], dtype=object)
+    clf = LinearSVC(random_state=0).fit(X, names)
+    assert "class 1" in pegasos.report(clf, X, names).html
+
+
+def test_curves_of_classes_trained_jointly_go_by_differences():
+    X, y = make_classification(300, 8, n_informative=6, n_classes=3, random_state=0)
+    X = np.hstack([X, X.sum(axis=1, keepdims=True)])
+    clf = LinearSVC(multi_class="joint", random_state=0).fit(X, y)
+    scores = clf.decision_function(X)
+    for curve in judge(clf, X, y).curves:
+        others = np.delete(scores, curve.label, axis=1).max(axis=1)
+        assert curve.area == pytest.approx(roc_auc_score(y == curve.label, scores[:, curve.label] - others))
+
+
+def test_what_is_no_report_is_not_replaced(tmp_path):
+    X, y = make_classification(40, 4, random_state=0)
+    page, path = pegasos.report(LinearSVC(random_state=0).fit(X, y)), tmp_path / "train.csv"
+    path.write_text("a,b\n")
+    with pytest.raises(FileExistsError, match="is no report"):
+        page.save(path)
+    assert path.read_text() == "a,b\n"
+    page.save(path, overwrite=True)
+    page.save(path)
+
+
+def test_refuses_what_it_cannot_report():
+    from sklearn.svm import SVC as Other
+
+    X, y = make_classification(40, 4, random_state=0)
+    with pytest.raises(TypeError, match="no estimator of pegasos"):
+        pegasos.report(Other().fit(X, y), X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        pegasos.report(LinearSVC(random_state=0).fit(X, y), X, y[:5])
+
+
+def test_slips_are_told():
+    X, y = make_classification(60, 5, random_state=0)
+    clf = LinearSVC(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        pegasos.report(clf, X, y[:5])
+    with pytest.raises(ValueError, match="top=-1: must be at least 0"):
+        pegasos.report(clf, X, y, top=-1)
+    with pytest.raises(ValueError, match="feature_names has 2 names for 5 features"):
+        pegasos.report(clf, X, y, feature_names=["a", "b"])
+    values = LinearSVR(random_state=0).fit(X, y)
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="y has targets that are not finite"):
+            pegasos.report(values, X, np.where(y == 1, wrong, 0.0))
+    tagger = SequenceSVC(random_state=0).fit([[["a"]], [["b"]]], [["A"], ["B"]])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        pegasos.report(tagger, [[["a"]], [["b"]]], [["A"]])
