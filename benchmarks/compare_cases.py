@@ -12,16 +12,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from kernel_problems import load_case
-from multiclass import load_data
-from problems import load, load_raw
+from datasets import chunks, dense, dense_values, load, text
 from scipy.ndimage import zoom
-from sequence import load_chunking, make_chunks
-from sklearn.datasets import load_digits, make_classification
+from sklearn.datasets import load_digits
 
-from pegasos.datasets import make_text
 from pegasos.io import write_svmlight
-from pegasos.sequence import Template
 
 __all__ = ["CASES", "Case", "choose"]
 
@@ -55,14 +50,15 @@ class Case:
 # ---- Made-up data ----
 
 
-def text(rows: int) -> Data:
-    return make_text(rows, 20_000, random_state=0)
+def made(rows: int, make: Callable[..., Any], **parameters: Any) -> Data:
+    data = make(rows, **parameters)
+    return data.X, data.y
 
 
 def svmlight_lines(rows: int) -> Data:
     """As bytes."""
     file = io.BytesIO()
-    write_svmlight(*text(rows), file)
+    write_svmlight(*made(rows, text), file)
     return file.getvalue(), None
 
 
@@ -79,36 +75,17 @@ def word_lines(rows: int) -> Data:
 
 def text_classes(rows: int) -> Data:
     """Documents in twenty classes, each of which likes words of its own."""
-    X, _ = text(rows)
+    X = text(rows).X
     random = np.random.default_rng(1)
     scores = X @ random.standard_normal((X.shape[1], 20))
     return X, (scores + 0.3 * scores.std() * random.standard_normal(scores.shape)).argmax(axis=1)
 
 
 def text_values(rows: int) -> Data:
-    X, _ = text(rows)
+    X = text(rows).X
     random = np.random.default_rng(2)
     values = X @ random.standard_normal(X.shape[1])
     return X, values + 0.1 * random.standard_normal(rows)
-
-
-def dense(rows: int, features: int, classes: int = 2) -> Data:
-    X, y = make_classification(
-        rows,
-        features,
-        n_informative=min(features, 10),
-        n_redundant=0,
-        n_classes=classes,
-        flip_y=0.02,
-        random_state=0,
-    )
-    return X.astype(np.float32), y
-
-
-def dense_values(rows: int, features: int) -> Data:
-    random = np.random.default_rng(3)
-    X = random.standard_normal((rows, features), dtype=np.float32)
-    return X, X @ random.standard_normal(features) + random.standard_t(3, rows)
 
 
 def answers(rows: int) -> Data:
@@ -141,57 +118,13 @@ def images(rows: int) -> Data:
     return pixels * np.float32(1 / 255), np.where(labels[chosen] == 8, 1, -1)
 
 
-def sentences(rows: int) -> Data:
-    made = make_chunks(rows)
-    return Template.named("chunking").transform(made["X"]), made["y"]
-
-
 # ---- Real data ----
 
 
-def real_binary(rows: int, name: str) -> Data | None:
-    problem = load(name)
-    return None if problem is None else sample(problem.X, problem.y, rows)
-
-
-def real_classes(rows: int, name: str) -> Data | None:
-    found = load_data(name)
-    return None if found is None else sample(found.X, found.y, rows)
-
-
-def real_values(rows: int, name: str) -> Data | None:
-    found = load_raw(name)
-    if found is None:
-        return None
-    X = found["X"].astype(np.float64)
-    return sample((X - X.mean(axis=0)) / X.std(axis=0), found["y"], rows)
-
-
-def real_kernel(rows: int, name: str) -> Data | None:
-    case = load_case(name)
-    return None if case is None else (case.sample(rows).X, case.sample(rows).y)
-
-
-def real_covertype(rows: int) -> Data | None:
-    """A part of Covertype, dense, each column from 0 to 1."""
-    found = load_raw("covtype")
-    if found is None:
-        return None
-    X, y = sample(found["X"], np.where(found["y"] == 1, 1, -1), rows)
-    return ((X - X.min(axis=0)) / np.maximum(np.ptp(X, axis=0), 1)).astype(np.float32), y
-
-
-def real_sentences(rows: int) -> Data | None:
-    found = load_chunking(tiny=False)
-    return None if found is None else (found.X[:rows], found.y[:rows])
-
-
-def sample(X: Any, y: Any, rows: int) -> Data:
-    """So many of the examples, drawn at random; all of them where there are no more."""
-    if rows >= len(y):
-        return X, y
-    chosen = np.sort(np.random.default_rng(0).permutation(len(y))[:rows])
-    return X[chosen], y[chosen]
+def real(rows: int, name: str) -> Data | None:
+    """So many of the examples, drawn at random; of sequences the first. None where the data are not here."""
+    data = load(name)
+    return None if data is None else (data.sample(rows).X, data.sample(rows).y)
 
 
 # ---- The table ----
@@ -200,28 +133,32 @@ ALL = 10**9  # rows
 HINGE = {"loss": "hinge", "C": 1.0}
 
 LINEAR = [
-    Case("linear-text", "LinearSVC", text, 50_000, HINGE),
-    Case("linear-dense", "LinearSVC", functools.partial(dense, features=50), 50_000, HINGE),
-    Case("linear-dense-wide", "LinearSVC", functools.partial(dense, features=300), 10_000, HINGE),
+    Case("linear-text", "LinearSVC", functools.partial(made, make=text), 50_000, HINGE),
+    Case("linear-dense", "LinearSVC", functools.partial(made, make=dense, features=50), 50_000, HINGE),
+    Case("linear-dense-wide", "LinearSVC", functools.partial(made, make=dense, features=300), 10_000, HINGE),
     Case("linear-text-classes", "LinearSVC", text_classes, 10_000, HINGE),
-    Case("linear-dense-classes", "LinearSVC", functools.partial(dense, features=50, classes=5), 10_000, HINGE),
+    Case(
+        "linear-dense-classes", "LinearSVC", functools.partial(made, make=dense, features=50, classes=5), 10_000, HINGE
+    ),
     Case("linear-text-values", "LinearSVR", text_values, 20_000, {"C": 1.0, "epsilon": 0.1}),
-    Case("linear-dense-values", "LinearSVR", functools.partial(dense_values, features=50), 20_000, {"C": 1.0}),
-    Case("linear-rcv1", "LinearSVC", functools.partial(real_binary, name="rcv1"), ALL, HINGE, real=True),
-    Case("linear-adult", "LinearSVC", functools.partial(real_binary, name="adult"), ALL, HINGE, real=True),
-    Case("linear-covtype", "LinearSVC", real_covertype, 100_000, HINGE, real=True),
-    Case("linear-newsgroups", "LinearSVC", functools.partial(real_classes, name="newsgroups"), ALL, HINGE, real=True),
-    Case("linear-housing", "LinearSVR", functools.partial(real_values, name="housing"), ALL, {"C": 1.0}, real=True),
+    Case(
+        "linear-dense-values", "LinearSVR", functools.partial(made, make=dense_values, features=50), 20_000, {"C": 1.0}
+    ),
+    Case("linear-rcv1", "LinearSVC", functools.partial(real, name="rcv1"), ALL, HINGE, real=True),
+    Case("linear-adult", "LinearSVC", functools.partial(real, name="adult"), ALL, HINGE, real=True),
+    Case("linear-covtype", "LinearSVC", functools.partial(real, name="covtype-dense"), 100_000, HINGE, real=True),
+    Case("linear-newsgroups", "LinearSVC", functools.partial(real, name="newsgroups"), ALL, HINGE, real=True),
+    Case("linear-housing", "LinearSVR", functools.partial(real, name="housing"), ALL, {"C": 1.0}, real=True),
 ]
 KERNEL = [
     Case("kernel-answers", "SVC", answers, 15_000, {"C": 1.0, "gamma": 0.05}),
     Case("kernel-images", "SVC", images, 6_000, {"C": 1.0, "gamma": 0.02}),
-    Case("kernel-wide", "SVC", functools.partial(dense, features=200), 6_000, {"C": 1.0, "gamma": 0.005}),
-    Case("kernel-narrow", "SVC", functools.partial(dense, features=8), 10_000, {"C": 1.0, "gamma": 0.1}),
+    Case("kernel-wide", "SVC", functools.partial(made, make=dense, features=200), 6_000, {"C": 1.0, "gamma": 0.005}),
+    Case("kernel-narrow", "SVC", functools.partial(made, make=dense, features=8), 10_000, {"C": 1.0, "gamma": 0.1}),
     Case(
         "kernel-adult",
         "SVC",
-        functools.partial(real_kernel, name="adult"),
+        functools.partial(real, name="adult-single"),
         ALL,
         {"C": 1.0, "gamma": 0.05},
         real=True,
@@ -229,16 +166,30 @@ KERNEL = [
     Case(
         "kernel-mnist8",
         "SVC",
-        functools.partial(real_kernel, name="mnist8"),
+        functools.partial(real, name="mnist8"),
         ALL,
         {"C": 1.0, "gamma": 0.02, "cache_size": 4000},
         real=True,
     ),
-    Case("kernel-covtype", "SVC", real_covertype, 10_000, {"C": 1.0, "gamma": 1.0}, real=True),
+    Case(
+        "kernel-covtype",
+        "SVC",
+        functools.partial(real, name="covtype-dense"),
+        10_000,
+        {"C": 1.0, "gamma": 1.0},
+        real=True,
+    ),
 ]
 SEQUENCE = [
-    Case("sequence-chunks", "SequenceSVC", sentences, 1_000, {"C": 0.1, "tol": 0.01}),
-    Case("sequence-conll", "SequenceSVC", real_sentences, 1_000, {"C": 0.1, "tol": 0.1}, real=True),
+    Case("sequence-chunks", "SequenceSVC", functools.partial(made, make=chunks), 1_000, {"C": 0.1, "tol": 0.01}),
+    Case(
+        "sequence-conll",
+        "SequenceSVC",
+        functools.partial(real, name="conll2000"),
+        1_000,
+        {"C": 0.1, "tol": 0.1},
+        real=True,
+    ),
 ]
 
 
@@ -251,8 +202,8 @@ def with_large_C(case: Case, C: int) -> Case:
 
 EXACT = {"C": 10.0, "tol": 1e-6, "fit_intercept": False}
 OTHERS = [
-    Case("exact-dense", "LinearSVC", functools.partial(dense, features=50), 20_000, EXACT),
-    Case("exact-covtype", "LinearSVC", real_covertype, 50_000, EXACT, real=True),
+    Case("exact-dense", "LinearSVC", functools.partial(made, make=dense, features=50), 20_000, EXACT),
+    Case("exact-covtype", "LinearSVC", functools.partial(real, name="covtype-dense"), 50_000, EXACT, real=True),
     Case("reader", "reader", svmlight_lines, 50_000),
     Case("stream", "stream", word_lines, 100_000),
 ]

@@ -13,12 +13,13 @@ import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from problems import FOLDER, load_raw
-from sequence import accuracy, load_letters
+from datasets import has_real_data, load_raw
+from objective import accuracy
+from sequence import load_letters
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -26,7 +27,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from timing import print_machine
 
-from pegasos import SVC, SVR, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC
+from pegasos import SVC, SVR, FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC
 from pegasos.sequence import Template, chunk_scores
 
 Grid = dict[str, Sequence[Any]]
@@ -39,6 +40,7 @@ GRIDS: dict[type[Any], Grid] = {
     SVC: {"C": (1, 10), "gamma": ("scale", 0.01, 0.03), "tol": (1e-1, 1e-2, 1e-3)},
     SVR: {"C": (1, 10), "gamma": ("scale", 0.1, 0.3), "tol": (1e-1, 1e-2, 1e-3)},
     SequenceSVC: {"C": (0.03, 0.1, 0.3, 1), "tol": (0.3, 0.1, 0.03)},
+    FeatureMapSVC: {"C": (0.01, 0.1, 1, 10), "tol": (1e-1, 1e-2, 1e-3)},
 }
 
 
@@ -52,6 +54,7 @@ class Task:
     X_test: Any
     y_test: Any
     score: Callable[[Any, Any], float] | None = None  # of labels and predictions; None: the estimator's own
+    given: dict[str, Any] = field(default_factory=dict)  # what the estimator must have besides
 
     def cut(self, rows: int) -> "Task":
         """No more than so many examples to train on, and as many to test on."""
@@ -114,14 +117,36 @@ def _letters(tiny: bool) -> Task:
     return Task("ocr", _take(X, first), _take(y, first), _take(X, others), _take(y, others), accuracy)
 
 
+def _ordered(x: Any, level: int) -> Any:
+    """One weight of each column for all levels, times the level, and a weight for each level."""
+    return np.concatenate([level * x, np.eye(5)[level]])
+
+
+def _separate(x: Any, k: int) -> Any:
+    """Weights of each class of its own."""
+    return np.kron(np.eye(10)[k], x)
+
+
+def _levels() -> Task:
+    """How far a disease will go, in five levels."""
+    X, y = load_diabetes(return_X_y=True)
+    task = _scaled(_split("diabetes, five levels", X, np.digitize(y, np.quantile(y, [0.2, 0.4, 0.6, 0.8]))))
+    return replace(task, given={"feature_map": _ordered})
+
+
+def _digits() -> Task:
+    X, y = load_digits(return_X_y=True)
+    return replace(_split("digits", X / 16, y).cut(500), given={"feature_map": _separate})
+
+
 def tasks(tiny: bool) -> Iterator[tuple[type[Any], Callable[[], Task]]]:
     """Each estimator with what loads each of its sets."""
-    if tiny or not (FOLDER / "load.py").exists():
+    if tiny or not has_real_data():
         digits = functools.partial(_split, "digits", *load_digits(return_X_y=True))
         cancer = functools.partial(_scaled, _split("breast_cancer", *load_breast_cancer(return_X_y=True)))
         diabetes = functools.partial(_scaled, _split("diabetes", *load_diabetes(return_X_y=True)))
         pairs = ((LinearSVC, cancer), (LinearSVC, digits), (LinearSVCCV, cancer), (SVC, digits), (LinearSVR, diabetes))
-        yield from (*pairs, (SVR, diabetes), (SequenceSVC, functools.partial(_letters, True)))
+        yield from (*pairs, (SVR, diabetes), (SequenceSVC, functools.partial(_letters, True)), (FeatureMapSVC, _levels))
         return
     for name in ("adult", "web", "reuters", "rcv1"):
         yield LinearSVC, lambda name=name: _given(name).cut(20_000)
@@ -139,12 +164,14 @@ def tasks(tiny: bool) -> Iterator[tuple[type[Any], Callable[[], Task]]]:
     yield SequenceSVC, lambda: _chunking().cut(2_000)
     yield SequenceSVC, lambda: _tagging().cut(2_000)
     yield SequenceSVC, lambda: _letters(False)
+    yield FeatureMapSVC, _levels
+    yield FeatureMapSVC, _digits
 
 
 def measure(estimator: type[Any], task: Task, settings: dict[str, Any]) -> tuple[float, float]:
     """Processor seconds and the score."""
     started = time.process_time()
-    model = estimator(random_state=0, max_time=30.0, **settings)
+    model = estimator(random_state=0, max_time=30.0, **task.given, **settings)
     model.fit(task.X, task.y)
     spent = time.process_time() - started
     if task.score is None:

@@ -8,7 +8,7 @@ import argparse
 import warnings
 
 import numpy as np
-from problems import load
+from datasets import load
 from sklearn.exceptions import ConvergenceWarning
 from timing import print_machine
 

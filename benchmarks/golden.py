@@ -207,6 +207,9 @@ def linear_cases() -> Iterator[Case]:
             for loss in ("hinge", "squared_hinge", "log_loss"):
                 if (solver in EVERY_LOSS or loss == "hinge") and (solver, loss) != ("interior-point", "log_loss"):
                     yield f"svc/{solver}/{loss}/{storage}", functools.partial(svc, storage, solver=solver, loss=loss)
+    for storage in STORAGES:
+        for loss in ("squared_hinge", "log_loss"):
+            yield f"svc/newton/{loss}/{storage}", functools.partial(svc, storage, solver="newton", loss=loss)
     for solver in EVERY_LOSS + HINGE_ONLY:
         for storage in FEW:
             one = functools.partial(svc, storage, solver=solver)

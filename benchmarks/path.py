@@ -11,7 +11,7 @@ import os
 import warnings
 
 import numpy as np
-from problems import Problem, load
+from datasets import Data, load
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import LinearSVC as Liblinear
@@ -22,7 +22,7 @@ from pegasos import LinearSVCCV
 PEER = "GridSearchCV(sklearn LinearSVC)"
 
 
-def compare(problem: Problem, Cs: np.ndarray, folds: int, tol: float, n_jobs: int, repeats: int) -> None:
+def compare(problem: Data, Cs: np.ndarray, folds: int, tol: float, n_jobs: int, repeats: int) -> None:
     print(f"\n{problem}; {len(Cs)} values of C from {Cs[0]:g} to {Cs[-1]:g}, {folds} folds, {n_jobs} jobs", flush=True)
     cv = StratifiedKFold(folds, shuffle=True, random_state=0)  # the same folds for both
     ours = LinearSVCCV(Cs=Cs, cv=cv, tol=tol, max_iter=100_000, n_jobs=n_jobs, random_state=0)

@@ -25,9 +25,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from problems import results_folder
 from sklearn.exceptions import ConvergenceWarning
-from timing import print_machine
+from timing import print_machine, results_folder
 
 from pegasos import LinearSVC
 from pegasos.io import Dataset, DatasetWriter, open_dataset

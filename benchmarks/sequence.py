@@ -15,11 +15,8 @@ which CRFsuite has not: a second line is without.
 
 import argparse
 import functools
-import importlib
 import itertools
-import os
 import statistics
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -28,16 +25,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from problems import load_raw, results_folder
+from datasets import Data, load, load_raw
+from objective import accuracy
+from peers import crfsuite, get
 from sklearn.exceptions import ConvergenceWarning
-from timing import alternate, print_machine
+from timing import alternate, print_machine, results_folder
 
 from pegasos import SequenceSVC
-from pegasos.sequence import ChunkScores, Template, chunk_scores
+from pegasos.sequence import ChunkScores, chunk_scores
 
 PARTS = ("conll", "ocr")
 OURS = "pegasos"
-PEER = "pycrfsuite"
 
 Features = list[list[list[str]]]
 Labels = list[list[str]]
@@ -67,20 +65,11 @@ PUBLISHED = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Data:
-    """Sequences to train on and others to test on; labels are strings."""
-
-    X: Features
-    y: Labels
-    X_test: Features
-    y_test: Labels
-
-    def hold_out(self, held: Sequence[int]) -> "Data":
-        """Of the training sequences these to test on and the others to train on."""
-        out = set(held)
-        kept = [k for k in range(len(self.X)) if k not in out]
-        return Data(*take(self.X, self.y, kept), *take(self.X, self.y, held))
+def hold_out(data: Data, held: Sequence[int]) -> Data:
+    """Of the training sequences these to test on and the others to train on."""
+    out = set(held)
+    kept = [k for k in range(len(data.X)) if k not in out]
+    return Data(data.name, *take(data.X, data.y, kept), *take(data.X, data.y, held))
 
 
 def take(X: Features, y: Labels, rows: Sequence[int]) -> tuple[Features, Labels]:
@@ -118,38 +107,18 @@ def fit_pegasos(X: Features, y: Labels, **options: Any) -> Predict:
     return model.predict
 
 
-def fit_crfsuite(X: Features, y: Labels, *, algorithm: str, **options: Any) -> Predict:
-    pycrfsuite = importlib.import_module(PEER)
-    trainer = pycrfsuite.Trainer(algorithm=algorithm, params=options, verbose=False)
-    for features, labels in zip(X, y, strict=True):
-        trainer.append(features, labels)
-    handle, file = tempfile.mkstemp(suffix=".crfsuite")
-    os.close(handle)
-    trainer.train(file)
-
-    def predict(sequences: Features) -> Labels:
-        tagger = pycrfsuite.Tagger()
-        tagger.open(file)
-        os.unlink(file)  # the tagger has read it
-        return [tagger.tag(features) for features in sequences]
-
-    return predict
-
-
 def our_settings(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     return [{"C": C, "tol": tol} for C, tol in itertools.product(arguments.C, arguments.tol)]
 
 
 def peers(algorithms: dict[str, Any], arguments: argparse.Namespace) -> list[Contender]:
     """CRFsuite's algorithms; none of them, and a line that says so, where it is not installed."""
-    try:
-        importlib.import_module(PEER)
-    except ImportError as error:
-        print(f"CRFsuite is left out: {error}; pip install python-crfsuite")
+    if get("crfsuite").version is None:
+        print("CRFsuite: not installed; pip install python-crfsuite")
         return []
     passes = tuple({"max_iterations": count} for count in arguments.passes)
     return [
-        Contender(f"CRFsuite, {name}", functools.partial(fit_crfsuite, algorithm=name), settings or passes)
+        Contender(f"CRFsuite, {name}", functools.partial(crfsuite.train, algorithm=name), settings or passes)
         for name, settings in algorithms.items()
         if name not in arguments.without
     ]
@@ -190,41 +159,15 @@ def choose(
 # ---- CoNLL-2000 ----
 
 
-def load_chunking(tiny: bool) -> Data | None:
-    if tiny:
-        raw = make_chunks(200) | {f"{name}_test": part for name, part in make_chunks(50, seed=1).items()}
-    else:
-        found = load_raw("conll2000")
-        if found is None:
-            return None
-        raw = found
-    template = Template.named("chunking")
-    started = time.process_time()
-    data = Data(template.transform(raw["X"]), raw["y"], template.transform(raw["X_test"]), raw["y_test"])
-    print(f"features: {sum(map(len, data.X)):,} positions in {time.process_time() - started:.2f} s")
-    return data
-
-
-def make_chunks(n: int, seed: int = 0) -> dict[str, Any]:
-    """Sentences of made words and parts of speech, and chunks that mostly follow from these."""
-    random = np.random.default_rng(seed)
-    X, y = [], []
-    for length in random.integers(3, 12, n):
-        kinds = random.integers(4, size=length)
-        X.append([(f"w{kind}{random.integers(20)}", f"P{kind}") for kind in kinds])
-        y.append([("B-NP", "I-NP", "B-VP", "O")[kind if random.random() < 0.95 else 0] for kind in kinds])
-    return {"X": X, "y": y}
-
-
 def chunk_f1(y_true: Labels, y_pred: Labels) -> float:
     return chunk_scores(y_true, y_pred).f1
 
 
 def compare_chunking(arguments: argparse.Namespace, folder: Path) -> None:
-    data = load_chunking(arguments.tiny)
+    data = load("tiny-chunks" if arguments.tiny else "conll2000")
     if data is None:
         return
-    held = data.hold_out(range(len(data.X) - len(data.X) // 5, len(data.X)))
+    held = hold_out(data, range(len(data.X) - len(data.X) // 5, len(data.X)))
     ours = Contender(OURS, functools.partial(fit_pegasos, n_jobs=arguments.n_jobs), our_settings(arguments))
     lines: dict[tuple[str, str], Fits] = {}
     turns: dict[tuple[str, str], Callable[[], float]] = {}
@@ -295,11 +238,6 @@ def load_letters(tiny: bool) -> tuple[Features, Labels, Any] | None:
     return [features[a:b] for a, b in parts], [labels[a:b] for a, b in parts], folds
 
 
-def accuracy(y_true: Labels, y_pred: Labels) -> float:
-    right = sum(a == b for truth, found in zip(y_true, y_pred, strict=True) for a, b in zip(truth, found, strict=True))
-    return right / sum(map(len, y_true))
-
-
 def compare_letters(arguments: argparse.Namespace, folder: Path) -> None:
     loaded = load_letters(arguments.tiny)
     if loaded is None:
@@ -317,9 +255,9 @@ def compare_letters(arguments: argparse.Namespace, folder: Path) -> None:
         for fold in np.unique(folds)[: arguments.folds].tolist():
             train = np.flatnonzero((folds == fold) == (direction == "one"))
             test = np.flatnonzero((folds == fold) != (direction == "one"))
-            data = Data(*take(X, y, train), *take(X, y, test))
+            data = Data("ocr", *take(X, y, train), *take(X, y, test))
             # A fifth of one fold is few words to choose by, and so each fifth is held out in turn.
-            splits = [data.hold_out(range(k, len(train), 5)) for k in range(5 if direction == "one" else 1)]
+            splits = [hold_out(data, range(k, len(train), 5)) for k in range(5 if direction == "one" else 1)]
             for contender in contenders:
                 setting = choose(contender, splits, accuracy, 0.0, quiet=True)
                 predict, wall, cpu = timed_fit(contender, setting, data)

@@ -1,12 +1,17 @@
-"""What the benchmarks share: contenders that take turns, medians, and a table with ratios to a peer of the same run."""
+"""What the benchmarks share: contenders that take turns, medians, what machine it is, and where results go."""
 
 import os
+import platform
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["alternate", "print_machine", "print_table", "seconds"]
+__all__ = ["alternate", "load_average", "print_machine", "print_table", "processor", "results_folder", "seconds"]
+
+RESULTS = Path(__file__).parent / "results"
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -35,6 +40,27 @@ def print_table(medians: Mapping[str, float], peer: str, *, unit: str = "s") -> 
         print(f"{name:{width}}  {value:10.4f}  {value / medians[peer]:.3f}")
 
 
+def processor() -> str:
+    """The processor's model; never the name of the machine."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.machine()
+
+
+def load_average() -> float:
+    """Of the last minute: other work makes times longer and noisier."""
+    return round(os.getloadavg()[0], 1)
+
+
 def print_machine() -> None:
-    """How busy the machine is: other work makes times longer and noisier."""
-    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+    print(f"{os.cpu_count()} processors, load {load_average():.1f}")
+
+
+def results_folder(given: Path | None, tiny: bool) -> Path:
+    """Where to write: the folder given, or ``results`` beside the scripts, or for a tiny run one that is forgotten."""
+    folder = given or (Path(tempfile.mkdtemp()) if tiny else RESULTS)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
