@@ -1,11 +1,17 @@
-"""The tables of solvers in the documentation, made of what the solvers declare: ``python docs/tables.py`` writes them.
+"""Tables of the documentation: of what solvers declare, and of what was found.
 
-A table stands between the comments ``<!-- table NAME -->`` and ``<!-- end of table -->``.
+That is by `make faults`, `make reproduce` and `benchmarks/run.py`.
+
+``python docs/tables.py`` writes them. A table stands between the comments ``<!-- table NAME -->`` and
+``<!-- end of table -->``.
 """
 
+import json
 import re
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from pegasos import solvers
 from pegasos.base.solver import LOSSES, Solver
@@ -14,6 +20,11 @@ from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, L
 from pegasos.problems.sequence import SequenceProblem
 
 ROOT = Path(__file__).parent.parent
+sys.path += [str(ROOT), str(ROOT / "benchmarks")]
+
+import summary  # noqa: E402
+from reproduce.common import page  # noqa: E402
+from reproduce.experiments import EXPERIMENTS  # noqa: E402
 
 #: What the tables call each kind of problem.
 KINDS = {
@@ -25,14 +36,18 @@ KINDS = {
     "larger than memory": BlocksProblem,
 }
 
-#: Where the tables are, each with the way from there to the pages of the solvers; links of the README are absolute, for
-#: PyPI shows it.
+#: Where the tables are, each with the way from there to the pages of the solvers.
 FILES = {
-    "README.md": "https://github.com/pegasos-svm/pegasos/blob/main/docs/solvers/",
     "docs/solvers/index.md": "",
     "docs/losses/index.md": "../solvers/",
     "docs/kernel.md": "solvers/",
+    "docs/reliability.md": "",
+    "docs/reproduction.md": "",
+    "docs/benchmarks.md": "",
 }
+
+#: What can come of a fault; of the last four there must be none.
+OUTCOMES = ("refused", "unharmed", "crash", "hang", "lost work", "silent change")
 
 
 def render(header: str, rows: Iterable[Iterable[str]]) -> str:
@@ -46,9 +61,9 @@ def called(cls: type[Solver]) -> str:
     return f"`{cls.__name__}`" if cls.__name__ in solvers.__all__ else f'`"{cls.name}"`'
 
 
-def page(cls: type[Solver], folder: str) -> str:
-    page = cls.name if (ROOT / "docs" / "solvers" / f"{cls.name}.md").exists() else cls.name.partition("-")[0]
-    return f"[{called(cls)}]({folder}{page}.md)"
+def link(cls: type[Solver], folder: str) -> str:
+    name = cls.name if (ROOT / "docs" / "solvers" / f"{cls.name}.md").exists() else cls.name.partition("-")[0]
+    return f"[{called(cls)}]({folder}{name}.md)"
 
 
 def method(cls: type[Solver]) -> str:
@@ -63,7 +78,7 @@ def yes(value: bool) -> str:
 
 def all_solvers(folder: str) -> str:
     rows = [
-        [page(cls, folder), f'`"{cls.name}"`', method(cls), ", ".join(n for n, k in KINDS.items() if k in cls.supports)]
+        [link(cls, folder), f'`"{cls.name}"`', method(cls), ", ".join(n for n, k in KINDS.items() if k in cls.supports)]
         for cls in solvers.ALL
     ]
     return render("class, name, method, problems", rows)
@@ -78,7 +93,7 @@ def of_kind(kind: type) -> Callable[[str], str]:
             able = cls.supports[kind]
             losses = "all" if set(able.losses) == set(LOSSES) else ", ".join(f'`"{loss}"`' for loss in able.losses)
             intercepts = ", ".join(able.intercepts) or "none"
-            rows.append([page(cls, folder), losses, intercepts, yes(able.continued), yes(able.early_stopping)])
+            rows.append([link(cls, folder), losses, intercepts, yes(able.continued), yes(able.early_stopping)])
         return render("class, losses, intercepts, `warm_start`, `early_stopping`", rows)
 
     return table
@@ -96,12 +111,100 @@ def losses(folder: str) -> str:
     return render("loss, solvers", rows)
 
 
+def faults(folder: str) -> str:
+    """What came of the faults that `make faults` injected; of several kinds, and of all."""
+    found = json.loads((ROOT / "docs" / "reliability.json").read_text(encoding="utf-8"))
+    rows = [[row["kind"], row["how"], *(f"{row[outcome]:,}" for outcome in OUTCOMES)] for row in found["kinds"]]
+    sums = [f"**{sum(row[outcome] for row in found['kinds']):,}**" for outcome in OUTCOMES]
+    told = f"{found['faults']:,} faults, seed {found['seed']}; {found['system']}, Python {found['python']}."
+    return f"{told}\n\n" + render(f"fault, how, {', '.join(OUTCOMES)}", [*rows, ["**all**", "", *sums]])
+
+
+def _run() -> dict[str, Any]:
+    """What `benchmarks/run.py` found; the files of the documentation hold one published run."""
+    return summary.read(ROOT / "docs" / "benchmarks" / "run.json")
+
+
+def run_details(folder: str) -> str:
+    """Where, when and with what the run was made."""
+    run = _run()
+    versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+    clock = "processor seconds" if run["clock"] == "cpu" else "seconds that passed"
+    threads = "one thread each" if run["threads"] == 1 else "threads as each package takes them by itself"
+    told = (
+        f"Run of {run['date']}: {run['processor']}, {run['processors']} processors, {run['system']}, "
+        f"Python {run['python']}; load {min(run['load'])} to {max(run['load'])}. Times are {clock}, with {threads}. "
+        f"Versions: {versions}."
+    )
+    missing = ", ".join(run["not_installed"])
+    return f"{told} Not installed: {missing}." if missing else told
+
+
+def rivals(folder: str) -> str:
+    """One row for each package, over all problems."""
+
+    def cell(one: summary.Ratio | None) -> str:
+        return "" if one is None else f"{one.ratio:.2g} ({one.problem['problem']})"
+
+    run = _run()
+    rows = [
+        [
+            one.package,
+            f"{one.stated}",
+            f"{one.reached}",
+            f"{one.mean:.2f}" if one.reached else "",
+            cell(one.worst),
+            cell(one.best),
+        ]
+        for one in summary.summaries(run)
+    ]
+    rows += [[name, "not installed", "", "", "", ""] for name in run["not_installed"]]
+    return render("package, problems, reached, geometric mean, worst for us, best for us", rows)
+
+
+def rivals_by_problem(folder: str) -> str:
+    """A table for each kind of problem: our time, and each package's divided by it."""
+    run = _run()
+    clock, ratios = summary.clock_of(run), summary.best_ways(run)
+    parts = []
+    for group in dict.fromkeys(map(summary.group_of, run["problems"])):
+        problems = [one for one in run["problems"] if summary.group_of(one) == group]
+        able = {line["peer"] for one in problems for line in one["contenders"][1:]}
+        packages = [name for name in run["versions"] if name in able]
+        rows = []
+        for one in problems:
+            found = {each.package: f"{each.ratio:.2f}" for each in ratios if each.problem is one}
+            stated = {line["peer"] for line in one["contenders"]}
+            cells = [found.get(name, "not reached" if name in stated else "") for name in packages]
+            size = f"{one['rows']:,} x {one['features']:,}" if one["features"] else f"{one['rows']:,} sequences"
+            rows.append([one["problem"], size, f"{one['contenders'][0][clock]:.3g} s", *cells])
+        title = f"**{group[0].upper()}{group[1:]}**"
+        parts.append(f"{title}\n\n" + render(", ".join(["problem", "size", "pegasos", *packages]), rows))
+    return "\n\n".join(parts)
+
+
+def where_rivals_are_faster(folder: str) -> str:
+    """By more than 1.1 times."""
+    rows = [
+        [one.problem["problem"], f"{one.ours:.3g} s", one.way, f"{one.theirs:.3g} s", f"{1 / one.ratio:.2f}"]
+        for one in summary.losses(_run())
+    ]
+    return render("problem, pegasos, the fastest, its time, times as fast", rows) if rows else "Nowhere."
+
+
 TABLES = {
+    "of the benchmark run": run_details,
+    "of rivals": rivals,
+    "of rivals by problem": rivals_by_problem,
+    "where rivals are faster": where_rivals_are_faster,
     "of all solvers": all_solvers,
     "of the solvers of linear problems": of_kind(LinearProblem),
     "of the solvers of all classes jointly": of_kind(JointProblem),
     "of the solvers with a kernel": of_kind(KernelProblem),
     "of the solvers by loss": losses,
+    "of faults": faults,
+    "of verdicts": lambda folder: page.summary(EXPERIMENTS),
+    "of all claims": lambda folder: page.written(EXPERIMENTS),
 }
 
 
