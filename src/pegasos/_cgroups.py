@@ -34,3 +34,11 @@ def read(folder: str, name: str) -> str | None:
             return file.read().strip()
     except OSError:
         return None
+
+
+def as_number(text: str | None) -> int | None:
+    """What a file says, or None where that is no number ("max") or there is no file.
+
+    Numbers are told by their digits, not by the error of `int`: while that writes its message, Ctrl-C would be lost.
+    """
+    return int(text) if text and text.isascii() and text.isdigit() else None

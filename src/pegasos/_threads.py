@@ -62,11 +62,8 @@ def _quotas_at(moment: float) -> list[int]:
             text = _cgroups.read(folder, "cpu.max")
         else:
             text = f"{_cgroups.read(folder, 'cpu.cfs_quota_us')} {_cgroups.read(folder, 'cpu.cfs_period_us')}"
-        try:
-            quota, period = map(int, (text or "").split())
-        except ValueError:  # no limit, or no file
-            continue
-        if quota > 0 and period > 0:
+        quota, period = [*map(_cgroups.as_number, (text or "").split()), None, None][:2]
+        if quota and period:  # there is a limit
             found.append(math.ceil(quota / period))
     return found
 

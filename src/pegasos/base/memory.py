@@ -50,11 +50,8 @@ def _groups() -> list[tuple[str, str, str, str]]:
 
 
 def _number(folder: str, name: str) -> int | None:
-    try:
-        number = int(_cgroups.read(folder, name) or "")
-        return None if number >= 2**62 else number
-    except ValueError:  # "max", or no file
-        return None
+    number = _cgroups.as_number(_cgroups.read(folder, name))
+    return None if number is None or number >= 2**62 else number
 
 
 def _entry(folder: str, name: str, key: str) -> int:

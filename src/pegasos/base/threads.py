@@ -1,8 +1,10 @@
 """Several fits at a time, in threads: the core works without Python's lock."""
 
+import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from pegasos.base.checkpoint import Runs
@@ -55,7 +57,10 @@ def run_all(
             run_one(number)
         return list(results.values())
 
-    def run() -> None:
+    begun, ended, ends = set[int](), set[int](), queue.SimpleQueue[int]()
+
+    def run(thread: int) -> None:
+        begun.add(thread)
         try:
             while not stop.is_set():
                 try:
@@ -66,16 +71,19 @@ def run_all(
         except BaseException as error:
             failures.append(error)
             stop.set()
+        finally:
+            ended.add(thread)
+            ends.put(thread)
 
     # Daemons, so that a fit on a daemon thread does not keep the interpreter from its exit.
-    threads = [threading.Thread(target=run, daemon=True) for _ in range(min(n_jobs, len(works)))]
+    threads = [threading.Thread(target=run, args=[k], daemon=True) for k in range(min(n_jobs, len(works)))]
     try:
         for thread in threads:
             thread.start()
-        _join(threads)
+        _wait(range(len(threads)), ended, ends)
     except BaseException:
         stop.set()
-        _join(threads)
+        _wait(begun.copy(), ended, ends)  # one that begins later finds that it has to stop
         if cut_short is None or len(results) < len(works):
             if cut_short and any(map(cut_short, results.values())):
                 raise KeyboardInterrupt(_incomplete(len(results), len(works))) from None
@@ -89,15 +97,15 @@ def _incomplete(count: int, of: int) -> str:
     return f"interrupted when {count} of {of} problems had a point: a model needs them all, and nothing is kept"
 
 
-def _join(threads: Sequence[threading.Thread]) -> None:
-    """Wait for those that were started.
+def _wait(threads: Collection[int], ended: set[int], ends: "queue.SimpleQueue[int]") -> None:
+    """Wait until these threads have ended, each of which tells of its end.
 
-    A short time at once: some libraries (polars) set a handler of signals after which the system goes on waiting, and
-    Python would not hear of Ctrl-C.
+    `Thread.join` of Python 3.11 takes a thread for ended where Ctrl-C comes while it waits. A short time at once: some
+    libraries (polars) set a handler of signals after which the system goes on waiting, and Python would not hear of it.
     """
-    for thread in threads:
-        while thread.is_alive():
-            thread.join(0.05)
+    while not ended.issuperset(threads):
+        with suppress(queue.Empty):
+            ends.get(timeout=0.05)
 
 
 class TimeShare:
