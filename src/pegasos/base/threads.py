@@ -84,13 +84,14 @@ def run_all(
     except BaseException:
         stop.set()
         _wait(begun.copy(), ended, ends)  # one that begins later finds that it has to stop
-        if cut_short is None or len(results) < len(works):
+        count, works = len(works), ()  # Python may keep a thread whose start was interrupted, which shall hold no data
+        if cut_short is None or len(results) < count:
             if cut_short and any(map(cut_short, results.values())):
-                raise KeyboardInterrupt(_incomplete(len(results), len(works))) from None
+                raise KeyboardInterrupt(_incomplete(len(results), count)) from None
             raise
     if failures:
         raise failures.popleft()
-    return [results[number] for number in range(len(works))]
+    return [results[number] for number in sorted(results)]
 
 
 def _incomplete(count: int, of: int) -> str:
