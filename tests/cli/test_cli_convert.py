@@ -223,6 +223,8 @@ def test_models_of_libsvm_and_onnx(folder, pegasos):
     assert "name the TARGET" in pegasos("convert kernel.model")[2]
     pytest.importorskip("onnx", reason="models in ONNX need onnx")
     assert "as a model of ONNX" in pegasos("convert kernel.model kernel.onnx")[1]
+    code, _, error = pegasos("convert kernel.onnx kernel.back")
+    assert (code, "models in ONNX are written and not read" in error) == (2, True)
 
 
 def test_models_that_other_programs_do_not_have(folder, pegasos):

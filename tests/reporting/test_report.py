@@ -1,5 +1,6 @@
 """What a report has in it: structure by a parser of HTML, figures against scikit-learn's."""
 
+import html
 import re
 import subprocess
 import sys
@@ -8,11 +9,13 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import average_precision_score, confusion_matrix, precision_recall_fscore_support, roc_auc_score
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from tests.reporting_helpers import CASES, HOSTILE, page_of
 
 import pegasos
@@ -22,6 +25,7 @@ from pegasos.reporting.markup import Markup, el, escape
 from pegasos.reporting.quality import judge
 from pegasos.reporting.words import sentences
 from pegasos.sequence import chunk_scores
+from pegasos.solvers import Pegasos
 
 VOID = {"meta", "input", "br"}
 
@@ -218,7 +222,6 @@ def test_pages_of_other_models(tmp_path):
     pipeline = make_pipeline(TfidfVectorizer(), LinearSVC(random_state=0)).fit(texts, labels)
     page = Page(pegasos.report(pipeline, texts, labels).html)
     assert "dull" in page.text
-    assert "make_pipeline" in page.text
     pairs = SVC(decision_function_shape="ovo", random_state=0).fit(X, np.arange(200) % 3)
     assert "margins" not in [
         one["id"] for one in Page(pegasos.report(pairs, X, np.arange(200) % 3).html).all("section")
@@ -228,6 +231,30 @@ def test_pages_of_other_models(tmp_path):
     io.write_dataset(tmp_path / "data", X, y)
     dataset = io.open_dataset(tmp_path / "data")
     assert "of 200 wrong" in Page(pegasos.report(LinearSVC(random_state=0).fit(X, y), dataset).html).text
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearSVC(random_state=0, solver=Pegasos(batch_size=2), tol=0.1),
+        make_pipeline("passthrough", ColumnTransformer([("some", StandardScaler(), [0, 1, 2])]), SVC(random_state=0)),
+    ],
+)
+def test_the_code_to_repeat_it_runs(model, tmp_path, monkeypatch):
+    X, y = make_classification(100, 5, random_state=0)
+    model.fit(X, y)
+    (code,) = re.findall("<code>(.*?)</code>", pegasos.report(model, X, y).html, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    names = {"X": X, "y": y}
+    exec(html.unescape(code), names)
+    np.testing.assert_array_equal(names["model"].decision_function(X), model.decision_function(X))
+    assert (tmp_path / "report.html").exists()
+
+
+def test_training_is_a_yes_or_a_no():
+    model, X, y = CASES["two_classes"]()
+    with pytest.raises(TypeError, match="training='no': must be True, False"):
+        pegasos.report(model, X, y, training="no")
 
 
 def test_many_classes_have_a_list_of_what_is_confused():

@@ -65,6 +65,8 @@ def convert(
     if is_any_model(source):
         convert_model(source, target, features, overwrite, quiet, as_json)
         return
+    if source.endswith(".onnx"):
+        raise click.UsageError(f"{source}: models in ONNX are written and not read; convert the model it was made of")
     started = time.perf_counter()
     replaces = target is not None and (is_dataset(target) or (is_dataset(source) and os.path.lexists(target)))
     if replaces and not overwrite:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import html
 import os
+import sys
 import time
 from importlib.resources import files
 from typing import Any
@@ -122,6 +123,8 @@ def report(
             "pegasos.from_sklearn takes models of scikit-learn's"
         )
     check_is_fitted(machine)
+    if not isinstance(training, bool | None):
+        raise TypeError(f"training={training!r}: must be True, False, or None where it is not known")
     started = time.perf_counter()
     quality = judge(estimator, X, y)
     times = dict(timings or {})
@@ -240,15 +243,7 @@ def _again(estimator: Any, repeat: str | None) -> fit.Section:
     rows = [
         (name, repr(parameters[name]), "set" if name in set_here else "default") for name in order
     ]  # fmt: skip
-    lines = [
-        "import pegasos",
-        *([] if machine is estimator else ["import sklearn"]),
-        "",
-        f"model = {_code(estimator)}",
-        "model.fit(X, y)",
-        'pegasos.report(model, X, y).save("report.html")',
-    ]
-    code = repeat or "\n".join(lines)
+    code = repeat or _code(estimator)
     return fit.section(
         "again",
         "To repeat it",
@@ -260,12 +255,26 @@ def _again(estimator: Any, repeat: str | None) -> fit.Section:
 
 
 def _code(estimator: Any) -> str:
-    machine = machine_of(estimator)
-    given = [machine] if machine is estimator else [step for _, step in estimator.steps]
-    steps = [" ".join(repr(step).split()) for step in given]
-    steps[-1] = f"pegasos.{steps[-1]}"
-    made = "".join(f"    {step},\n" for step in steps)
-    return steps[0] if machine is estimator else f"sklearn.pipeline.make_pipeline(\n{made})"
+    """A program that fits the same model again, where X and y are there."""
+    steps = getattr(estimator, "steps", [("", estimator)])
+    own = [step for _, step in steps if hasattr(step, "get_params")]  # others are "passthrough"
+    parts = own + [part for step in own for part in step.get_params().values() if hasattr(part, "get_params")]
+    imports = {f"from {_public_module(kind)} import {kind.__name__}" for kind in map(type, parts)}
+    made = [" ".join(s.__repr__(N_CHAR_MAX=1_000_000).split()) if s in own else repr(s) for _, s in steps]
+    if hasattr(estimator, "steps"):
+        imports.add("from sklearn.pipeline import Pipeline")
+        named = [f"    ({name!r}, {code}),\n" for (name, _), code in zip(steps, made, strict=True)]
+        made = [f"Pipeline([\n{''.join(named)}])"]
+    lines = ["import pegasos", *sorted(imports), "", f"model = {made[0]}", "model.fit(X, y)"]
+    return "\n".join([*lines, 'pegasos.report(model, X, y).save("report.html")'])
+
+
+def _public_module(kind: type) -> str:
+    """Where users import it from: the modules of a package below its public one have names of their own."""
+    module = kind.__module__
+    while "." in module and hasattr(sys.modules.get(module.rpartition(".")[0]), kind.__name__):
+        module = module.rpartition(".")[0]
+    return module
 
 
 def _seed_note(machine: Any) -> Markup | None:
