@@ -3,6 +3,7 @@
 // Here the caller begins at once, and waits only for those that are in the middle of a turn.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -37,24 +38,30 @@ inline void in_turns(std::size_t n, std::size_t n_threads, FunctionRef<void(std:
                 next = n;
             }
         }
+
+        /// Starts threads 2k + 1 and 2k + 2, which start theirs: the caller has to start two at most.
+        static void start_others(const std::shared_ptr<State>& state, std::size_t k, std::size_t n_threads) {
+            try {
+                for (std::size_t other = 2 * k + 1; other <= 2 * k + 2 && other < n_threads; ++other)
+                    std::thread([state, other, n_threads] {
+                        {
+                            const std::lock_guard lock(state->mutex);
+                            if (state->closed) return;
+                            ++state->working;
+                        }
+                        if (state->next < state->n) start_others(state, other, n_threads);
+                        state->work(other);
+                        const std::lock_guard lock(state->mutex);
+                        --state->working;
+                        state->left.notify_one();
+                    }).detach();
+            } catch (const std::exception&) {  // the system gives no more, or has no memory for one
+            }
+        }
     };
     // A thread that starts late finds the state alive, and closed.
     const auto state = std::make_shared<State>(task, n);
-    try {
-        for (std::size_t k = 1; k < n_threads && k < n; ++k)
-            std::thread([state, k] {
-                {
-                    const std::lock_guard lock(state->mutex);
-                    if (state->closed) return;
-                    ++state->working;
-                }
-                state->work(k);
-                const std::lock_guard lock(state->mutex);
-                --state->working;
-                state->left.notify_one();
-            }).detach();
-    } catch (const std::exception&) {  // the system gives no more, or has no memory for one
-    }
+    State::start_others(state, 0, std::min(n_threads, n));
     state->work(0);
     std::unique_lock lock(state->mutex);
     state->closed = true;

@@ -416,15 +416,16 @@ class TestWeights:
     def test_equal_repeated_rows(self, intercept):
         counts = np.random.default_rng(0).integers(0, 4, len(X))
         again = np.repeat(np.arange(len(X)), counts)
-        one = SVC(fit_intercept=intercept).fit(X, Y, sample_weight=counts)
-        other = SVC(fit_intercept=intercept).fit(X[again], Y[again])
+        one = SVC(fit_intercept=intercept, tol=1e-10).fit(X, Y, sample_weight=counts)
+        other = SVC(fit_intercept=intercept, tol=1e-10).fit(X[again], Y[again])
         assert one.certificate_.primal == pytest.approx(other.certificate_.primal, rel=1e-9)
         np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-6)
 
     def test_equal_repeated_rows_in_regression(self):
         counts = np.random.default_rng(0).integers(0, 4, len(X))
         again = np.repeat(np.arange(len(X)), counts)
-        one, other = SVR().fit(X, TARGETS, sample_weight=counts), SVR().fit(X[again], TARGETS[again])
+        one = SVR(tol=1e-10).fit(X, TARGETS, sample_weight=counts)
+        other = SVR(tol=1e-10).fit(X[again], TARGETS[again])
         np.testing.assert_allclose(one.predict(X), other.predict(X), atol=1e-6)
 
     @pytest.mark.parametrize("class_weight", ["balanced", {0: 0.2, 1: 3.0}])

@@ -139,7 +139,7 @@ class TestFarFromZero:
         Z = RANDOM.integers(-1000, 1000, size=(80, 4)) / 1024  # exact beside the offset too
         Z = np.round(Z * 16) / 16
         y = Z[:, 0] + Z[:, 1] > 0
-        near, far = SVC(gamma=0.7).fit(make(Z), y), SVC(gamma=0.7).fit(make(Z + offset), y)
+        near, far = (SVC(gamma=0.7, tol=1e-10).fit(make(Z + b), y) for b in (0.0, offset))
         assert far.certificate_.converged
         assert far.certificate_.primal == pytest.approx(near.certificate_.primal, rel=1e-9)
         np.testing.assert_allclose(far.decision_function(make(Z + offset)), near.decision_function(make(Z)), atol=1e-7)
@@ -149,9 +149,9 @@ class TestFarFromZero:
         rest = sp.random(300, 50, 0.05, random_state=0, format="csr")
         dates = RANDOM.integers(0, 100, size=(300, 2)) / 64
         y = dates[:, 0] > dates[:, 1]
-        near = SVC(gamma=1.0).fit(sp.hstack([rest[:, :20], dates, rest[:, 20:]], format="csr"), y)
+        near = SVC(gamma=1.0, tol=1e-8).fit(sp.hstack([rest[:, :20], dates, rest[:, 20:]], format="csr"), y)
         X = sp.hstack([rest[:, :20], dates + 1e6, rest[:, 20:]], format="csr")
-        far = SVC(gamma=1.0).fit(X, y)
+        far = SVC(gamma=1.0, tol=1e-8).fit(X, y)
         assert far._fitted_kernel.layout.filled.sum() == 2
         assert far.certificate_.primal == pytest.approx(near.certificate_.primal, rel=1e-6)
         np.testing.assert_allclose(far.decision_function(X), far.decision_function(X.toarray()), atol=1e-9)
@@ -180,11 +180,11 @@ class TestFarFromZero:
     def test_a_linear_kernel_has_weights_without_the_mean(self):
         Z = RANDOM.normal(size=(100, 3))
         y = Z[:, 0] > 0.1
-        clf = SVC(kernel="linear").fit(Z + 1e6, y)
+        clf = SVC(kernel="linear", tol=1e-8).fit(Z + 1e6, y)
         assert math.fsum(clf.dual_coef_[0]) == 0
         decisions = (Z + 1e6) @ clf.coef_[0] + clf.intercept_[0]
         np.testing.assert_allclose(clf.decision_function(Z + 1e6), decisions, atol=1e-7)
-        np.testing.assert_allclose(clf.coef_, SVC(kernel="linear").fit(Z, y).coef_, atol=1e-4)
+        np.testing.assert_allclose(clf.coef_, SVC(kernel="linear", tol=1e-8).fit(Z, y).coef_, atol=1e-4)
 
 
 class TestScale:
@@ -194,7 +194,7 @@ class TestScale:
         Z = RANDOM.normal(size=(150, 4))
         y = np.where(Z[:, 0] * Z[:, 1] > 0, 1, 0) if model is SVC else np.sin(Z[:, 0])
         units = np.array([1.0, 1e-6, 1e5, 3.0])
-        one, other = model(scale="auto").fit(make(Z), y), model(scale="auto").fit(make(Z * units), y)
+        one, other = (model(scale="auto", tol=1e-10).fit(make(Z * unit), y) for unit in (1.0, units))
         assert one.certificate_.scaled
         assert one.certificate_.primal == pytest.approx(other.certificate_.primal, rel=1e-9)
         np.testing.assert_allclose(other.scale_, one.scale_ * units)

@@ -33,7 +33,7 @@ TINY = 0.02
 #: The gap to which tiny problems are solved: rounding.
 ROUNDING = 1e-13
 #: Rows of a kernel matrix up to which a problem is tiny, and the epochs that SMO is given to solve it to rounding.
-TINY_ROWS = 500
+TINY_ROWS = 64
 TINY_EPOCHS = 1000
 #: Rows of a kernel matrix from which on there is work for several threads.
 ROWS_FOR_THREADS = 1000
