@@ -46,7 +46,9 @@ def feature_names_of(model: Any, given: ArrayLike | None = None) -> list[str] | 
         return machine.feature_names_
     if machine is not model:
         try:
-            return [str(name) for name in model[:-1].get_feature_names_out()]
+            names = model[:-1].get_feature_names_out()  # None where nothing stands before the machine
+            if names is not None:
+                return [str(name) for name in names]
         except (AttributeError, ValueError, NotImplementedError):
             pass  # a step that does not tell, such as a hash
     names = getattr(machine, "feature_names_in_", None)

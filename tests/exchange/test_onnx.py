@@ -109,6 +109,7 @@ def test_pipelines(last, y):
     model = make_pipeline(StandardScaler(), last).fit(X, y)
     made = pegasos.to_onnx(model)
     label, second = run(made, X).values()
+    assert made.graph.output[1].name == ("probabilities" if hasattr(model, "predict_proba") else "scores")
     inputs = X.astype(np.float32)
     np.testing.assert_array_equal(label, model.predict(inputs))
     if hasattr(model, "predict_proba"):

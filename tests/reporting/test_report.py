@@ -14,6 +14,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import average_precision_score, confusion_matrix, precision_recall_fscore_support, roc_auc_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.reporting_helpers import CASES, HOSTILE, page_of
@@ -237,6 +238,9 @@ def test_pages_of_other_models(tmp_path):
     "model",
     [
         LinearSVC(random_state=0, solver=Pegasos(batch_size=2), tol=0.1),
+        make_pipeline("passthrough", LinearSVC(C=np.float64(0.1), class_weight={0: np.float32(2)}, random_state=0)),
+        make_pipeline(SVC(C=np.inf, tol=0.1, random_state=0)),
+        LinearSVC(cost=np.array([[0.0, 2.0], [1.0, 0.0]]), multi_class="joint", random_state=0),
         make_pipeline("passthrough", ColumnTransformer([("some", StandardScaler(), [0, 1, 2])]), SVC(random_state=0)),
     ],
 )
@@ -249,6 +253,26 @@ def test_the_code_to_repeat_it_runs(model, tmp_path, monkeypatch):
     exec(html.unescape(code), names)
     np.testing.assert_array_equal(names["model"].decision_function(X), model.decision_function(X))
     assert (tmp_path / "report.html").exists()
+
+
+def test_other_examples_than_those_of_the_fit():
+    model, X, y = CASES["two_classes"]()
+    page = pegasos.report(model, X, y, training=False)
+    assert "model.fit(X_train, y_train)" in page.html
+    assert "pegasos.report(model, X, y, training=False)" in page.html
+
+
+def test_what_is_no_code_is_told_of():
+    X, y = make_classification(50, 5, random_state=0)
+    page = pegasos.report(SVC(kernel=lambda A, B: A @ B.T, random_state=0).fit(X, y), X, y)
+    assert "What cannot be written as code" in page.html
+
+
+def test_what_a_search_found_is_asked_for():
+    X, y = make_classification(60, 5, random_state=0)
+    search = GridSearchCV(LinearSVC(random_state=0), {"C": [0.1, 1.0]}, cv=2).fit(X, y)
+    with pytest.raises(TypeError, match="pass what it fitted, its best_estimator_"):
+        pegasos.report(search, X, y)
 
 
 def test_training_is_a_yes_or_a_no():

@@ -55,7 +55,19 @@ def to_onnx(model: Any, initial_types: Any = None) -> Any:
         initial_types = [("X", FloatTensorType([None, model.n_features_in_]))]
     last = model[-1] if hasattr(model, "steps") else model
     options = {id(last): {"zipmap": False}} if hasattr(last, "classes_") else None
-    return skl2onnx.to_onnx(model, initial_types=initial_types, options=options)
+    made = skl2onnx.to_onnx(model, initial_types=initial_types, options=options)
+    if isinstance(last, LinearSVC | SVC) and not hasattr(last, "predict_proba"):
+        _rename(made.graph, "probabilities", "scores")  # skl2onnx has one name for both
+    return made
+
+
+def _rename(graph: Any, name: str, to: str) -> None:
+    for node in graph.node:
+        node.input[:] = [to if one == name else one for one in node.input]
+        node.output[:] = [to if one == name else one for one in node.output]
+    for output in graph.output:
+        if output.name == name:
+            output.name = to
 
 
 def register_onnx() -> None:

@@ -53,6 +53,8 @@ def _loss(solver: str) -> str:
 def to_liblinear(model: Any) -> LiblinearModel:
     """What a file tells of the model."""
     if not isinstance(model, LinearSVC | LinearSVR):
+        if hasattr(model, "best_estimator_"):
+            raise TypeError(f"a {type(model).__name__} is a search for C: pass its best_estimator_")
         raise TypeError(f"LIBLINEAR has linear machines, and a {type(model).__name__} is none; use save_model")
     check_is_fitted(model)
     if model.loss not in SOLVERS:

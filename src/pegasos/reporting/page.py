@@ -4,6 +4,7 @@ import base64
 import hashlib
 import html
 import os
+import re
 import sys
 import time
 from importlib.resources import files
@@ -118,9 +119,12 @@ def report(
     """
     machine = machine_of(estimator)
     if not isinstance(machine, Machine) and not hasattr(machine, "certificate_"):
+        remedy = "pegasos.from_sklearn takes models of scikit-learn's"
+        if hasattr(machine, "estimator"):  # of a search, or another one that holds estimators
+            held = "best_estimator_" if hasattr(machine, "best_estimator_") else "estimators_ or estimator_"
+            remedy = f"pass what it fitted, its {held}"
         raise TypeError(
-            f"{type(machine).__name__} is no estimator of pegasos, and its fit has no certificate to report; "
-            "pegasos.from_sklearn takes models of scikit-learn's"
+            f"{type(machine).__name__} is no estimator of pegasos, and its fit has no certificate to report; {remedy}"
         )
     check_is_fitted(machine)
     if not isinstance(training, bool | None):
@@ -146,7 +150,7 @@ def report(
         fit.features(largest, int(getattr(machine, "n_features_in_", 0))),
         fit.transitions(machine),
         _timings(times, found),
-        _again(estimator, repeat),
+        _again(estimator, repeat, training),
     ]
     sections = [one for one in made if one is not None]
     body = [
@@ -231,7 +235,7 @@ def _timings(times: dict[str, float], found: Certificate | None) -> fit.Section 
     return fit.section("timings", "Timings", text, table(("What", "Time", "Seconds"), rows, "Timings", True))
 
 
-def _again(estimator: Any, repeat: str | None) -> fit.Section:
+def _again(estimator: Any, repeat: str | None, training: bool | None) -> fit.Section:
     machine = machine_of(estimator)
     parameters = machine.get_params(deep=False)
     try:
@@ -243,7 +247,7 @@ def _again(estimator: Any, repeat: str | None) -> fit.Section:
     rows = [
         (name, repr(parameters[name]), "set" if name in set_here else "default") for name in order
     ]  # fmt: skip
-    code = repeat or _code(estimator)
+    code = repeat or _code(estimator, training)
     return fit.section(
         "again",
         "To repeat it",
@@ -254,8 +258,8 @@ def _again(estimator: Any, repeat: str | None) -> fit.Section:
     )
 
 
-def _code(estimator: Any) -> str:
-    """A program that fits the same model again, where X and y are there."""
+def _code(estimator: Any, training: bool | None) -> str:
+    """A program that fits the same model again, where the examples are there."""
     steps = getattr(estimator, "steps", [("", estimator)])
     own = [step for _, step in steps if hasattr(step, "get_params")]  # others are "passthrough"
     parts = own + [part for step in own for part in step.get_params().values() if hasattr(part, "get_params")]
@@ -265,8 +269,15 @@ def _code(estimator: Any) -> str:
         imports.add("from sklearn.pipeline import Pipeline")
         named = [f"    ({name!r}, {code}),\n" for (name, _), code in zip(steps, made, strict=True)]
         made = [f"Pipeline([\n{''.join(named)}])"]
-    lines = ["import pegasos", *sorted(imports), "", f"model = {made[0]}", "model.fit(X, y)"]
-    return "\n".join([*lines, 'pegasos.report(model, X, y).save("report.html")'])
+    # As NumPy shows its numbers and arrays.
+    imports |= {f"from numpy import {name}" for name in ("array", "inf", "nan") if re.search(rf"\b{name}\b", made[0])}
+    if "np." in made[0]:
+        imports.add("import numpy as np")
+    fitted, judged = ("X_train, y_train", "X, y, training=False") if training is False else ("X, y", "X, y")
+    lines = ["import pegasos", *sorted(imports), "", f"model = {made[0]}", f"model.fit({fitted})"]
+    if re.search(r"<.*>|\bat 0x", made[0]):
+        lines.insert(0, "# What cannot be written as code, such as a function, is to be given in its place.")
+    return "\n".join([*lines, f'pegasos.report(model, {judged}).save("report.html")'])
 
 
 def _public_module(kind: type) -> str:
