@@ -21,7 +21,6 @@ from datasets import has_real_data, load_raw
 from objective import accuracy
 from sequence import load_letters
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
@@ -197,7 +196,7 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="small data, to see that it runs")
     parser.add_argument("--only", help="the name of one estimator")
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore", ConvergenceWarning)
+    warnings.simplefilter("ignore", UserWarning)  # advice on settings, which are what is measured here
     print_machine()
     print("| estimator | data | examples | default: s | score | best: s | score | setting | ratio of s |")
     print("|---|---|---|---|---|---|---|---|---|")

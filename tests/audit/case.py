@@ -7,7 +7,6 @@ import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import solvers
 
@@ -68,10 +67,7 @@ class Case:
     def call(self, function, what):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.filterwarnings("ignore", "The targets are around")  # and the intercept is penalised
-            warnings.filterwarnings("ignore", "scale=.auto. divides")  # columns far from zero
-            warnings.filterwarnings("ignore", ".*partial_fit learns little from these data")  # columns far from zero
+            warnings.simplefilter("ignore", UserWarning)  # advice: on data, settings and fits that fall short
             try:
                 return function()
             except ValueError as error:
