@@ -38,15 +38,15 @@ class Sizes(NamedTuple):
     """How large the problems are."""
 
     entries: int  # of a dense batch
-    texts: int
+    texts: tuple[int, ...]  # rows of sparse batches: within the caches, and with as many entries as a dense batch
     words: int  # that there are
     train: int  # examples of fits
     kernel: int  # rows of a batch for machines with a kernel
     features: tuple[int, ...]
 
 
-FULL = Sizes(8_000_000, 20_000, 47_236, 3_000, 2_000, (20, 200, 784))
-TINY = Sizes(2_000, 30, 50, 60, 30, (20,))
+FULL = Sizes(8_000_000, (20_000, 107_000), 47_236, 3_000, 2_000, (20, 200, 784))
+TINY = Sizes(2_000, (30,), 50, 60, 30, (20,))
 
 
 class Case(NamedTuple):
@@ -85,10 +85,10 @@ def inputs(random: np.random.Generator, sizes: Sizes, kernel: bool) -> Iterator[
         X = dense(random, n, d)
         for dtype in ("float64", "float32"):
             yield f"{dtype}, {d} features", dtype, X.astype(dtype)
-    n = sizes.train + (sizes.kernel if kernel else sizes.texts)
-    X = texts(random, n, sizes.words)
-    for dtype in ("float64", "float32"):
-        yield f"CSR {dtype}, {sizes.words} features", f"CSR {dtype}", X.astype(dtype)
+    for rows in (sizes.kernel,) if kernel else sizes.texts:
+        X = texts(random, sizes.train + rows, sizes.words)
+        for dtype in ("float64", "float32"):
+            yield f"CSR {dtype}, {sizes.words} features", f"CSR {dtype}", X.astype(dtype)
 
 
 def targets(random: np.random.Generator, X: Any, n_classes: int) -> NDArray[Any]:

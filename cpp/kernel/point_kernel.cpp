@@ -235,27 +235,27 @@ void SupportVectors<Real>::add_of_many(const SupportWeights& weights, const Poin
     if (rows.bytes) own.bytes = &bytes_;
     const std::size_t n_out = weights.n_out, n_all = n_out * weights.ends.size();
     with_table(own, rows, own.n, [&]<class T>(T& table) {
-        AlignedVector<Real> w(n_out * T::width);  // of the table's examples, sum by sum
+        // Of the table's examples, sum by sum; in double precision, as the sums of few rows are.
+        AlignedVector<double> w(n_out * T::width);
         for (std::size_t g = 0, j = 0; g < weights.ends.size(); ++g) {
             for (std::size_t count; j < weights.ends[g]; j += count) {
                 count = std::min(T::width, weights.ends[g] - j);
                 table.fill(own, std::span<const RowNumber>(numbers).subspan(j, count));
-                std::fill(w.begin(), w.end(), Real{0});
+                std::fill(w.begin(), w.end(), 0.0);
                 for (std::size_t k = 0; k < n_out; ++k)
-                    for (std::size_t r = 0; r < count; ++r)
-                        w[k * T::width + r] = static_cast<Real>(weights.of(k, j + r));
+                    for (std::size_t r = 0; r < count; ++r) w[k * T::width + r] = weights.of(k, j + r);
                 in_stretches(rows.n, stretch, T::width * n_out, team, monitor,
                              [&](std::size_t first, std::size_t last) {
                                  table.against(kernel_, rows, squares.data(), first, last,
                                                [&](std::size_t i, const Real* values) {
                                                    double* sums = out + i * n_all + g * n_out;
                                                    for (std::size_t k = 0; k < n_out; ++k) {
-                                                       const Real* of = &w[k * T::width];
-                                                       Real sum = 0;
+                                                       const double* of = &w[k * T::width];
+                                                       double sum = 0;
 #pragma omp simd reduction(+ : sum)
                                                        for (std::size_t r = 0; r < T::width; ++r)
-                                                           sum += values[r] * of[r];
-                                                       sums[k] += static_cast<double>(sum);
+                                                           sum += static_cast<double>(values[r]) * of[r];
+                                                       sums[k] += sum;
                                                    }
                                                });
                              });

@@ -261,29 +261,52 @@ template <class T, class Index>
     return __builtin_convertvector(x, Group) * weights;
 }
 
-/// One score of each of the rows [first, last).
+/// One score of each of the rows [first, last), whose entries are sound. The last entries of a row are taken
+/// eight at a time too, and what is beyond them is left out of the sums: how many there are cannot be
+/// foreseen, and a wrong guess would cost more than these products.
 template <class T, class Index>
-void score_dots(const CsrRows<T, Index>& rows, std::size_t first, std::size_t last, const double* w,
-                double* f) {
+[[gnu::noinline]] void score_dots(const CsrRows<T, Index>& rows, std::size_t first, std::size_t last,
+                                  const double* w, double* f) {
+    typedef std::int64_t Places __attribute__((vector_size(8 * group)));
+    constexpr Index at_once = 8;
+    constexpr std::size_t n_groups = at_once / group;
     const T* values = rows.values;
-    const Index *columns = rows.columns, *starts = rows.starts;
-    constexpr Index ahead = 256;  // entries that are asked for early, lest they wait for those of w
-    constexpr std::size_t n_groups = 8 / group;
+    const Index *columns = rows.columns, *starts = rows.starts, known = starts[last];
+    // What is asked for early, lest it wait for weights; columns earlier, as it is looked whether they are
+    // sound.
+    const Index ahead = 512, far_ahead = known - starts[first];
     for (std::size_t i = first; i < last; ++i, ++f) {
         Index k = starts[i];
         const Index end = starts[i + 1];
         Group groups[n_groups] = {};  // several, to hide the latency of additions
-        for (; k + 7 < end; k += 8) {
+        for (; k + at_once <= end; k += at_once) {
             __builtin_prefetch(values + k + ahead);
-            __builtin_prefetch(columns + k + ahead);
+            __builtin_prefetch(columns + k + far_ahead);
 #pragma GCC unroll 4
             for (std::size_t g = 0; g < n_groups; ++g)
                 groups[g] += products(values + k + g * group, columns + k + g * group, w);
         }
-        double rest[2] = {};
-        for (; k < end; ++k) rest[k & 1] += static_cast<double>(values[k]) * w[columns[k]];
-        double sum = rest[0] + rest[1];
+        const auto add_last = [&](const T* x, const Index* j) __attribute__((always_inline)) {
+#pragma GCC unroll 4
+            for (std::size_t g = 0; g < n_groups; ++g) {
+                Places places;
+                for (std::size_t at = 0; at < group; ++at)
+                    places[at] = static_cast<std::int64_t>(g * group + at);
+                groups[g] +=
+                    places < std::int64_t{end - k} ? products(x + g * group, j + g * group, w) : Group{};
+            }
+        };
+        if (known - k >= at_once) {
+            add_last(values + k, columns + k);
+        } else {  // nothing is known of what comes next
+            T last_values[at_once] = {};
+            Index last_columns[at_once] = {};
+            std::copy(values + k, values + end, last_values);
+            std::copy(columns + k, columns + end, last_columns);
+            add_last(last_values, last_columns);
+        }
         for (std::size_t g = 1; g < n_groups; ++g) groups[0] += groups[g];
+        double sum = 0;
         for (std::size_t at = 0; at < group; ++at) sum += groups[0][at];
         *f = sum;
     }
@@ -359,10 +382,10 @@ std::int64_t score_all(std::size_t n_rows, std::size_t work, const ScoreWeights&
                        std::size_t n_jobs, Monitor& monitor, Score score) {
     const std::size_t turn = block * std::max<std::size_t>(1, 50'000 / (block * (work + 1)));
     std::vector<std::int64_t> wrong(n_jobs, no_row);
-    std::vector<AlignedVector<double>> buffers(n_jobs);
+    // Made here: where a thread that has just begun asks for memory, it gets a heap of its own first.
+    std::vector<AlignedVector<double>> buffers(n_jobs, AlignedVector<double>(block * weights.n_out));
     std::atomic<bool> broken = false;
     in_turns((n_rows + turn - 1) / turn, n_jobs, [&](std::size_t k, std::size_t number) {
-        buffers[k].resize(block * weights.n_out);
         double* f = buffers[k].data();
         const std::size_t end = std::min((number + 1) * turn, n_rows);
         for (std::size_t first = number * turn; first < end && !broken; first += block) {
@@ -459,8 +482,10 @@ std::int64_t compute_scores(const CsrRows<T, Index>& rows, std::size_t n_stored,
         n, work, weights, to, n_jobs, monitor, [&](std::size_t first, std::size_t last, double* f) {
             if (!is_sound(first, last)) return false;
             if (!side_by_side) {
+                constexpr double nothing = 0;  // stands for the weights where there are none
                 for (std::size_t k = 0; k < n_out; ++k)
-                    score_dots(rows, first, last, by_score.of(k), f + k * block);
+                    score_dots(rows, first, last, weights.n_features ? by_score.of(k) : &nothing,
+                               f + k * block);
                 return true;
             }
             for (std::size_t i = first; i < last; ++i)

@@ -45,8 +45,8 @@ def test_rows_alone_few_and_many(name, dtype, sparse):
     few = np.concatenate([decide(as_given(NEW[k : k + 17])) for k in range(0, len(NEW), 17)])
     alone = np.concatenate([decide(as_given(NEW[k : k + 1])) for k in range(50)])
     scale = np.abs(whole).max()
-    np.testing.assert_allclose(few, whole, rtol=0, atol=2e-5 * scale)
-    np.testing.assert_allclose(alone, whole[:50], rtol=0, atol=2e-5 * scale)
+    np.testing.assert_allclose(few, whole, rtol=0, atol=1e-12 * scale)
+    np.testing.assert_allclose(alone, whole[:50], rtol=0, atol=1e-12 * scale)
     assert whole.dtype == np.float64
 
 
@@ -71,7 +71,12 @@ def test_threads_change_nothing(n, dtype):
     def decisions(n_jobs):
         return support.decisions(coef, np.array(ends, np.uint64), native.dense_points(rows), native.Run(n_jobs=n_jobs))
 
+    def decisions_of(rows):
+        return support.decisions(coef, np.array(ends, np.uint64), native.dense_points(rows), native.Run(n_jobs=1))
+
     alone = decisions(1)
+    many = np.concatenate([rows, random.normal(size=(2000, 9)).astype(dtype)])  # more than there are support vectors
+    np.testing.assert_allclose(decisions_of(many)[: len(alone)], alone, rtol=0, atol=1e-11)
     for n_jobs in (2, 3):
         np.testing.assert_array_equal(decisions(n_jobs), alone)
     distances = ((rows[:, None] - vectors).astype(np.float64) ** 2).sum(axis=2)
