@@ -23,7 +23,7 @@ Encoder = Callable[[NDArray[Any], NDArray[np.float64]], tuple[list[NDArray[Any]]
 #: Bytes of a run of neighbouring rows.
 RUN_BYTES = 1 << 17
 #: Runs of a block at least, or where neighbours are alike a block is not like the whole.
-RUNS_OF_BLOCK = 32
+RUNS_OF_BLOCK = 64
 
 
 class BlockReader:
