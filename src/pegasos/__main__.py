@@ -26,7 +26,7 @@ def _run_script(path: str) -> None:
     patch_sklearn()
     del sys.argv[0]
     sys.path[0] = os.path.dirname(os.path.abspath(path))
-    runpy.run_path(path, run_name="__main__")
+    runpy.run_path(os.path.abspath(path), run_name="__main__")
 
 
 if __name__ == "__main__":

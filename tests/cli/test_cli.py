@@ -300,7 +300,7 @@ MISTAKES = {
     "train none.svm": "none.svm: No such file or directory",
     "train --unknown 1 train.svm": "--unknown",
     "train --C 0 train.svm": "--C 0.0: must be a finite number above 0",
-    "train --C x train.svm": "'x' is not a valid float",
+    "train --C x train.svm": "'x' is neither a number nor auto",
     "train --solver gauss train.svm": "--solver gauss: must be auto, sdca, sgd-s, sgd-m, sgd-r, pegasos, norma",
     "train --solver gauss --eta 1 train.svm": "must be one of auto, sdca, sgd-s, sgd-m, sgd-r, pegasos, norma",
     "train --solver norma --project train.svm": "--project is no option of the solver norma",

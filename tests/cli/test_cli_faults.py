@@ -61,3 +61,45 @@ def test_full_disks(folder):
     for line in ("pegasos inspect m > /dev/full", "pegasos predict train.svm m - > /dev/full"):
         assert run_shell(line) == (2, "", "pegasos: standard output: No space left on device\n")
     assert run_shell("pegasos predict train.svm m /dev/full")[2] == "pegasos: /dev/full: No space left on device\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pegasos train --one-pass --classes 0,1 train.svm n | true",
+        "pegasos train --verbose --tol 1e-9 train.svm n 2>&1 | true",
+        "pegasos train train.svm n 2>&-",
+        "pegasos train --verbose train.svm n 2>/dev/full",
+        "pegasos train --max-iter 1 --solver pegasos train.svm n 2>/dev/full",  # which has a warning to print
+    ],
+)
+def test_a_model_is_written_though_nobody_reads_of_it(folder, line):
+    """Standard output and error that are closed, full or gone do not end a fit."""
+    code, _, error = run_shell(line)
+    assert (code, error) == (0, "")
+    assert (folder / "n").exists()
+
+
+def test_a_folder_in_place_of_a_file(folder, pegasos):
+    (folder / "d").mkdir()
+    for line in ("train train.svm d", "train --one-pass --classes 0,1 train.svm d"):
+        assert pegasos(line) == (2, "", "pegasos: d is a folder; name a file in it, such as d/a.model\n")
+    for line in ("train d n", "predict d m", "convert d new"):
+        assert "d is a folder, and no data set: it has no header.json" in pegasos(line)[2]
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs names of open files")
+def test_an_output_may_be_a_pipe_by_name(folder):
+    assert run_shell("pegasos predict -q train.svm m /dev/stdout | cat") == (0, "0\n1\n0\n1\n", "")
+
+
+def test_labels_that_the_model_does_not_know(folder, pegasos):
+    write_svmlight(np.eye(4), [0, 1, 0, 7], "more.svm")
+    assert pegasos("predict more.svm m")[1] == (
+        "error 25.00%  (1 of 4 wrong); 1 of them has a label that the model does not know, such as 7\n"
+    )
+    write_svmlight(np.eye(4), [5, 6, 5, 7], "other.svm")
+    assert (
+        "has labels such as 5, and none that the model knows (0, 1), so no error" in pegasos("predict other.svm m")[1]
+    )

@@ -85,10 +85,12 @@ def test_labels_that_are_new_are_wrong(folder, pegasos):
     (folder / "some.txt").write_text("b-x1 b B-Z\no1 o O\n")
     code, out, _ = pegasos("predict some.txt m")
     assert code == 0
-    assert out.startswith("error 50.00%  (1 of 2 wrong); 1 have labels that the model does not know\n")
+    assert out.startswith(
+        "error 50.00%  (1 of 2 wrong); 1 of them has a label that the model does not know, such as B-Z\n"
+    )
     assert "\nZ " in out
     (folder / "all.txt").write_text("b-x1 b ?\no1 o ?\n")
-    assert "labels the model does not know, so no error is computed" in pegasos("predict all.txt m")[1]
+    assert "labels such as ?, and none that the model knows (" in pegasos("predict all.txt m")[1]
 
 
 def test_labels_that_are_no_chunks(folder, pegasos):

@@ -1,5 +1,6 @@
 """``pegasos train --one-pass``: learning from a pipe, and models that go on learning."""
 
+import gzip
 import io
 import json
 import os
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -146,6 +148,19 @@ def test_svmlight_in_one_pass(folder, pegasos, monkeypatch, size):
     assert result["examples"] == 300
     assert result["progressive_loss"] == pytest.approx(last.loss / 300)
     assert result["lower_bound"] == pytest.approx(last.bound)
+
+
+@pytest.mark.parametrize("text", [True, False])
+def test_compressed_text_by_a_pipe(folder, pegasos, monkeypatch, text):
+    flags, name = ("--hash-bits 12", "lines.vw") if text else ("", "lines.svm")
+    lines = "1 | good film\n-1 | bad film\n" if text else "1 1:1\n-1 2:1\n"
+    (folder / name).write_text(50 * lines)
+    assert pegasos(f"train --one-pass -q {flags} {name} m")[0] == 0
+    packed = io.BytesIO(gzip.compress((50 * lines).encode()))
+    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=packed))
+    assert pegasos(f"train --one-pass -q {flags} - n") == (0, "", "")
+    machines = [model[-1] if text else model for model in (load_model("m"), load_model("n"))]
+    np.testing.assert_array_equal(machines[0].coef_, machines[1].coef_)
 
 
 def test_more_classes_weights_and_regression(folder, pegasos):

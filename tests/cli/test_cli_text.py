@@ -157,13 +157,13 @@ def test_numbers_as_labels_and_targets(folder, pegasos):
     (folder / "numbers.tsv").write_text("".join(f"{numbers[label]}\t{text}\n" for label, text in TRAIN))
     assert pegasos("train --format text --quiet numbers.tsv m") == (0, "", "")
     assert load_model("m")[-1].classes_.tolist() == [-1, 1]
-    assert "labels the model does not know, so no error is computed" in pegasos("predict test.tsv m")[1]
+    assert "labels such as spam, and none that the model knows (-1, 1)" in pegasos("predict test.tsv m")[1]
     assert pegasos("train --format text --task regression --C 10 --quiet numbers.tsv r") == (0, "", "")
     assert isinstance(load_model("r")[-1], LinearSVR)
     assert pegasos("predict numbers.tsv r")[1].startswith("mean squared error ")
     assert "largest weights" in pegasos("inspect r")[1]
     pegasos("train --format text --quiet train.tsv words")
-    assert "labels the model does not know" in pegasos("predict numbers.tsv words")[1]
+    assert "labels such as 1, and none that the model knows (ham, spam)" in pegasos("predict numbers.tsv words")[1]
 
 
 def test_warm_start(folder, pegasos):
@@ -262,7 +262,7 @@ MISTAKES = {
     "predict train.ds text.model": "train.ds is a data set, and text.model is not for features; pass a file",
     "train --warm-start --format text train.tsv svm.model": "svm.model was trained on features and not on text",
     "predict --text body test.csv svm.model": "svm.model was trained on features and not on text",
-    "train --C much train.svm": "'much' is not a valid float",
+    "train --C much train.svm": "'much' is neither a number nor auto",
 }
 
 

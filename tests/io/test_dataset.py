@@ -91,6 +91,11 @@ def write_pieces(path, pieces):
             writer.append(*piece)
 
 
+def test_the_path_comes_first():
+    with pytest.raises(TypeError, match="path is a ndarray; the path comes first"):
+        write_dataset(np.ones((2, 1)), [0, 1], "a")
+
+
 def test_what_fails_leaves_nothing_behind(tmp_path, written):
     before = open_dataset(written).y.tolist()
     X, y = examples()

@@ -301,6 +301,11 @@ def test_what_cannot_be_written(tmp_path, X, y, message):
     assert os.listdir(tmp_path) == []
 
 
+def test_the_file_comes_last():
+    with pytest.raises(TypeError, match=r"X is the path 'a.svm'; the file comes last"):
+        write_svmlight("a.svm", MATRIX, [1, 2, 3])
+
+
 def test_failed_write_leaves_things_as_they_were(tmp_path, monkeypatch):
     path = tmp_path / "data.txt"
     path.write_bytes(b"before")

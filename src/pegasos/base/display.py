@@ -127,8 +127,7 @@ class Display:
                 self._tell()
             else:
                 self._untold |= checked
-            if self._bar is not None:
-                self._bar.show(self)
+            self._draw()
 
     def _is_due(self, watched: Watched, checked: bool) -> bool:
         fallen = checked and not self.parts and watched.gap < self._told_gap / FALL
@@ -147,8 +146,7 @@ class Display:
         with self._lock:
             if self._untold or (self.parts > FEW and self.verbose < 2):
                 self._tell()
-            if self._bar is not None:
-                self._bar.show(self, last=True)
+            self._draw(last=True)
 
     @property
     def share(self) -> float | None:
@@ -180,9 +178,18 @@ class Display:
     def _say(self, line: str) -> None:
         LOGGER.info("%s: %s", self.title, line)
         if self.verbose and self._bar is None:
-            # In one piece: several parts may have something to say at a time.
-            sys.stderr.write(f"{line}\n")
-            sys.stderr.flush()
+            try:  # in one piece: several parts may have something to say at a time
+                sys.stderr.write(f"{line}\n")
+                sys.stderr.flush()
+            except (OSError, ValueError, AttributeError):  # it is full, closed or None: the fit goes on
+                self.verbose = 0
+
+    def _draw(self, last: bool = False) -> None:
+        if self._bar is not None:
+            try:
+                self._bar.show(self, last)
+            except (OSError, ValueError):  # the terminal is gone
+                self._bar, self.verbose = None, 0
 
 
 class Bar:
@@ -245,7 +252,7 @@ class NotebookBar(Bar):
 
 def _find_bar() -> Bar | None:
     """The bar that there is a place for."""
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         return Bar()
     if "IPython" not in sys.modules:
         return None

@@ -11,7 +11,7 @@ import numpy as np
 from pegasos.base.wording import counted
 from pegasos.cli.convert_model import convert_model, is_any_model
 from pegasos.cli.data import file_of
-from pegasos.cli.options import Names, as_json_text
+from pegasos.cli.options import Names, as_json_text, refuse_other_folder
 from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, write_svmlight
 from pegasos.io._atomic import open_atomic
 from pegasos.io._compression import compressing
@@ -67,6 +67,7 @@ def convert(
         return
     if source.endswith(".onnx"):
         raise click.UsageError(f"{source}: models in ONNX are written and not read; convert the model it was made of")
+    refuse_other_folder(source)
     started = time.perf_counter()
     replaces = target is not None and (is_dataset(target) or (is_dataset(source) and os.path.lexists(target)))
     if replaces and not overwrite:

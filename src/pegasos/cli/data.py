@@ -218,9 +218,11 @@ class Svmlight:
             return _judge_values(predicted, data)
         if y.dtype.kind != machine.classes_.dtype.kind and "U" in (y.dtype.kind, machine.classes_.dtype.kind):
             y = y.astype(str) if machine.classes_.dtype.kind == "U" else np.full(len(y), np.nan)
-        if not np.isin(y, machine.classes_).all():
-            return no_error(data, "example", len(y), "labels the model does not know")
-        return _judge_labels(int(np.sum(predicted != y)), len(y), data)
+        unknown = ~np.isin(y, machine.classes_)
+        if unknown.all():
+            return no_error(data, "example", len(y), _none_known(data.y[0], machine))
+        result, summary = _judge_labels(int(np.sum(predicted != y)), len(y), data)
+        return result, summary + _unknown(int(unknown.sum()), data.y[np.argmax(unknown)])
 
 
 class Table(Svmlight):
@@ -398,10 +400,9 @@ class Columns:
         pairs = [pair for own, made in zip(data.y, predicted, strict=True) for pair in zip(own, made, strict=True)]
         unknown = sum(label not in known for label, _ in pairs)
         if unknown == len(pairs):
-            return no_error(data, "position", len(pairs), "labels the model does not know")
+            return no_error(data, "position", len(pairs), _none_known(pairs[0][0], machine))
         result, summary = _judge_labels(sum(label != made for label, made in pairs), len(pairs), data)
-        if unknown:
-            summary += f"; {unknown:,} have labels that the model does not know"
+        summary += _unknown(unknown, next((label for label, _ in pairs if label not in known), None))
         try:
             scores = chunk_scores(data.y, predicted)
         except ValueError:  # they are not labels of chunks
@@ -467,9 +468,22 @@ def no_error(data: Data, what: str, count: int, why: str) -> Summary:
     return {**data.counts, "wrong": None, "error": None}, summary
 
 
+def _none_known(label: Any, machine: Any) -> str:
+    """Why no error is computed, where a model knows none of the labels."""
+    classes = machine.classes_.tolist()
+    known = ", ".join(map(str, classes[:5])) + (", ..." if len(classes) > 5 else "")
+    return f"labels such as {label}, and none that the model knows ({known})"
+
+
+def _unknown(count: int, label: Any) -> str:
+    """The end of a line on errors, where there are labels that the model does not know."""
+    have = "has a label" if count == 1 else "have labels"
+    return f"; {count:,} of them {have} that the model does not know, such as {label}" if count else ""
+
+
 def _judge_labels(wrong: int, count: int, data: Data) -> Summary:
     """How many labels are wrong, and a line on it."""
-    summary = f"error {100 * wrong / count:.2f}%  ({wrong:,} of {count:,} wrong)"
+    summary = f"error {wrong / count:.2%}  ({wrong:,} of {count:,} wrong)"
     return {**data.counts, "wrong": wrong, "error": wrong / count}, summary
 
 

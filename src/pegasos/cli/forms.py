@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from pegasos.cli.data import Columns, DataFlags, Form, OnDisk, Svmlight, Table
+from pegasos.cli.options import refuse_other_folder
 from pegasos.cli.text import HashedText, Texts, is_vectorizer
 from pegasos.io._table_file import is_table
 from pegasos.io.dataset import is_dataset
@@ -35,6 +36,7 @@ def predictor_of(model: Any) -> Any:
 
 def form_of(name: str, model: Any, flags: DataFlags, data: str) -> Form:
     """The kind of file that a model is for, as the name of the data says; `name` is that of the model's file."""
+    refuse_other_folder(data)
     machine, first = machine_of(model), _first_step(model)
     if first is None and hasattr(machine, "n_features_in_") and (flags.of_text or flags.text):
         raise click.UsageError(f"{name} was trained on features and not on text; leave out --text or --format")

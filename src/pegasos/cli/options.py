@@ -15,6 +15,7 @@ from pegasos.base.checkpoint import Checkpoint
 from pegasos.base.options import Accepted, Choice, Flag, Integer, Number, NumberOrName, Option
 from pegasos.base.solver import listed
 from pegasos.base.wording import meant
+from pegasos.io.dataset import is_dataset
 from pegasos.io.model import is_something_else
 from pegasos.io.raw_text import as_labels
 from pegasos.kernel.svc import SVC
@@ -64,7 +65,10 @@ class NumberOrAuto(click.types.FloatParamType):
     """A number, or "auto"."""
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
-        return value if value == "auto" else super().convert(value, param, context)
+        try:
+            return value if value == "auto" else super().convert(value, param, context)
+        except click.BadParameter:
+            raise click.BadParameter(f"{value!r} is neither a number nor auto", context, param) from None
 
 
 def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
@@ -249,6 +253,8 @@ def _make_solver(base: str | Solver, given: Mapping[str, Any], solvers: Mapping[
 def _class_weight(given: tuple[str, ...]) -> dict[Any, float] | str:
     if given == ("balanced",):
         return "balanced"
+    if "balanced" in given:
+        raise click.UsageError("--class-weight is either balanced or LABEL=WEIGHT, and not both; leave one of them out")
     weights: dict[Any, float] = {}
     for pair in given:
         label, _, weight = pair.rpartition("=")
@@ -296,8 +302,19 @@ def refuse_other_than_predictions(output: str, overwrite: bool) -> None:
         )
 
 
+def refuse_other_folder(data: str) -> None:
+    """A folder that is no data set."""
+    if os.path.isdir(data) and not is_dataset(data):
+        raise click.UsageError(
+            f"{data} is a folder, and no data set: it has no header.json; name a file, or make a data set by pegasos "
+            "convert"
+        )
+
+
 def refuse_folder(output: str) -> None:
     """That the model cannot be written should come up before the work."""
+    if os.path.isdir(output):
+        raise click.UsageError(f"{output} is a folder; name a file in it, such as {os.path.join(output, 'a.model')}")
     folder = os.path.dirname(os.path.abspath(output))
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
         raise click.UsageError(f"{output}: {folder} is no folder that can be written to")

@@ -14,6 +14,7 @@ from pegasos.cli.liblinear import INSTEAD
 from pegasos.cli.predict import predict
 from pegasos.cli.report import report
 from pegasos.cli.signals import SIGNALS
+from pegasos.cli.talk import say
 from pegasos.cli.train import train
 from pegasos.cli.wording import in_flags
 
@@ -50,6 +51,8 @@ for command in (train, predict, inspect, report, convert, demo):
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line; the exit code. A user's mistake is one line on standard error, without a traceback."""
+    if sys.stderr is None:  # it is closed
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, as long as the process
     try:
         with SIGNALS.caught():
             return _run(arguments)
@@ -67,7 +70,7 @@ def _run(arguments: Sequence[str]) -> int:
         return exit.exit_code
     except (click.Abort, KeyboardInterrupt) as error:
         text = str(error.__cause__ or error)  # click makes an Abort of what came
-        click.echo(f"pegasos: {text or 'interrupted'}", err=True)
+        say(f"pegasos: {text or 'interrupted'}", err=True)
         return SIGNALS.code
     except (BrokenPipeError, SystemExit) as end:  # the reader of our output went away, of which click makes an exit
         if COMPLETE in os.environ and isinstance(end, SystemExit):  # its other one: a shell asked what comes next
@@ -82,7 +85,8 @@ def _run(arguments: Sequence[str]) -> int:
         if command is train and error.option_name in INSTEAD:
             slip = f"; LIBLINEAR's is here {INSTEAD[error.option_name]}"
         slip = slip or meant(error.option_name, [name for name in known if name.startswith("--")], str)
-        return _mistake(f"no option {error.option_name}{slip or f'; pegasos {command.name} --help lists them'}")
+        path = error.ctx.command_path if error.ctx is not None else "pegasos"
+        return _mistake(f"no option {error.option_name}{slip or f'; {path} --help lists them'}")
     except click.ClickException as error:
         return _mistake(error.format_message())
     except OSError as error:
@@ -94,5 +98,5 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _mistake(message: str) -> int:
-    click.echo(f"pegasos: {in_flags(' '.join(message.split()))}", err=True)
+    say(f"pegasos: {in_flags(' '.join(message.split()))}", err=True)
     return 2

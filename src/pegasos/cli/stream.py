@@ -14,6 +14,7 @@ from pegasos.base.wording import counted
 from pegasos.cli.data import DataFlags, file_of
 from pegasos.cli.options import TASKS, as_json_text, given_parameters, refuse_folder
 from pegasos.cli.signals import SIGNALS
+from pegasos.cli.talk import say
 from pegasos.cli.text import DEFAULT_BITS
 from pegasos.io import save_model
 from pegasos.io.stream import Part, read_svmlight_parts, read_text_parts
@@ -76,7 +77,7 @@ def train_stream(data: str, model: str, task: str, flags: StreamFlags, given: di
     print_summary(machine, model, started, talk)
     if not SIGNALS.received:
         return 0
-    click.echo(f"pegasos: interrupted; what was learned so far is saved in {model}", err=True)
+    say(f"pegasos: interrupted; what was learned so far is saved in {model}", err=True)
     return SIGNALS.code
 
 
@@ -109,7 +110,7 @@ class Stream:
         """From all there is."""
         file = file_of(source)
         if talk:
-            click.echo(f"{'loss':>10} {'since last':>10} {'examples':>12} {'weight':>14} {'label':>8} {'score':>10}")
+            say(f"{'loss':>10} {'since last':>10} {'examples':>12} {'weight':>14} {'label':>8} {'score':>10}")
         # Learning and parsing run beside each other: nearly all of both is in the core, without the GIL.
         try:
             with contextlib.closing(self._parts(file)) as parts:
@@ -176,7 +177,7 @@ class Stream:
         since = (loss - self.last[1]) / ((weight - self.last[0]) or 1.0)
         self.last = (weight, loss)
         columns = [f"{loss / (weight or 1.0):10.6f}", f"{since:10.6f}", f"{told[0].rows:12,}", f"{weight:14,.1f}"]
-        click.echo(" ".join([*columns, f"{label:8g}", f"{score:10.4f}" if len(told) == 1 else f"{'':10}"]))
+        say(" ".join([*columns, f"{label:8g}", f"{score:10.4f}" if len(told) == 1 else f"{'':10}"]))
 
 
 def _save(machine: Machine, hash_bits: int | None, model: str) -> None:
@@ -199,11 +200,11 @@ def print_summary(machine: Machine, model: str, started: float, talk: Talk) -> N
         facts |= {"progressive_loss": told.loss, f"progressive_{error}": told.error}
         if hasattr(machine, "lower_bound_"):
             facts["lower_bound"] = machine.lower_bound_
-        click.echo(as_json_text("train-one-pass", facts | {"seconds": seconds, "solver": solver}))
+        say(as_json_text("train-one-pass", facts | {"seconds": seconds, "solver": solver}))
     elif talk.at_all:
         error = f"mean squared error {told.error:.6g}" if regression else f"error {told.error:.2%}"
-        click.echo(
+        say(
             f"progressive loss {told.loss:.6f}, {error}  ({counted(told.n_rows, 'example')} of weight {told.weight:,g})"
         )
-        click.echo(f"seconds  {seconds:.2f}  ({told.n_rows / seconds:,.0f} examples a second)")
-        click.echo(f"solver   {solver}\nmodel    {model}")
+        say(f"seconds  {seconds:.2f}  ({told.n_rows / seconds:,.0f} examples a second)")
+        say(f"solver   {solver}\nmodel    {model}")

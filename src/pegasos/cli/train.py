@@ -31,6 +31,7 @@ from pegasos.cli.options import (
 from pegasos.cli.report import command_line, feature_names, refuse_output, write_report
 from pegasos.cli.signals import SIGNALS, not_written, written
 from pegasos.cli.stream import StreamFlags, Talk, train_stream
+from pegasos.cli.talk import say
 from pegasos.cli.validation import Validation, cross_validate, validation_flag
 from pegasos.cli.waiting import waiting
 from pegasos.cli.wording import in_flags, kept
@@ -134,7 +135,7 @@ def train(
     task, folds, notes = from_liblinear(task, given)
     judges = Validation.of(validation)
     if notes and not quiet:
-        click.echo("\n".join(f"pegasos: {note}" for note in notes), err=True)
+        say("\n".join(f"pegasos: {note}" for note in notes), err=True)
     if model is None:
         if data == "-" and folds is None:
             raise click.UsageError("data from standard input has no name to make one for the model of: name the MODEL")
@@ -219,15 +220,15 @@ def train(
         if talk and given.get("warm_start"):
             own = kept(estimator, parameters)
             going_on = f": continued{', with what it has set: ' if own else ''}{own}"
-            click.echo(f"{model}{going_on if continued else ' does not exist yet: starting anew'}")
+            say(f"{model}{going_on if continued else ' does not exist yet: starting anew'}")
         if talk:
-            click.echo(f"{called(data)}: {examples.text}, read in {reading:.1f} s")
+            say(f"{called(data)}: {examples.text}, read in {reading:.1f} s")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
             shown, limit = verbose or (talk and sys.stderr.isatty()), estimator.max_time
             if choose and (examples.y is not None or isinstance(examples.X, Dataset)):
                 if talk and kept_in:
-                    click.echo("choosing C, which leaves no checkpoints; the last fit does", err=True)
+                    say("choosing C, which leaves no checkpoints; the last fit does", err=True)
                 began = clock.now()
                 chosen = choose_C(estimator, form.features(examples), examples.y, examples.weights, shown, began)
                 estimator.C = chosen.C
@@ -256,23 +257,23 @@ def train(
         result = {"model": model, **examples.counts, "features": estimator.n_features_in_}
         result |= {"cross_validation": chosen.to_dict()} if choose else {}
         result |= {"validation": judged[0]} if judged else {}
-        click.echo(as_json_text("train", result | estimator.certificate_.to_dict()))
+        say(as_json_text("train", result | estimator.certificate_.to_dict()))
     elif talk:
         more = [str(chosen)] if choose else []
         more += [f"tested   {judged[1]}"] if judged else []
-        click.echo("\n".join([str(estimator.certificate_), *more, f"model    {model}"]))
+        say("\n".join([str(estimator.certificate_), *more, f"model    {model}"]))
         if report is not None and "interrupt" not in ended:
-            click.echo(f"report   {report}")
+            say(f"report   {report}")
     if not quiet:
         for warning in caught:
-            click.echo(f"pegasos: warning: {in_flags(str(warning.message))}", err=True)
+            say(f"pegasos: warning: {in_flags(str(warning.message))}", err=True)
     if goes_on and not quiet:
-        click.echo(f"pegasos: the checkpoint in {checkpoint} is kept; --resume goes on from it", err=True)
+        say(f"pegasos: the checkpoint in {checkpoint} is kept; --resume goes on from it", err=True)
     if "interrupt" not in ended:
         return 0
     if report is not None:
-        click.echo(f"pegasos: {report} is not written, as the fit was cut short; pegasos report makes one", err=True)
-    click.echo(
+        say(f"pegasos: {report} is not written, as the fit was cut short; pegasos report makes one", err=True)
+    say(
         f"pegasos: interrupted; the best point of the last check is saved in {model}{_further(estimator, kept_in)}",
         err=True,
     )

@@ -28,8 +28,8 @@ def open_atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     target = os.path.realpath(path)  # a link stays a link
     with named(path):
-        if os.path.exists(target) and not os.path.isfile(target):
-            with open(target, "wb") as file:
+        if os.path.exists(path) and not os.path.isfile(path):  # not the target: links to pipes in /dev/fd have none
+            with open(path, "wb") as file:
                 yield file
             return
         folder, name = os.path.split(target)

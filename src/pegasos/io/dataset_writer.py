@@ -316,6 +316,8 @@ def write_dataset(
     Dataset
         What was written, opened.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path is a {type(path).__name__}; the path comes first: write_dataset(path, X, y)")
     with DatasetWriter(path, overwrite=overwrite) as writer:
         writer.append(X, y, sample_weight)
     return open_dataset(path)

@@ -60,6 +60,8 @@ def write_svmlight(
     >>> file.getvalue()
     b'1 1:0.5 3:2\\n-1 2:1\\n'
     """
+    if isinstance(X, str | os.PathLike):
+        raise TypeError(f"X is the path {os.fspath(X)!r}; the file comes last: write_svmlight(X, y, target)")
     check_sparse(X)
     matrix: Any = X.tocsr() if sp.issparse(X) else _real(X, "X")
     if matrix.ndim != 2:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from pegasos._config import make_csr
 from pegasos._core import native
-from pegasos.io._chunks import check_line
+from pegasos.io._chunks import check_line, whole_lines
+from pegasos.io._compression import MAGIC_BYTES, Kind, decompress, kind_of
 from pegasos.io.ahead import read_ahead
 
 MOST_HASH_BITS = 28
@@ -156,11 +157,11 @@ def _shift_line(message: str, lines: int) -> str:
 def read_blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[NDArray[np.uint8]]:
     """What is in a file, in blocks of whole lines; the last one gets its newline where it has none.
 
-    Where a pipe has nothing more for now, the lines that are there are a block.
+    Where a pipe has nothing more for now, the lines that are there are a block. What is compressed is decompressed.
     """
     raw: Any = getattr(file, "raw", file)
     widen_pipe(raw)
-    block, filled = np.empty(size, dtype=np.uint8), 0
+    block, filled, begins = np.empty(size, dtype=np.uint8), 0, True
     while True:
         if filled == len(block) or (filled > 0 and _is_dry(raw)):
             end = _after_last_newline(block[:filled])
@@ -176,10 +177,30 @@ def read_blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[NDArray[np.uint8]
         count = raw.readinto(block[filled:])
         if not count:
             break
+        if begins:
+            while filled + count < MAGIC_BYTES and (more := raw.readinto(block[filled + count :])):
+                count += more
+            kind, begins = kind_of(block[:MAGIC_BYTES].tobytes()), False
+            if kind is not None:
+                yield from _unpacked(block[:count].tobytes(), raw, kind, str(getattr(file, "name", "<stream>")))
+                return
         filled += count
     if filled:
         last = block[:filled]
         yield last if last[-1] == 10 else np.append(last, np.uint8(10))
+
+
+def _unpacked(head: bytes, file: Any, kind: Kind, name: str) -> Iterator[NDArray[np.uint8]]:
+    """Blocks of what is compressed in a file of which the head is read."""
+
+    def chunks() -> Iterator[bytes]:
+        yield head
+        while chunk := file.read(BLOCK):
+            yield chunk
+
+    for lines in whole_lines(decompress(chunks(), kind, name)):
+        block = np.frombuffer(lines, dtype=np.uint8)
+        yield block if block[-1] == 10 else np.append(block, np.uint8(10))
 
 
 def _is_dry(file: Any, patience: float = 0.02) -> bool:
