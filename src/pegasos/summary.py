@@ -60,6 +60,11 @@ def decides_by_pairs(machine: Any) -> bool:
     return len(machine.classes_) > 2 and getattr(machine, "decision_function_shape", "") == "ovo"
 
 
+def votes_of_pairs(machine: Any) -> bool:
+    """Whether predictions are votes of pairs of classes, which have no margin."""
+    return len(machine.classes_) > 2 and getattr(machine, "multi_class", "") == "ovo"
+
+
 def margins_of(decisions: Any, y: Any, classes: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
     """How far each decision is on the right side, and which examples have a label that is among the classes.
 

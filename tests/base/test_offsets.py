@@ -35,15 +35,34 @@ def test_advice_names_centring():
 
 
 def test_columns_without_such():
-    assert describe_offsets(sp.csr_matrix(X + 1000), None) == ""
+    assert describe_offsets(sp.csr_matrix((X + 1000) * (X > -0.5)), None) == ""  # zero and 1000 do differ
     assert describe_offsets(np.full((5, 2), 7.0), None) == ""  # a constant is none that was meant to differ
     assert "Column 'b' is" in describe_offsets(X[:, :2] + [0, 1000], np.array(["a", "b"], dtype=object))
 
 
 def test_a_quantile_with_a_penalised_intercept():
     reg = LinearSVR(loss="quantile", quantile=0.9)
-    with pytest.warns(UserWarning, match="so that the share below is not 0.9: pass intercept='free'"):
+    with pytest.warns(UserWarning, match=r"[0-9.]+% of the targets are below.* quantile=0.9: .* Pass intercept='free'"):
         reg.fit(X, X[:, 0] + 200)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         LinearSVR(loss="quantile", quantile=0.9, intercept="free").fit(X, X[:, 0] + 200)
+
+
+def test_predictions_worse_than_a_constant_are_told():
+    y = X[:, 0] + RANDOM.normal(size=200) + 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LinearSVR().fit(X, y)  # the intercept is small beside what it saves
+        LinearSVR(C=100, loss="quantile", quantile=0.9).fit(X, y)
+        LinearSVR(intercept="free").fit(X, 1e5 * y)
+    with pytest.warns(
+        UserWarning, match=r"Predictions are off by .* the constant 2.*Pass intercept='free'.* or raise C"
+    ):
+        LinearSVR(C=1e-4).fit(X, 1e5 * y)
+
+
+def test_full_columns_of_sparse_data():
+    words = r"Column 0 and \d more are around 1e\+03 and differ by about 0.9\d: centre them"
+    with pytest.warns(UserWarning, match=words):
+        LinearSVC(scale="auto").fit(sp.csr_matrix(X + 1000), Y)

@@ -16,6 +16,12 @@ from pegasos._core import native
 REGRESSION = ["epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"]
 LOSSES = ["hinge", "squared_hinge", "log_loss", *REGRESSION]
 EPSILON = 0.3
+
+
+def own_parameter(loss):
+    return {"quantile" if loss == "quantile" else "epsilon": EPSILON}
+
+
 any_loss = pytest.mark.parametrize("loss", LOSSES)
 any_storage = pytest.mark.parametrize("storage", STORAGES, ids=storage_name)
 
@@ -169,7 +175,7 @@ def test_fits(loss, intercept, offset):
                     continue  # overflows
                 options = {"loss": loss, "intercept": intercept, "C": C, "tol": tol, "max_iter": 300}
                 if loss in REGRESSION:
-                    machine = LinearSVR(epsilon=EPSILON, quantile=EPSILON, solver=solver, random_state=0, **options)
+                    machine = LinearSVR(solver=solver, random_state=0, **own_parameter(loss), **options)
                 else:
                     machine = LinearSVC(solver=solver, random_state=0, **options)
                 fits.append(machine.fit(stored, y))
@@ -276,7 +282,7 @@ class TestLargeTargets:
     def test_bounds_are_those_of_the_model(self, loss, shift, C):
         y = np.round(self.Y * 2**10) / 2**10 + shift
         options = {"loss": loss, "C": C, "intercept": "free", "tol": 1e-6, "random_state": 0}
-        options |= {"epsilon": EPSILON, "quantile": EPSILON}
+        options |= own_parameter(loss)
         for storage in (self.X, sp.csr_array(self.X), self.X.astype(np.float32)):
             reg = LinearSVR(**options).fit(storage, y)
             plain = LinearSVR(**options).fit(storage, y - shift)
@@ -313,8 +319,8 @@ class TestLargeTargets:
             assert exact_objective(reg, self.X, self.Y + 1.6e12, 1.0, False) <= found.primal
 
     def test_the_warnings_say_what_to_do(self):
-        with pytest.warns(UserWarning, match="pass intercept='free'"):
-            LinearSVR(max_iter=5, tol=0).fit(self.X, self.Y + 1e9)
+        with pytest.warns(UserWarning, match="Pass intercept='free'"):
+            LinearSVR(max_iter=5, tol=0).fit(np.tile(self.X, (2, 1)), np.tile(self.Y, 2) + 1e9)
         with pytest.warns(UserWarning, match="cannot be stored with more digits"):
             LinearSVR(C=1e4, epsilon=EPSILON, intercept="free", tol=1e-6).fit(self.X, self.Y + 1.6e12)
 

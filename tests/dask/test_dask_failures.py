@@ -159,7 +159,8 @@ def test_scattered_data_cannot_be_made_again(at_call):
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         at_call([3], kill_one)
-        data = [client.scatter(make_part(number)) for number in range(4)]
+        workers = list(client.scheduler_info()["workers"])  # both have some, whichever the scheduler would choose
+        data = [client.scatter(make_part(number), workers=workers[number % 2]) for number in range(4)]
         pairs = [dask.delayed(part) for part in data]
         del data
         model = SpreadLinearSVC(C=1.0, tol=1e-12, local_epochs=0.5, random_state=0)

@@ -83,12 +83,13 @@ def test_is_certified_and_equals_one_process(loss, intercept, n_workers):
 def test_regression_and_weights(loss):
     X, y = make_data(kind="targets")
     s = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
-    machine = LinearSVR(C=0.05, loss=loss, epsilon=0.1, quantile=0.7, tol=1e-3)
+    own = {"quantile": 0.7} if loss == "quantile" else {"epsilon": 0.1}
+    machine = LinearSVR(C=0.05, loss=loss, **own, tol=1e-3)
     blocks = cut(X, y, s)
     plan, (found,), _ = fit(machine, blocks)
     assert_true(machine, plan, found, blocks, X, y, s)
     rows = np.repeat(np.arange(len(y)), s.astype(int))  # weights are repeated rows
-    bounds = LinearSVR(C=0.05, loss=loss, epsilon=0.1, quantile=0.7, tol=1e-6).fit(X[rows], y[rows]).certificate_
+    bounds = LinearSVR(C=0.05, loss=loss, **own, tol=1e-6).fit(X[rows], y[rows]).certificate_
     assert bounds.dual <= found.bounds.primal <= bounds.primal * (1 + 1.01e-3)
 
 

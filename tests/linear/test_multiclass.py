@@ -170,10 +170,11 @@ class TestOneAgainstRest:
     def test_max_time_is_for_all(self, ticks):
         for n_jobs in (1, 2):
             clf = fit(max_iter=10**9, max_time=4, n_jobs=n_jobs)
-            assert 4 <= clf.certificate_.seconds < 5
+            assert clf.certificate_.seconds >= 4
             assert clf.certificate_.reason == "max_time"
             assert {part.reason for part in clf.certificate_.parts} == {"max_time"}
-            if n_jobs == 1:  # two threads do not look at the clock in turn
+            if n_jobs == 1:  # two threads do not look at the clock in turn, and one may wait while the other looks
+                assert clf.certificate_.seconds < 5
                 assert min(history["epoch"][-1] for history in clf.history_) > 10  # the last have had their share
 
     @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -157,7 +157,7 @@ def test_few_steps_to_any_gap():
 
 def test_equations_are_chosen_by_size():
     random = np.random.default_rng(0)
-    few, many = random.normal(size=(400, 20)), sp.random_array((400, 6000), density=0.002, rng=random, format="csr")
+    few, many = random.normal(size=(400, 20)), sp.random(400, 6000, 0.002, "csr", random_state=random)
     for X, chosen in ((few, "cholesky"), (many, "cg")):
         y = (X @ random.normal(size=X.shape[1]) > 0).astype(int)
         found = LinearSVC(solver="newton", **LOG).fit(X, y).certificate_
@@ -170,7 +170,7 @@ class TestAuto:
 
     random = np.random.default_rng(0)
     few = random.normal(size=(4000, 20))
-    many = sp.random_array((2000, 6000), density=0.005, rng=random, format="csr")
+    many = sp.random(2000, 6000, 0.005, "csr", random_state=random)
 
     def chosen(self, X, machine=LinearSVC, **options):
         y = X @ np.ones(X.shape[1])

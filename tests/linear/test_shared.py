@@ -227,9 +227,10 @@ def test_what_takes_long_goes_on_alone(shared, monkeypatch, solver):
 def test_max_time_is_for_all(shared, ticks):
     for n_jobs in (1, 2):
         clf = fit(tol=0, max_iter=10**9, max_time=4, n_jobs=n_jobs)
-        assert 4 <= clf.certificate_.seconds < 5
+        assert clf.certificate_.seconds >= 4
         assert {part.reason for part in clf.certificate_.parts} == {"max_time"}
-        if n_jobs == 1:  # two threads do not look at the clock in turn
+        if n_jobs == 1:  # two threads do not look at the clock in turn, and one may wait while the other looks
+            assert clf.certificate_.seconds < 5
             assert min(history["epoch"][-1] for history in clf.history_) > 20  # the last have had their share
 
 

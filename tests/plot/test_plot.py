@@ -151,8 +151,10 @@ def test_margins_of_more_classes(three):
     assert display.n_errors_ == np.sum(svc.predict(X) != y)
     given = MarginDisplay.from_predictions(y, svc.decision_function(X))
     np.testing.assert_array_equal(given.margins, display.margins)
-    with pytest.raises(ValueError, match="use 'ovr'"):
-        MarginDisplay.from_estimator(SVC(decision_function_shape="ovo", random_state=0).fit(X, y), X, y)
+    with pytest.raises(ValueError, match="use multi_class='ovr'"):
+        MarginDisplay.from_estimator(SVC(random_state=0).fit(X, y), X, y)
+    svc = SVC(multi_class="ovr", random_state=0).fit(X, y)
+    assert MarginDisplay.from_estimator(svc, X, y).n_errors_ == np.sum(svc.predict(X) != y)
 
 
 def test_margins_leave_out_labels_that_the_model_does_not_know(three):

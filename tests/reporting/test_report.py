@@ -223,10 +223,10 @@ def test_pages_of_other_models(tmp_path):
     pipeline = make_pipeline(TfidfVectorizer(), LinearSVC(random_state=0)).fit(texts, labels)
     page = Page(pegasos.report(pipeline, texts, labels).html)
     assert "dull" in page.text
-    pairs = SVC(decision_function_shape="ovo", random_state=0).fit(X, np.arange(200) % 3)
-    assert "margins" not in [
-        one["id"] for one in Page(pegasos.report(pairs, X, np.arange(200) % 3).html).all("section")
-    ]
+    for shape, against_rest in (("ovo", False), ("ovr", False), ("ovr", True)):
+        svc = SVC(decision_function_shape=shape, multi_class="ovr" if against_rest else "ovo", random_state=0)
+        page = Page(pegasos.report(svc.fit(X, np.arange(200) % 3), X, np.arange(200) % 3).html)
+        assert ("margins" in [one["id"] for one in page.all("section")]) == against_rest  # votes have none
     mapped = FeatureMapSVC(lambda x, label: np.outer(np.arange(2) == label, x).ravel()).fit(X, y)
     assert "errors" in [one["id"] for one in Page(pegasos.report(mapped, X, y).html).all("section")]
     io.write_dataset(tmp_path / "data", X, y)

@@ -80,5 +80,7 @@ def test_what_users_of_crfs_look_for():
             getattr(model, name)
     with pytest.raises(TypeError, match="no L1 penalty"):
         SequenceSVC(c1=0.1)
-    with pytest.raises(TypeError, match=r"C = 1 / \(2 c2\)"):
+    with pytest.raises(TypeError, match="start from the default C"):
         SequenceSVC(c2=0.1)
+    with pytest.raises(TypeError, match="the number is min_count"):
+        SequenceSVC(min_freq=2)

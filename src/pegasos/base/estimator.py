@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast
@@ -178,6 +179,11 @@ class Machine(Common, Explained):
         """
         if isinstance(X, Dataset):
             return self._fit_dataset(X, y, sample_weight)
+        if isinstance(X, str | os.PathLike):
+            raise TypeError(
+                f"X is the path {os.fspath(X)!r}; pass examples: pegasos.io.open_dataset(path) of a data set, or X "
+                "and y of pegasos.io.read_svmlight(path)"
+            )
         started = clock.now()
         solver = self.check_parameters()
         data, last = self._continue(X, y, sample_weight)
@@ -346,17 +352,22 @@ class Machine(Common, Explained):
         """What a fit that fell short of `tol` did reach, in sentences."""
         earlier = vars(self).get("_earlier_seconds", 0.0) if found.reason == "max_time" else 0.0
         before = f"; {earlier:.3g} s of it had gone by when the fit went on from its checkpoint" if earlier else ""
+        above = f"may be up to {found.gap:.3g} (relative) above the optimum, which is at least {found.dual:.6g}"
+        if found.reason == "precision" and found.dual <= 0:
+            above = "may be zero but for rounding, as where all examples with a weight are of one class"
         return [
             f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}{before}.",
-            f"The objective {found.primal:.6g} may be up to {found.gap:.3g} (relative) above the optimum, which is at "
-            f"least {found.dual:.6g}.",
+            f"The objective {found.primal:.6g} {above}.",
         ]
 
     def _raise_what(self, found: Certificate, otherwise: bool) -> str:
         """The last sentence of the advice on a fit that fell short."""
         if found.reason == "interrupt":
             more = "; fit again to go on from it" if self.warm_start else ""
-            return f"The best point of the last check was kept{more}."
+            begun = "" if np.isfinite(found.gap) else " The fit had hardly begun, so do not expect much of the model."
+            return f"The best point of the last check was kept{more}.{begun}"
+        if found.reason == "precision" and found.dual <= 0:
+            return "No tol above 0 can be reached."
         budget = found.reason if found.reason.startswith("max") else "max_iter"
         what = "tol" if found.reason == "precision" else f"{budget} or tol"
         return f"{'Otherwise raise' if otherwise else 'Raise'} {what}."

@@ -49,7 +49,14 @@ HABITS = {
     "shrinking": "which variables to leave out for a while is the solver's business; leave it out",
     "nu": "errors are weighed by C, or alpha; SVC takes a slack instead with solver=SBP(nu=...)",
     "c1": "there is no L1 penalty; leave it out, and raise min_count for fewer features",
-    "c2": "the loss is weighed and not the norm: C = 1 / (2 c2)",
+    "c2": "C weighs the loss, c2 the norm, and the losses differ; leave it out and start from the default C",
+    "algorithm": "the method is solver=...; leave it out",
+    "min_freq": "the number is min_count",
+    "max_iterations": "the number of epochs is max_iter, and tol ends a fit before",
+    "epsilon": "the gap at which a fit ends is tol",
+    "delta": "the gap at which a fit ends is tol",
+    "all_possible_transitions": "every label may follow every label here; leave it out",
+    "all_possible_states": "every label has a weight for every feature here; leave it out",
     "learning_rate": "step sizes belong to the solver: solver=Pegasos(), Norma() or ConstantStep()",
 }
 
@@ -164,6 +171,11 @@ class QuantileOfLoss:
 def loss_parameter(estimator: Any) -> tuple[str, float]:
     """Name and value of the parameter that belongs to the estimator's loss; 0 where the loss has none."""
     name = "quantile" if estimator.loss == "quantile" else "epsilon"
+    if name == "epsilon" and getattr(estimator, "quantile", 0.5) != 0.5:
+        raise ValueError(
+            f"quantile={estimator.quantile:g} is for loss='quantile', and the loss is {estimator.loss!r}; pass that "
+            "loss, or leave quantile out"
+        )
     value = getattr(estimator, name, None)
     if value is None:  # as in scikit-learn's LinearSVR and SGDRegressor
         value = 0.1 if estimator.loss == "huber" else 0.0

@@ -97,11 +97,13 @@ def describe_offsets(X: Any, names: Any, how: str = "", far: float = FAR) -> str
     >>> describe_offsets(np.array([[1000.0, 1.0], [1001.0, 2.0], [1002.0, 3.0]]), None)
     'Column 0 is around 1e+03 and differs by about 0.82: centre it (sklearn.preprocessing.StandardScaler).'
     """
-    if sp.issparse(X):  # zeros and a number far from zero do differ
-        return ""
-    rows = X[:: max(1, X.size // LOOKED_AT)].astype(np.float64)
+    entries = X.nnz if sp.issparse(X) else X.size
+    rows = X[:: max(1, entries // LOOKED_AT)].astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        means, deviations = rows.mean(axis=0), rows.std(axis=0)
+        if sp.issparse(rows):
+            means, deviations = _moments_of_full_columns(rows)
+        else:
+            means, deviations = rows.mean(axis=0), rows.std(axis=0)
     found = np.flatnonzero((np.abs(means) > far * deviations) & (deviations > 0))
     if len(found) == 0:
         return ""
@@ -113,6 +115,15 @@ def describe_offsets(X: Any, names: Any, how: str = "", far: float = FAR) -> str
         f"{deviations[first]:.2g}: centre {'them' if len(found) > 1 else 'it'} (sklearn.preprocessing.StandardScaler)"
         f"{how}."
     )
+
+
+def _moments_of_full_columns(rows: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Means and deviations of columns without zeros; zeros for the others, as zero and a number far off do differ."""
+    n, d = rows.shape
+    counts, sums = (np.bincount(rows.indices, weights, minlength=d) for weights in (None, rows.data))
+    means = np.where(counts == n, sums / max(n, 1), 0.0)
+    squares = np.bincount(rows.indices, (rows.data - means[rows.indices]) ** 2, minlength=d)
+    return means, np.where(counts == n, np.sqrt(squares / max(n, 1)), 0.0)
 
 
 def warn_of_offsets(X: Any, names: NDArray[Any] | None, stacklevel: int) -> None:

@@ -90,14 +90,15 @@ class LinearSVCCV(CVParameters, ClassifierMixin, Explained):
         The C of the best mean score, or the smallest whose mean score is within one standard error of it.
     n_jobs : int, default=None
         Folds to work on at a time, each in a thread of its own; -1 is as many as there are processors, None is one.
-        The result does not depend on it. Each holds a copy of its part of X. The last fit has the threads that
+        The scores do not depend on it. Each holds a copy of its part of X. The last fit has the threads that
         `LinearSVC` would choose, or one with ``n_jobs=1``.
     on_interrupt : {"raise", "keep"}, default="raise"
         As in `LinearSVC`, for the last fit; in a fold Ctrl-C raises.
     loss, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, class_weight, \
 random_state, verbose
         As in `LinearSVC`. `max_iter` is for each fit, `max_time` for the whole call: the folds and the last fit have
-        like shares of it, and the scores of fits without time for them are NaN. `verbose` reports on the last fit.
+        like shares of it, and the scores of fits without time for them are NaN. `verbose` reports on the
+        folds, then on the last fit.
 
     Attributes
     ----------

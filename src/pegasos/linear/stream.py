@@ -16,7 +16,7 @@ from pegasos.base.options import check_options
 from pegasos.base.outcome import refuse_overflow
 from pegasos.base.parameters import loss_parameter
 from pegasos.base.rows import make_rows
-from pegasos.base.scaling import describe_offsets
+from pegasos.base.scaling import describe_offsets, describe_sizes
 from pegasos.base.solver import Elsewhere, continued_seed, resolve
 from pegasos.base.validation import check_weights, class_weights, require_targets
 from pegasos.certificate import Certificate, History
@@ -224,13 +224,17 @@ class StreamMachine(LinearMachine):
                 f"partial_fit(X[:1000], y[:1000]{labels}); or use fit(dataset), which needs not all of it in memory"
             )
 
-    def _warn_of_offsets(self, X: Any) -> None:
-        """Warn once, at the first part that tells, of columns far from zero: no solver of streams learns from them."""
+    def _warn_of_offsets(self, X: Any, of_sizes: bool) -> None:
+        """Warn once, at the first part that tells, of columns far from zero or of very different sizes."""
         if self._looked_at or X.shape[0] < ENOUGH_ROWS:
             return
         self._looked_at = True
         how = ", whose partial_fit takes a stream too: transform examples before they are learned from"
-        if text := describe_offsets(X, getattr(self, "feature_names_in_", None), how, FAR_IN_STREAMS):
+        names = getattr(self, "feature_names_in_", None)
+        text = describe_offsets(X, names, how, FAR_IN_STREAMS)
+        if not text and of_sizes:
+            text = describe_sizes(X, names, f"scale them (sklearn.preprocessing.StandardScaler){how}")
+        if text:
             warnings.warn(f"{type(self).__name__}.partial_fit learns little from these data. {text}", stacklevel=5)
 
     def _learn_part(
@@ -243,12 +247,12 @@ class StreamMachine(LinearMachine):
             self._check_same_stream(solver)
         require_targets(self, y)
         X, y = self._validate(X, y, order="C", accept_large_sparse=True, reset=first)
-        self._warn_of_offsets(X)
         weights = None if sample_weight is None else check_weights(sample_weight, X)
         data = Data(X, y, *encode(y), weights)
         s = np.ones(len(y)) if weights is None else weights.copy()
         self._weigh_classes(data, s)
         rows, _ = make_rows(X, self._bias)
+        self._warn_of_offsets(X, not isinstance(solver, AdaGrad))  # which has a step size for each column
         learned = targets(data)
         if first:
             self._begin_stream(solver, X.shape[1], len(learned))

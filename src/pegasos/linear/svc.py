@@ -44,8 +44,9 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
 
     More than two classes are one such problem each, the class against the rest, or one problem all together.
 
-    Two things differ from `sklearn.svm.LinearSVC`, whose parameters it takes: the default loss is the hinge, where
-    scikit-learn's is the squared hinge, and `tol` is the relative duality gap.
+    It takes the parameters of `sklearn.svm.LinearSVC`. Three things differ: the default loss is the hinge, where
+    scikit-learn's is the squared hinge; `tol` is the relative duality gap; and with more than two classes
+    `class_weight` weighs the examples of a class in all problems.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     class_weight : dict or "balanced", default=None
         Weights of the classes, which multiply the sample weights: an example has that of its own class, against the
         rest too. With more than two classes scikit-learn's `LinearSVC` is another problem: it gives each class its
-        weight in its own problem only, and the rest 1. "balanced" counts examples, not their weights, as there.
+        weight in its own problem only, and the rest 1. "balanced" counts examples, not their weights.
     early_stopping : bool, default=False
         Whether to stop also when the accuracy on examples held out has not improved for `n_iter_no_change` epochs, and
         take the weights where it was best. The certificate is that of the problem on the other examples, with the

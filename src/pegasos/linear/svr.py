@@ -17,18 +17,20 @@ from pegasos.base.estimator import Data, Regressor, at_once, of_one_model
 from pegasos.base.onnx import Graph, Output
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import loss_parameter, parameters
-from pegasos.base.progress import make_run
+from pegasos.base.progress import Progress, make_run
+from pegasos.base.scores import score_rows
 from pegasos.base.solver import Elsewhere, Solver
 from pegasos.base.validation import middle_and_spread, near_middle
 from pegasos.certificate import Certificate
+from pegasos.linear.estimator import Task
 from pegasos.linear.exchange import regressor_to_sklearn
 from pegasos.linear.onnx import write_regressor
 from pegasos.linear.parameters import RegressionLoss
 from pegasos.linear.stream import StreamMachine
 from pegasos.problems.linear import Examples, LinearProblem
 
-#: Where the intercept is penalised, a median of the targets so many times their spread hides all else.
-VERY_FAR = 1e3
+#: By how much the share below a quantile may be off; and of how many examples it is looked at.
+QUANTILE_OFF, ENOUGH = 0.02, 100
 
 
 @parameters
@@ -113,19 +115,35 @@ feature_names_in_
         """A free intercept takes any shift of the targets, so it is left to solve for what they do not share."""
         examples = replace(super()._hand_over(data), parameter=loss_parameter(self)[1])
         shift = near_middle(examples.y) if self._free else 0.0
-        if shift:
-            return replace(examples, y=examples.y - shift, shift=shift)
-        middle, spread = middle_and_spread(examples.y)
-        far = 1 if self.loss == "quantile" else VERY_FAR  # a quantile that is off shows much sooner
-        if self.fit_intercept and not self._free and abs(middle) > far * spread > 0:
-            share = f", so that the share below is not {self.quantile:g}" if self.loss == "quantile" else ""
-            warnings.warn(
-                f"The targets are around {middle:.6g} and differ by about {spread:.3g}, and a penalised intercept "
-                f"costs more the larger it is{share}: pass intercept='free', or take a constant off them",
-                UserWarning,
-                stacklevel=5,
-            )
-        return examples
+        return replace(examples, y=examples.y - shift, shift=shift) if shift else examples
+
+    def _run(self, task: Task, progress: Progress) -> None:
+        super()._run(task, progress)
+        if self.fit_intercept and not self._free and (text := self._describe_misfit(task.data.X, task.examples)):
+            warnings.warn(text, UserWarning, stacklevel=6)
+
+    def _describe_misfit(self, X: Any, examples: Examples) -> str:
+        """A sentence where the price of a penalised intercept shows: a quantile that is off, or predictions that are
+        worse than one constant; "" where it does not, or targets are about zero."""
+        y, s = examples.y, examples.s
+        middle, spread = middle_and_spread(y)
+        if len(y) < ENOUGH or not abs(middle) > spread > 0:
+            return ""
+        predicted = score_rows(X, self._weight_rows(), self.intercept_, self.n_jobs)[:, 0]
+        if self.loss == "quantile":
+            share = np.average(y < predicted, weights=s)
+            if abs(share - self.quantile) <= QUANTILE_OFF:
+                return ""
+            found = f"{share:.1%} of the targets are below the predictions, and quantile={self.quantile:g}"
+        else:
+            error, constant = (np.average(np.abs(y - one), weights=s) for one in (predicted, middle))
+            if error <= constant:
+                return ""
+            found = f"Predictions are off by {error:.3g} in the mean, the constant {middle:.6g} only by {constant:.3g}"
+        return (
+            f"{found}: a penalised intercept costs more the larger it is. Pass intercept='free', or take a constant "
+            f"off the targets; where they differ by much, as here by {spread:.3g}, also divide them by that, or raise C"
+        )
 
     def _as_stored(self, solution: Solution[Point], problem: LinearProblem, examples: Examples) -> Solution[Point]:
         """With the shift given back the intercept is rounded once more; the upper bound is that of the model."""

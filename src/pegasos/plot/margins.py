@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.plot.axes import BLUE, GREY, RED, make_axes, tidy
 from pegasos.sequence.svc import SequenceSVC
-from pegasos.summary import decides_by_pairs, flat, machine_of, margin_bins, margins_of
+from pegasos.summary import flat, machine_of, margin_bins, margins_of, votes_of_pairs
 
 
 class MarginDisplay:
@@ -71,8 +71,11 @@ class MarginDisplay:
         check_is_fitted(machine)
         if not hasattr(machine, "classes_"):
             raise ValueError(f"a {type(machine).__name__} predicts numbers, which have no margins; pass a classifier")
-        if decides_by_pairs(machine):
-            raise ValueError("decision_function_shape='ovo' has decisions of pairs of classes; use 'ovr' for margins")
+        if votes_of_pairs(machine):
+            raise ValueError(
+                "predictions of multi_class='ovo' are votes of pairs of classes, which have no margin; use "
+                "multi_class='ovr'"
+            )
         decisions = estimator.decision_function(X)
         if isinstance(machine, SequenceSVC):
             decisions, y = flat(decisions), flat(y)

@@ -94,7 +94,7 @@ def convergence(machine: Any) -> Section | None:
     if not traces:
         return None
     if all(len(history["gap"]) == 1 for _, history in traces):
-        text = "The bounds were computed once, at the end: there is no way to draw."
+        text = "One check of the bounds was enough, so there is no curve to draw."
         return section(
             "convergence", "Convergence", el("p", text), details("The check as a table", _trace_table(traces))
         )
@@ -203,7 +203,7 @@ def _bars(one: Weights) -> Markup:
     for name, value in zip(one.names, one.values, strict=True):
         kind = "for" if value > 0 else "against"
         bar = el("span", class_=f"weight {kind}", style=f"width:{100 * abs(value) / most:.1f}%")
-        rows.append((name, el("td", el("span", bar, class_="room"), class_="bar"), f"{value:+.4g}"))
+        rows.append((name, el("td", el("span", bar, class_="room"), class_="bar"), f"{value:+#.4g}"))
     title = f"Weights of {one.title}" if one.title else "Weights"
     return table(("Feature", "", "Weight"), rows, title, class_="weights")
 

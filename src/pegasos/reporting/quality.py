@@ -1,6 +1,6 @@
 """How good predictions are, in figures."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from pegasos.io.dataset import Dataset
 from pegasos.sequence.chunks import ChunkCounts, ChunkScores, chunk_scores
 from pegasos.sequence.input import look_up_labels
 from pegasos.sequence.svc import SequenceSVC
-from pegasos.summary import decides_by_pairs, flat, machine_of, margins_of
+from pegasos.summary import decides_by_pairs, flat, machine_of, margins_of, votes_of_pairs
 
 Floats = NDArray[np.float64]
 
@@ -110,7 +110,8 @@ def judge(model: Any, X: Any, y: Any) -> Quality | None:
         return None
     decisions = None if decides_by_pairs(machine) else np.asarray(model.decision_function(X))
     joint = getattr(machine, "multi_class", "") in ("joint", "crammer_singer")
-    return _labelled(machine.classes_, y, predicted, decisions, joint=joint)
+    found = _labelled(machine.classes_, y, predicted, decisions, joint=joint)
+    return replace(found, margins=np.empty(0)) if votes_of_pairs(machine) else found
 
 
 def _judge_sequences(model: Any, machine: SequenceSVC, X: Any, y: Any) -> Labelled | None:

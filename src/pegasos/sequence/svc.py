@@ -1,6 +1,7 @@
 """Sequence labelling: a chain of labels, trained by the structured hinge loss."""
 
 import functools
+import math
 import warnings
 from collections.abc import Collection
 from typing import Any, Self
@@ -24,7 +25,7 @@ from pegasos.base.outcome import Solution, Start, refuse_overflow
 from pegasos.base.parameters import parameter, parameters
 from pegasos.base.progress import Named
 from pegasos.base.rows import check_rows
-from pegasos.base.scaling import describe_offsets
+from pegasos.base.scaling import describe_offsets, describe_sizes
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import WARM_START, refuse_unsupported
 from pegasos.base.validation import check_cost, sum_weights
@@ -193,7 +194,7 @@ class SequenceSVC(SequenceParameters, Machine):
             f"the weights of {sequences.X.shape[1]} features with {len(labels.classes)} labels",
             "lower hash_bits, or raise min_count",
         )
-        rows, _ = check_rows(sequences.X, float(bool(self.fit_intercept)), self._threads() or 1)
+        rows, facts = check_rows(sequences.X, float(bool(self.fit_intercept)), self._threads() or 1)
         core = native.SequenceProblem(
             rows, sequences.starts, labels.encoded, weights, C, cost, barriers, bool(self.boundaries)
         )
@@ -226,7 +227,10 @@ class SequenceSVC(SequenceParameters, Machine):
                 f"the weights of {n_features} features with {n_labels} labels, some "
                 f"{20e-9 * n_features * n_labels:.2g} GB, do not fit into memory; lower hash_bits, or raise min_count"
             ) from None
-        text = shortfall(self.certificate_, functools.partial(self._advice, X=sequences.X))
+        text = shortfall(
+            self.certificate_,
+            functools.partial(self._advice, X=sequences.X, longest=math.sqrt(facts.largest_squared_norm)),
+        )
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
         return self
@@ -310,10 +314,13 @@ class SequenceSVC(SequenceParameters, Machine):
             for k, after in enumerate(classes)
         }
 
-    def _advice(self, found: Certificate, X: Any) -> str:
-        """Why a fit fell short of `tol`, and what to do about it."""
-        far = describe_offsets(X, getattr(self, "feature_names_in_", None))
-        return " ".join([*self._bounds_reached(found), *([far] if far else []), self._raise_what(found, bool(far))])
+    def _advice(self, found: Certificate, X: Any, longest: float) -> str:
+        """Why a fit fell short of `tol`, and what to do about it; `longest` is the norm of a position."""
+        names = getattr(self, "feature_names_in_", None)
+        uneven = describe_offsets(X, names) or describe_sizes(X, names, "scale them (sklearn.preprocessing)")
+        if not uneven and longest > 100:
+            uneven = f"The longest position has norm {longest:.3g}: scale the features (sklearn.preprocessing)."
+        return " ".join([*self._bounds_reached(found), *filter(None, [uneven]), self._raise_what(found, bool(uneven))])
 
     def _refuse_combinations(self, solver: Solver) -> None:
         if self.warm_start:
