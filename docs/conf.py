@@ -36,7 +36,8 @@ html_static_path = ["_static"]
 html_css_files = ["pegasos.css"]
 html_favicon = "_static/mark.svg"
 html_show_sourcelink = False
-html_sidebars = {"index": [], "install": [], "faq": [], "benchmarks": []}
+smartquotes = False  # people search for messages as they are
+html_sidebars = {"index": [], "benchmarks": []}
 html_theme_options: dict[str, Any] = {
     "logo": {
         "image_light": "_static/logo-light.svg",
