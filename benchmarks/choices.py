@@ -1,12 +1,13 @@
 """What choices of `auto` rest on: the same fit in two ways, in turn, in processor seconds; medians.
 
-``python benchmarks/choices.py [--parts kernel classes path pegasos newton]``.
+``python benchmarks/choices.py [--parts kernel classes path pegasos newton joint]``.
 
 kernel: SMO and SDCA to a gap of 0.1%, without intercept, with a small and a large cache.
 classes: each class against the rest alone, and groups of classes that share passes over the examples.
 path: LinearSVCCV of several classes, and a grid search around LinearSVC.
 pegasos: a free intercept by interior point, SDCA and Pegasos.
 newton: losses without corners by SDCA, for at most five seconds, interior point and Newton.
+joint: all classes together with the log loss by SDCA, for at most ten seconds, and Newton.
 """
 
 import argparse
@@ -134,12 +135,26 @@ def compare_newton(tiny: bool, repeats: int) -> None:
                     compare(f"{data.name}, {loss}, C={C:g}, tol={tol:g}", fits, repeats)
 
 
+def compare_joint(tiny: bool, repeats: int) -> None:
+    real = [] if tiny else data_of("newsgroups", "mnist:6000", instead="digits")
+    made = data_of(instead="tiny-classes") if tiny else [*data_of(instead="digits"), *data_of(instead="dense-classes")]
+    for data in [*real, *made]:
+        for C in (0.01, 1.0, 100.0):
+            options = {"multi_class": "joint", "loss": "log_loss", "n_jobs": 1, "max_iter": 10**6, "random_state": 0}
+            fits = {
+                solver: functools.partial(LinearSVC(C=C, solver=solver, max_time=10.0, **options).fit, data.X, data.y)
+                for solver in ("sdca", "newton")
+            }
+            compare(f"{data.name}, C={C:g}", fits, repeats)
+
+
 PARTS = {
     "kernel": compare_kernel,
     "classes": compare_classes,
     "path": compare_path,
     "pegasos": compare_free_intercept,
     "newton": compare_newton,
+    "joint": compare_joint,
 }
 
 

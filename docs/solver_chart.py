@@ -36,7 +36,7 @@ def chart(ink: str) -> str:
         "a kernel": "SMO",
         "sequences": auto.Auto.choices[auto.SequenceProblem].__name__,
         "a stream": auto.Auto.choices[auto.StreamProblem].__name__,
-        "all classes jointly": auto.Auto.choices[auto.JointProblem].__name__,
+        "all classes jointly": "SDCA or Newton",
         "by blocks": auto.Auto.choices[auto.BlocksProblem].__name__,
     }
     parts = [box(330, 10, 200, 40, ["What is the problem?"], ink, ink, True)]

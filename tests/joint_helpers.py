@@ -101,6 +101,12 @@ def run_sgd(problem, loss, **options):
     return solve("joint_sgd", problem, loss, **(defaults | {"start_w": None, "start_t": 0, "last": True} | options))
 
 
+def run_newton(problem, loss="log_loss", **options):
+    """``native.joint_newton`` with defaults: 100 steps at most."""
+    defaults = {"max_iterations": 100, "tol": 1e-9, "start_w": None, "start_t": 0}
+    return solve("joint_newton", problem, loss, **(defaults | options))
+
+
 def gap(solution):
     return native.relative_gap(solution.bounds.primal, solution.bounds.dual)
 

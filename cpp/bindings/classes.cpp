@@ -71,6 +71,13 @@ Solution joint_sgd(const BoundJointProblem& bound, const Run& run, double check_
     return with_context(run, solve_sgd_jointly, problem, options, *sampler, start);
 }
 
+Solution joint_newton(const BoundJointProblem& bound, const Run& run, std::uint64_t max_iterations,
+                      double tol, const MaybeVector<double>& start_w, std::uint64_t start_t) {
+    const JointProblem& problem = bound.problem;
+    const Start start = make_start(problem, start_w, start_t, std::nullopt);
+    return with_context(run, solve_newton_jointly, problem, NewtonOptions{tol, max_iterations, false}, start);
+}
+
 Bounds joint_certify(const BoundJointProblem& bound, const Run& run, const Vector<double>& w,
                      const Vector<double>& q) {
     const Start point = make_start(bound.problem, w, 0, q);
@@ -114,6 +121,8 @@ void bind_classes(nb::module_& m) {
     m.def("joint_sgd", &joint_sgd, "problem"_a, "run"_a, nb::kw_only(), "check_factor"_a, "tol"_a,
           "max_passes"_a, "max_steps"_a, "seed"_a, "visits"_a.none(), "start_w"_a.none(), "start_t"_a,
           "last"_a = false);
+    m.def("joint_newton", &joint_newton, "problem"_a, "run"_a, nb::kw_only(), "max_iterations"_a, "tol"_a,
+          "start_w"_a.none(), "start_t"_a);
     m.def("joint_certify", &joint_certify, "problem"_a, "run"_a, "w"_a, "q"_a);
     m.def("shared_sdca", &shared_sdca, "problem"_a, "run"_a, nb::kw_only(), "first"_a, "last"_a, "shrink"_a,
           "blocks"_a, "max_epochs"_a, "shared_epochs"_a, "keep_points"_a, "tol"_a, "seed"_a,

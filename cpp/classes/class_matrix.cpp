@@ -1,6 +1,8 @@
 #include "classes/class_matrix.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "rows/rows.hpp"
 
@@ -72,6 +74,141 @@ void ClassLoops<Rows, Real>::add(const Rows& rows, std::size_t i, double c,
     });
 }
 
+namespace {
+
+using Eight = Lanes<double>::Type;
+constexpr std::size_t n_lanes = Lanes<double>::width;
+
+/// Rows at a time: their sums of two vectors each have to stay in registers.
+#ifdef __AVX512F__
+constexpr std::size_t rows_at_once = 8;
+#else
+constexpr std::size_t rows_at_once = 2;
+#endif
+
+/// Calls look(j, x, apart) for all columns and the constant feature; entry j of row first + r is x[r *
+/// apart].
+template <class T, class Look>
+[[gnu::always_inline]] inline void for_each_column(const DenseRows<T>& rows, std::size_t first, Look look) {
+    const std::size_t d = rows.n_features;
+    if constexpr (std::is_same_v<T, double>) {
+        for (std::size_t j = 0; j < d; ++j) look(j, rows.row(first) + j, rows.stride);
+    } else {
+        constexpr std::size_t some = 64;  // entries of a row that are made doubles at a time
+        alignas(64) double x[rows_at_once * some];
+        for (std::size_t j = 0; j < d; j += some) {
+            const std::size_t count = std::min(some, d - j);
+            for (std::size_t r = 0; r < rows_at_once; ++r) {
+                const T* from = rows.row(first + r) + j;
+                for (std::size_t k = 0; k < count; ++k) x[r * some + k] = static_cast<double>(from[k]);
+            }
+            for (std::size_t k = 0; k < count; ++k) look(j + k, x + k, some);
+        }
+    }
+    if (rows.bias != 0) look(d, &rows.bias, 0);
+}
+
+/// f of several rows and `Count` vectors of classes.
+template <std::size_t Count, class T>
+void score_dense(const DenseRows<T>& rows, std::size_t first, const double* W, std::size_t stride,
+                 double* f) {
+    Eight sums[rows_at_once][Count] = {};
+    for_each_column(rows, first,
+                    [&](std::size_t j, const double* x, std::size_t apart) __attribute__((always_inline)) {
+                        const Eight* w = reinterpret_cast<const Eight*>(W + j * stride);
+#pragma GCC unroll 8
+                        for (std::size_t r = 0; r < rows_at_once; ++r)
+                            for (std::size_t v = 0; v < Count; ++v) sums[r][v] += x[r * apart] * w[v];
+                    });
+    for (std::size_t r = 0; r < rows_at_once; ++r) std::memcpy(f + r * stride, sums[r], sizeof(sums[r]));
+}
+
+/// W <- W + x' step of several rows and `Count` vectors of classes; on request with the squares of x.
+template <std::size_t Count, bool squared, class T>
+void add_dense(const DenseRows<T>& rows, std::size_t first, const double* step, double* W,
+               std::size_t stride) {
+    Eight steps[rows_at_once][Count];
+    for (std::size_t r = 0; r < rows_at_once; ++r) std::memcpy(steps[r], step + r * stride, sizeof(steps[r]));
+    for_each_column(rows, first,
+                    [&](std::size_t j, const double* x, std::size_t apart) __attribute__((always_inline)) {
+                        Eight *w = reinterpret_cast<Eight*>(W + j * stride), sum[Count];
+                        for (std::size_t v = 0; v < Count; ++v) sum[v] = w[v];
+#pragma GCC unroll 8
+                        for (std::size_t r = 0; r < rows_at_once; ++r) {
+                            const double value = squared ? x[r * apart] * x[r * apart] : x[r * apart];
+                            for (std::size_t v = 0; v < Count; ++v) sum[v] += value * steps[r][v];
+                        }
+                        for (std::size_t v = 0; v < Count; ++v) w[v] = sum[v];
+                    });
+}
+
+/// Calls of_two(at) or of_one(at) for the classes from `at` on, in vectors of two, the last in one where that
+/// will do.
+template <class OfTwo, class OfOne>
+void in_vectors(std::size_t n_classes, OfTwo of_two, OfOne of_one) {
+    for (std::size_t at = 0; at < n_classes; at += 2 * n_lanes)
+        if (n_classes - at > n_lanes)
+            of_two(at);
+        else
+            of_one(at);
+}
+
+}  // namespace
+
+template <class Rows>
+void BlockLoops<Rows>::scores(const Rows& rows, std::size_t first, std::size_t last, const double* W,
+                              std::size_t n_classes, double* f) {
+    const std::size_t stride = padded(n_classes);
+    std::size_t i = first;
+    if constexpr (requires { rows.stride; })
+        for (; i + rows_at_once <= last; i += rows_at_once, f += rows_at_once * stride)
+            in_vectors(
+                n_classes, [&](std::size_t at) { score_dense<2>(rows, i, W + at, stride, f + at); },
+                [&](std::size_t at) { score_dense<1>(rows, i, W + at, stride, f + at); });
+    for (; i < last; ++i, f += stride) ClassLoops<Rows, double>::scores(rows, i, W, stride, f);
+}
+
+namespace {
+
+template <bool squared, class Rows>
+void add_block(const Rows& rows, std::size_t first, std::size_t last, const double* step, double* W,
+               std::size_t n_classes) {
+    const std::size_t stride = padded(n_classes);
+    std::size_t i = first;
+    if constexpr (requires { rows.stride; })
+        for (; i + rows_at_once <= last; i += rows_at_once, step += rows_at_once * stride)
+            in_vectors(
+                n_classes, [&](std::size_t at) { add_dense<2, squared>(rows, i, step + at, W + at, stride); },
+                [&](std::size_t at) { add_dense<1, squared>(rows, i, step + at, W + at, stride); });
+    for (; i < last; ++i, step += stride)
+        if constexpr (squared)
+            rows.for_each(i, [&](std::size_t j, double x) {
+                for (std::size_t k = 0; k < stride; ++k) W[j * stride + k] += x * x * step[k];
+            });
+        else
+            ClassLoops<Rows, double>::add(rows, i, step, W, stride);
+}
+
+}  // namespace
+
+template <class Rows>
+void BlockLoops<Rows>::add(const Rows& rows, std::size_t first, std::size_t last, const double* step,
+                           double* W, std::size_t n_classes) {
+    add_block<false>(rows, first, last, step, W, n_classes);
+}
+
+template <class Rows>
+void BlockLoops<Rows>::add_squares(const Rows& rows, std::size_t first, std::size_t last, const double* step,
+                                   double* W, std::size_t n_classes) {
+    add_block<true>(rows, first, last, step, W, n_classes);
+}
+
+template struct BlockLoops<DenseRows<float>>;
+template struct BlockLoops<DenseRows<double>>;
+template struct BlockLoops<CsrRows<float, std::int32_t>>;
+template struct BlockLoops<CsrRows<double, std::int32_t>>;
+template struct BlockLoops<CsrRows<float, std::int64_t>>;
+template struct BlockLoops<CsrRows<double, std::int64_t>>;
 template struct ClassLoops<DenseRows<float>, float>;
 template struct ClassLoops<DenseRows<float>, double>;
 template struct ClassLoops<DenseRows<double>, float>;

@@ -39,6 +39,19 @@ struct ClassLoops {
                     std::size_t stride);
 };
 
+/// The same of the rows [first, last), with f and step of each row padded. Of dense rows several are taken at
+/// a time: then W is read and written less often, and sums wait less for each other.
+template <class Rows>
+struct BlockLoops {
+    static void scores(const Rows& rows, std::size_t first, std::size_t last, const double* W,
+                       std::size_t n_classes, double* f);
+    static void add(const Rows& rows, std::size_t first, std::size_t last, const double* step, double* W,
+                    std::size_t n_classes);
+    /// With the squares of the entries.
+    static void add_squares(const Rows& rows, std::size_t first, std::size_t last, const double* step,
+                            double* W, std::size_t n_classes);
+};
+
 /// Rows with a single entry of one, in the columns from `offset` on: weights that are of no feature.
 struct UnitRows {
     std::size_t offset;

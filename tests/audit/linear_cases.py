@@ -151,6 +151,7 @@ def joint_case(case, random):
     s = (np.ones(data.n) if weights is None else weights.copy()) * own
     loss, C = pick(random, ("hinge", "log_loss")), draw_C(random)
     has_intercept, bias = bool(random.random() < 0.7), pick(random, (1.0, 10.0))
+    names = ("auto", "sdca", "pegasos", "sgd-s") + (("newton",) if loss == "log_loss" else ())
     cost = None
     if loss == "hinge" and random.random() < 0.4:
         cost = np.round(5 * random.random((classes, classes)), 2)
@@ -158,7 +159,7 @@ def joint_case(case, random):
     delta = 1 - np.eye(classes) if cost is None else cost
     scale = pick(random, (None, "auto"), (3, 1))
     known = {}
-    for chosen in draw_fits(random, lambda random: pick(random, ("auto", "sdca", "pegasos", "sgd-s")), {}, count=3):
+    for chosen in draw_fits(random, lambda random: pick(random, names), {}, count=3):
         estimator = pegasos.LinearSVC(
             multi_class="joint",
             cost=cost,

@@ -58,6 +58,7 @@ CASES = {
     "classes that share passes": (svc(solver="sdca", loss="log_loss"), X, CLASSES),
     "two threads": (svc(solver="sdca", n_jobs=2), X, CLASSES),
     **{f"joint {name}": (svc(multi_class="joint", solver=name), X, CLASSES) for name in ("sdca", "pegasos", "sgd-s")},
+    "joint newton": (svc(multi_class="joint", solver="newton", loss="log_loss"), X, CLASSES),
     "regression": (LinearSVR(random_state=0, tol=1e-9, max_iter=15, solver="sdca"), X, TARGETS),
     **{
         f"kernel {name}": (kernel(solver=name, max_iter=2 if name in ("sbp", "simba") else 15), X, Y)

@@ -21,6 +21,10 @@ Solution solve_subgradient_jointly(const JointProblem& problem, const IterateOpt
 Solution solve_sgd_jointly(const JointProblem& problem, const SgdOptions& options, Sampler& sampler,
                            const Start& start, Context& context);
 
+/// By conjugate gradients, whatever the options say of equations.
+Solution solve_newton_jointly(const JointProblem& problem, const NewtonOptions& options, const Start& start,
+                              Context& context);
+
 /// Of several classes, each against the rest.
 struct SharedSdcaOptions : SdcaOptions {
     std::size_t first = 0, last = 0;  // the classes to train

@@ -10,8 +10,8 @@
 //   1. finds the direction d of H d = -g: by Cholesky's factor of H, or by conjugate gradients, which need
 //      only products of H with vectors, two loops over the rows' entries each;
 //   2. takes the step w + d, where F falls by a tenth of what the slope <g, d> promises; otherwise it goes
-//      to where the slope along the line is about zero. The z at w and at w + d are known, so are those
-//      between: the search reads no rows.
+//      to where the slope along the line is about zero, and not above. The z at w and at w + d are known, so
+//      are those between: the search reads no rows.
 // One pass at the new point has z, F, D and g.
 //
 // The gap comes with it. q is a dual point, and as q_i is the slope at z_i, the gap of each row is zero.
@@ -29,18 +29,14 @@
 // may go, and nothing keeps a free intercept. So D_i = c_i (l'' + m (chord - l'')), with the chord of
 // losses.hpp. m = 1 at first, with which each step descends; a step as good as expected divides m by ten,
 // down to 1e-6, and one cut short multiplies it by ten.
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <vector>
 
-#include "base/checks.hpp"
 #include "base/vector_math.hpp"
 #include "linear/certificate.hpp"
+#include "linear/solvers/newton_passes.hpp"
 #include "linear/solvers/normal_matrix.hpp"
-#include "linear/solvers/solve.hpp"
 #include "rows/passes.hpp"
 
 namespace pegasos {
@@ -70,17 +66,11 @@ struct Block {
     }
 };
 
-class Newton {
+class Newton final : private NewtonPasses {
 public:
     Newton(const Problem& problem, const NewtonOptions& options, Context& context)
-        : problem_(problem),
-          options_(options),
-          context_(context),
-          d_(problem.dimension()),
-          checks_(options.tol, 1, 16, false),
-          w_(d_),
-          g_(d_),
-          direction_(d_),
+        : NewtonPasses(problem.dimension(), problem.n_penalized(), {1, 1e-6, 0}, options, context),
+          problem_(problem),
           z_(problem.n_rows()),
           D_(problem.n_rows()),
           parts_(context.team.size()) {
@@ -89,54 +79,18 @@ public:
     }
 
     Solution run(const Start& start) {
-        Solution solution;
-        const auto state = [&](State& state) {
-            state(solution, checks_, w_, share_, smallest_, lowest_, idle_, iterations_);
-        };
         if (!start.w.empty()) w_ = start.w;
-        context_.resume(state);
-        evaluate();
-        until_ended(solution, [&] {
-            for (bool steps = start.w.empty() || checks_.begun();; steps = true) {
-                context_.offer(state);
-                context_.monitor.at_epoch(static_cast<double>(iterations_));
-                if (steps) {  // where another run ended may do as it is
-                    find_direction();
-                    take_step();
-                    ++iterations_;
-                }
-                const double gap = gap_of(g_);
-                const bool out_of_time = context_.monitor.look(), stuck = is_stuck(gap),
-                           last = out_of_time || stuck || iterations_ >= options_.max_iterations;
-                checks_.met(gap);
-                if (last || checks_.due(value_ - gap)) {
-                    const Bounds now = check(solution);
-                    if (!solution.reason.empty()) break;
-                    if (solution.ends(options_.tol, out_of_time, last)) {
-                        if (stuck && solution.reason == "budget") solution.reason = "precision";
-                        break;
-                    }
-                    checks_.found(now.primal - now.dual);
-                }
-            }
-        });
-        solution.finish(context_, static_cast<double>(iterations_), iterations_, start.t);
-        return solution;
+        return NewtonPasses::run(!start.w.empty(), start.t);
     }
 
 private:
-    static constexpr double enough = 0.1;         // of the slope's promise that a step has to keep
-    static constexpr double least_share = 1e-6;   // m
-    static constexpr std::uint64_t patience = 5;  // iterations in which neither F nor the gap falls
-
     struct alignas(128) Part {
         Sum losses;
         std::vector<double> sum;
     };
 
-    /// The gap, where the gradient is g.
-    double gap_of(const std::vector<double>& g) const {
-        const double half = squared_norm(g, problem_.n_penalized()) / 2;
+    double gap_of(const std::vector<double>& g) const override {
+        const double half = NewtonPasses::gap_of(g);
         return problem_.free_intercept ? half + std::abs(w_.back() * g.back()) : half;
     }
 
@@ -168,7 +122,7 @@ private:
     }
 
     /// z, D, F and g at w.
-    void evaluate() {
+    void evaluate() override {
         sum_rows(w_, -1, g_, [&](const auto& rows, Part& part, std::size_t first, std::size_t last) {
             Block block;
             const std::size_t n = last - first;
@@ -202,7 +156,7 @@ private:
         });
     }
 
-    void find_direction() {
+    void find_direction() override {
         add_chords();
         if (!matrix_) return conjugate_gradients();
         matrix_->clear();
@@ -223,128 +177,41 @@ private:
         for (double& x : direction_) x = -x;
     }
 
-    /// out = H v
-    void multiply(const std::vector<double>& v, std::vector<double>& out) {
+    void multiply(const std::vector<double>& v, std::vector<double>& out) override {
         sum_rows(v, 1, out, [&](const auto& rows, Part& part, std::size_t first, std::size_t last) {
             for (std::size_t i = first; i < last; ++i)
                 if (D_[i] > 0) rows.add(i, D_[i] * rows.dot(i, v.data()), part.sum.data());
         });
     }
 
-    void conjugate_gradients() {
-        std::vector<double> inverse(d_), r(d_), s(d_), p(d_), Hp(d_);
+    void find_diagonal(std::vector<double>& out) override {
         const std::vector<double> ones(d_, 1.0);
-        sum_rows(ones, 1, inverse, [&](const auto& rows, Part& part, std::size_t first, std::size_t last) {
+        sum_rows(ones, 1, out, [&](const auto& rows, Part& part, std::size_t first, std::size_t last) {
             for (std::size_t i = first; i < last; ++i)
                 if (D_[i] > 0)
                     rows.for_each(i, [&](std::size_t j, double x) { part.sum[j] += D_[i] * x * x; });
         });
-        for (double& x : inverse) x = x > 0 ? 1 / x : 0;
-        std::fill(direction_.begin(), direction_.end(), 0.0);
-        double size = 0;  // r' M^-1 r
-        for (std::size_t j = 0; j < d_; ++j) {
-            r[j] = -g_[j];
-            p[j] = s[j] = inverse[j] * r[j];
-            size += r[j] * s[j];
-        }
-        const double gap = gap_of(g_), eta = std::min(0.3, std::sqrt(std::sqrt(gap / value_)));
-        const double small = eta * eta * size, goal = options_.tol * std::max(value_ - gap, 0.0) / 4;
-        for (std::size_t step = 0; size > small && step < 10 + 2 * d_; ++step) {
-            multiply(p, Hp);
-            double along = 0;
-            for (std::size_t j = 0; j < d_; ++j) along += p[j] * Hp[j];
-            if (!(along > 0)) break;
-            const double k = size / along;
-            for (std::size_t j = 0; j < d_; ++j) {
-                direction_[j] += k * p[j];
-                r[j] -= k * Hp[j];
-            }
-            if (gap_of(r) <= goal || context_.monitor.timed_out()) break;
-            double next = 0;
-            for (std::size_t j = 0; j < d_; ++j) {
-                s[j] = inverse[j] * r[j];
-                next += r[j] * s[j];
-            }
-            for (std::size_t j = 0; j < d_; ++j) p[j] = s[j] + next / size * p[j];
-            size = next;
-        }
     }
 
-    void take_step() {
-        const double promised = dot(g_, direction_), before = value_;
-        if (!std::isfinite(promised)) return give_up();
-        const std::vector<double> from = w_, z = z_;
-        for (std::size_t j = 0; j < d_; ++j) w_[j] += direction_[j];
-        evaluate();
-        const double ended = dot(g_, direction_);
-        const bool kept = value_ <= before + enough * promised + 64 * unit * before;
-        if (!kept && ended > 0 && promised < 0) {
-            const double t = search(from, z, promised, ended);
-            for (std::size_t j = 0; j < d_; ++j) w_[j] = from[j] + t * direction_[j];
-            evaluate();
-            share_ = std::min(1.0, 10 * share_);
-        } else if (before - value_ >= -0.25 * promised) {
-            share_ = std::max(least_share, share_ / 10);
-        }
-        if (std::isfinite(value_) && std::isfinite(squared_norm(g_))) return;
-        w_ = from;
-        evaluate();
-        give_up();
-    }
+    void remember() override { from_ = z_; }
 
-    /// The numbers are too large for another step.
-    void give_up() { idle_ = patience; }
-
-    /// Where the slope along the line is about zero, between 0, where it is `low` < 0, and 1, where it is
-    /// `high` > 0: by the rule of false position, with the Illinois halving of an end that stays.
-    double search(const std::vector<double>& from, const std::vector<double>& z, double low, double high) {
-        Sum first, square;
-        for (std::size_t j = 0; j < problem_.n_penalized(); ++j) {
+    /// Without the rows: z at `from` and at from + direction are known.
+    double slope_at(double t, const std::vector<double>& from) override {
+        Sum first, square, losses;
+        for (std::size_t j = 0; j < n_penalized_; ++j) {
             first.add(from[j] * direction_[j]);
             square.add(direction_[j] * direction_[j]);
         }
-        const double goal = enough * -low;
-        double left = 0, right = 1, t = 1;
-        for (int side = 0, times = 0; times < 40; ++times) {
-            t = (left * high - right * low) / (high - low);
-            Sum losses;
-            problem_.loss.visit([&](const auto& loss) {
-                for (std::size_t i = 0; i < z.size(); ++i) {
-                    const double dz = z_[i] - z[i], cost = problem_.C * problem_.weights[i];
-                    losses.add(-cost * dz * loss.slope(z[i] + t * dz, problem_.labels[i]));
-                }
-            });
-            const double slope = first.value() + t * square.value() + losses.value();
-            if (std::abs(slope) <= goal) break;
-            if (slope < 0) {
-                left = t, low = slope;
-                if (side < 0) high /= 2;
-                side = -1;
-            } else {
-                right = t, high = slope;
-                if (side > 0) low /= 2;
-                side = 1;
+        problem_.loss.visit([&](const auto& loss) {
+            for (std::size_t i = 0; i < z_.size(); ++i) {
+                const double dz = z_[i] - from_[i], cost = problem_.C * problem_.weights[i];
+                losses.add(-cost * dz * loss.slope(from_[i] + t * dz, problem_.labels[i]));
             }
-        }
-        return t;
+        });
+        return first.value() + t * square.value() + losses.value();
     }
 
-    static double dot(const std::vector<double>& a, const std::vector<double>& b) {
-        Sum sum;
-        for (std::size_t j = 0; j < a.size(); ++j) sum.add(a[j] * b[j]);
-        return sum.value();
-    }
-
-    /// Whether rounding is all that moves F and the gap.
-    bool is_stuck(double gap) {
-        if (idle_ >= patience) return true;
-        idle_ = gap < smallest_ / 2 || value_ < lowest_ - 64 * unit * lowest_ ? 0 : idle_ + 1;
-        smallest_ = std::min(smallest_, gap);
-        lowest_ = std::min(lowest_, value_);
-        return idle_ >= patience;
-    }
-
-    Bounds check(Solution& solution) {
+    Bounds check(Solution& solution) override {
         DualPoint point;
         const auto slopes = [&](std::size_t first, std::size_t last, const double* z, double* q) {
             problem_.loss.visit([&](const auto& loss) {
@@ -362,18 +229,9 @@ private:
     }
 
     const Problem& problem_;
-    const NewtonOptions options_;
-    Context& context_;
-    const std::size_t d_;
-    Checks checks_;
     std::optional<NormalMatrix> matrix_;
-    std::vector<double> w_, g_, direction_;
-    std::vector<double> z_, D_;
+    std::vector<double> z_, from_, D_;
     std::vector<Part> parts_;
-    double value_ = 0;                                                                // F(w)
-    double share_ = 1;                                                                // m
-    double smallest_ = std::numeric_limits<double>::infinity(), lowest_ = smallest_;  // gap and F so far
-    std::uint64_t idle_ = 0, iterations_ = 0;
 };
 
 }  // namespace

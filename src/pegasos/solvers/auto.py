@@ -54,15 +54,14 @@ class Auto(Solver):
 
     Its page in the docs says how and why. Tiny problems are solved to rounding by `InteriorPoint`. Of the others, those
     with a loss without corners are left to `Newton`, unless data are sparse with many features and the loss is another
-    than the log loss. The rest begin with `SDCA` and, where that turns out to take longer than `InteriorPoint` would,
-    and the features are not too many, end with that. Threads, where ``n_jobs`` is None, are chosen too. `tol` means the
-    same whatever is chosen, and ``certificate_.solver`` tells what was.
+    than the log loss, or of all classes together. The rest begin with `SDCA` and, where that turns out to take longer
+    than `InteriorPoint` would, and the features are not too many, end with that. Threads, where ``n_jobs`` is None, are
+    chosen too. `tol` means the same whatever is chosen, and ``certificate_.solver`` tells what was.
     """
 
     name = "auto"
     #: What it takes where the kind of problem alone decides.
     choices: ClassVar[Mapping[type[Any], type[Solver]]] = {
-        JointProblem: SDCA,
         BlocksProblem: SDCA,
         SequenceProblem: FrankWolfe,
         StreamProblem: Pegasos,
@@ -78,7 +77,11 @@ class Auto(Solver):
         return chosen(FrankWolfe().solve_on(problem, terms))
 
     def _joint(self, problem: JointProblem, terms: Terms[Point]) -> Solution[Point]:
-        return chosen(SDCA().solve_on(problem, terms), terms.budget.n_jobs or 1)
+        budget, sizes = terms.budget, (problem.n_rows, problem.entries, problem.dimension)
+        if problem.loss == "log_loss" and budget.tol > 0 and _packs_well(*sizes):
+            threads = _exact_threads(problem, budget)
+            return chosen(Newton().solve_on(problem, terms.within(n_jobs=threads)), threads)
+        return chosen(SDCA().solve_on(problem, terms), budget.n_jobs or 1)
 
     def _kernel(self, problem: KernelProblem, terms: Terms[KernelPoint]) -> Solution[KernelPoint]:
         threads = terms.budget.n_jobs or (usable_threads() if problem.n_rows >= ROWS_FOR_THREADS else 1)
@@ -153,8 +156,12 @@ def ascends(loss: str, n_rows: int, entries: float, dimension: int, tol: float) 
 
 def takes_newton(loss: str, n_rows: int, entries: float, dimension: int) -> bool:
     """Whether a linear machine that is not tiny is left to `Newton`."""
-    sizes = n_rows, entries, dimension
-    return loss in SMOOTH and (loss == "log_loss" or is_dense(*sizes) or choose_equations(*sizes) == "cholesky")
+    return loss in SMOOTH and (loss == "log_loss" or _packs_well(n_rows, entries, dimension))
+
+
+def _packs_well(*sizes: Any) -> bool:
+    """Whether data are dense, or of few features."""
+    return is_dense(*sizes) or choose_equations(*sizes) == "cholesky"
 
 
 def _is_near_enough(problem: LinearProblem, terms: Terms[Point]) -> bool:
@@ -199,7 +206,7 @@ def _finish(problem: LinearProblem, terms: Terms[Point], goal: float = 0.0) -> S
     return chosen(InteriorPoint()._linear(problem, terms.within(n_jobs=threads), goal), threads)
 
 
-def _exact_threads(problem: LinearProblem, budget: Budget) -> int:
+def _exact_threads(problem: LinearProblem | JointProblem, budget: Budget) -> int:
     return max(min(usable_threads(), int(problem.n_rows / 5_000)), 1) if budget.n_jobs is None else budget.n_jobs
 
 

@@ -7,7 +7,7 @@ from pegasos.base.options import Choice, names
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import parameter, parameters
 from pegasos.base.solver import Solver, Supports, Terms
-from pegasos.problems.linear import LinearProblem
+from pegasos.problems.linear import JointProblem, LinearProblem
 
 #: The losses without corners.
 SMOOTH = ("squared_hinge", "log_loss", "squared_epsilon_insensitive", "huber")
@@ -27,7 +27,8 @@ class Newton(Solver):
     after each step.
 
     An iteration counts as an epoch, whatever passes over the examples it makes. They are shared among ``n_jobs``
-    threads. Nothing in it is random.
+    threads. Nothing in it is random. Of all classes together (``multi_class="joint"``) it solves problems with the log
+    loss, by conjugate gradients.
 
     Parameters
     ----------
@@ -70,7 +71,22 @@ class Newton(Solver):
         )
         return Newton(equations=equations).solution(found)
 
-    supports: ClassVar = {LinearProblem: Supports(_linear, losses=SMOOTH, intercepts=("penalized", "free"))}
+    def _joint(self, problem: JointProblem, terms: Terms[Point]) -> Solution[Point]:
+        start = terms.start
+        found = native.joint_newton(
+            problem.core,
+            terms.run,
+            max_iterations=terms.budget.max_iter,
+            tol=terms.budget.tol,
+            start_w=start.point.w if start else None,
+            start_t=start.t if start else 0,
+        )
+        return Newton(equations="cg").solution(found)
+
+    supports: ClassVar = {
+        LinearProblem: Supports(_linear, losses=SMOOTH, intercepts=("penalized", "free")),
+        JointProblem: Supports(_joint, losses=("log_loss",), options={"equations": ("auto", "cg")}),
+    }
 
 
 def is_dense(n_rows: int, entries: float, d: int) -> bool:
