@@ -14,7 +14,7 @@ from reproduce.s0_table2 import METHODS, PUBLISHED, jobs
 def report(found: Mapping[str, Any]) -> Report:
     both, claims = [], []
     for name, known in PUBLISHED.items():
-        if f"{name}/optimum" in found:
+        if f"{name}/optimum" in found and any(f"{name}/{method}" in found for method in METHODS):
             both.append(panels(found, name, known["as"] if name != "digits8" else "digits (for USPS)", METHODS, 4))
 
         def judge(best: Any, pegasos: Any, smo: Any) -> tuple[str, str, str]:

@@ -24,6 +24,9 @@ from reproduce.s0_table2 import machine
 DATA = {"digits8": "digits", "reuters": "Reuters"}
 LAMBDAS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 EPOCHS = (1, 4, 16)
+MODERATE = 1e-4  # the least lambda that S0 calls so: about that of its Table 2
+LEVEL = 5  # as far as this, and distances are comparable
+UNHARMED = 3  # as far as this, and a smaller lambda does no harm
 
 
 def jobs(mode: Mode) -> Iterable[Job]:
@@ -72,7 +75,9 @@ def report(found: Mapping[str, Any]) -> Report:
         claims += claims_on(found, name, title)
     notes = (
         "S0 has USPS. Medians of three seeds; the last iterate of Pegasos, and the optimum certified to 0.01%. "
-        "Distances are at most that much too large."
+        f"Distances are at most that much too large. They are comparable within a factor of {LEVEL}; SDCA does not "
+        f"suffer if it is at most {UNHARMED} times as far at 1e-7 as at 1e-4. It is much better behaved if Pegasos is "
+        f"at least 10 times as far as SDCA at 1e-7, and that is {UNHARMED} times what it is at 1e-4."
     )
     charts = [Chart("s0_fig6", "Distance from the optimum by lambda", panels)] if panels else []
     return Report(claims, charts=charts, notes=notes)
@@ -88,21 +93,49 @@ def claims_on(found: Mapping[str, Any], name: str, title: str) -> list[Claim]:
         measured = f"powers of {steps} steps"
         if all(-1.3 <= power <= -0.7 for power in powers):  # the claim is for any fixed number of steps
             return measured, WITH_A_DIFFERENCE, f"on {title}, not USPS"
-        return measured, FAILED, f"it falls more slowly than 1/lambda, the more so the more steps; on {title}, not USPS"
+        missed = [f"{epochs} n" for power, epochs in zip(powers, EPOCHS, strict=True) if not -1.3 <= power <= -0.7]
+        return measured, FAILED, f"not a power of -0.7 to -1.3 after {', '.join(missed)} steps; on {title}, not USPS"
+
+    def nearer(result: Any, epochs: int) -> float:
+        """How many times as far Pegasos is as SDCA."""
+        return away(result, "Pegasos", epochs) / away(result, "SDCA", epochs)
+
+    def comparable(*results: Any) -> tuple[str, str, str]:
+        chosen = [result for lam, result in zip(LAMBDAS, results, strict=True) if lam >= MODERATE]
+        worst = {
+            epochs: max((nearer(result, epochs) for result in chosen), key=lambda ratio: abs(np.log(ratio)))
+            for epochs in EPOCHS
+        }
+        measured = "SDCA up to " + ", ".join(f"{ratio:.3g} times nearer after {e} n" for e, ratio in worst.items())
+        if all(1 / LEVEL <= ratio <= LEVEL for ratio in worst.values()):
+            return measured, WITH_A_DIFFERENCE, f"on {title}, not USPS"
+        return measured, FAILED, f"more than {LEVEL} times; on {title}, not USPS"
+
+    def unharmed(*results: Any) -> tuple[str, str, str]:
+        least, moderate = results[0], results[LAMBDAS.index(MODERATE)]
+        grown = {epochs: away(least, "SDCA", epochs) / away(moderate, "SDCA", epochs) for epochs in EPOCHS}
+        measured = "as far at 1e-7 as at 1e-4: " + ", ".join(f"{g:.3g} times after {e} n" for e, g in grown.items())
+        if max(grown.values()) <= UNHARMED:
+            return measured, WITH_A_DIFFERENCE, f"on {title}, not USPS"
+        return measured, FAILED, f"more than {UNHARMED} times as far; on {title}, not USPS"
 
     def behaved(*results: Any) -> tuple[str, str, str]:
-        ratio = away(results[0], "Pegasos", EPOCHS[-1]) / away(results[0], "SDCA", EPOCHS[-1])
-        level = away(results[3], "Pegasos", EPOCHS[-1]) / away(results[3], "SDCA", EPOCHS[-1])
-        measured = f"{ratio:.3g} times nearer at 1e-7, {level:.3g} times at 1e-4"
-        if ratio > 10:
+        pairs = [(nearer(results[0], e), nearer(results[LAMBDAS.index(MODERATE)], e)) for e in EPOCHS]
+        told = [f"{small:.3g} and {level:.3g} after {e} n" for e, (small, level) in zip(EPOCHS, pairs, strict=True)]
+        measured = f"times nearer at 1e-7 and at 1e-4: {', '.join(told)}"
+        if all(small >= 10 and small >= UNHARMED * level for small, level in pairs):
             return measured, WITH_A_DIFFERENCE, f"on {title}, not USPS"
-        return measured, FAILED, f"on {title}"
+        return measured, FAILED, f"not more so than at 1e-4 after every number of steps; on {title}, not USPS"
 
     text = f"After a fixed number of steps the distance of Pegasos is inversely proportional to lambda ({title})"
-    other = f"SDCA does not suffer from small lambda ({title})"
+    level = f"Pegasos and SDCA are comparable at moderate lambda, here 1e-4 and more ({title})"
+    same = f"SDCA does not suffer from small lambda ({title})"
+    better = f"SDCA is much better behaved than Pegasos when lambda is very small ({title})"
     return [
         judged(found, needs, text, "a power of -1", slope),
-        judged(found, needs, other, "much better behaved", behaved),
+        judged(found, needs, level, "comparable", comparable),
+        judged(found, needs, same, "by the figure", unharmed),
+        judged(found, needs, better, "much better behaved", behaved),
     ]
 
 

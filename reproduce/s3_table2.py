@@ -1,7 +1,8 @@
 """S3 Table 2: the SGD algorithms to 1% of the optimum, C = 1."""
 
 from reproduce.common.experiment import main
-from reproduce.common.s3_sgd import Published, experiment
+from reproduce.common.s3_jobs import Published
+from reproduce.common.s3_sgd import experiment
 
 PUBLISHED: Published = {
     "adult": {

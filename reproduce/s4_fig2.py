@@ -130,11 +130,14 @@ def jobs(mode: Mode, methods: Sequence[str] = SOLVERS) -> Iterable[Job]:
             yield Job(f"{name}/{method}", measure)
 
 
-def error_at(points: Sequence[Point], count: float) -> float | None:
-    """The mean over seeds, of each its last point that is not beyond the count."""
+def error_at(points: Sequence[Point], count: float, n: int) -> float | None:
+    """The mean over seeds, of each its last point that is not beyond the count, to the nearest step.
+
+    A step costs n evaluations, and numbers of steps such as n / 16 are rounded.
+    """
     last: dict[float, Point] = {}
     for one in points:
-        if one["evaluations"] <= count:
+        if one["evaluations"] <= count + n / 2:
             last[one["seed"]] = one
     return statistics.mean(one["error"] for one in last.values()) if last else None
 
@@ -173,21 +176,28 @@ def panel(found: Mapping[str, Any], name: str, methods: Sequence[str]) -> Panel:
 
 
 def report(found: Mapping[str, Any]) -> Report:
-    shown = [name for name in DATA if f"{name}/optimum" in found]
+    known = [name for name in DATA if f"{name}/optimum" in found]
+    shown = [name for name in known if any(f"{name}/{method}" in found for method in SOLVERS)]
     rows = []
     for name in shown:
-        square = found[f"{name}/optimum"]["n"] ** 2
+        n = found[f"{name}/optimum"]["n"]
         for method in SOLVERS:
-            errors = [error_at(found.get(f"{name}/{method}", []), column * square) for column in COLUMNS]
-            rows.append([DATA[name], method, *("" if one is None else f"{one:.2f}%" for one in errors)])
+            points = found.get(f"{name}/{method}")
+            if points:
+                errors = [error_at(points, column * n**2, n) for column in COLUMNS]
+                rows.append([DATA[name], method, *("" if one is None else f"{one:.2f}%" for one in errors)])
     header = ["data", "solver", *(f"{column:g} n^2" for column in COLUMNS)]
     claims = [on_other_data(one, STAND_INS.get(name, "")) for name in DATA for one in claims_on(found, name)]
     panels = [panel(found, name, SOLVERS) for name in shown]
     charts = [Chart("s4_fig2", "Test error by kernel evaluations", panels, across=2)] if panels else []
     notes = (
-        "A cell is the mean of three seeds (S4: ten), of each the last machine within so many kernel evaluations, so "
-        "it stays the same once a solver has ended. At most ten epochs, or 100 of the Perceptron on Adult. The digits "
-        "are scikit-learn's, which S4 did not have."
+        "A cell is the mean of three seeds (S4: ten), of each the last machine within so many kernel evaluations, to "
+        "the nearest step, so it stays the same once a solver has ended. At most ten epochs, or 100 of the Perceptron "
+        "on Adult. The digits are scikit-learn's, which S4 did not have. SBP outperforms another solver at a number of "
+        "evaluations if its error is at most 0.02 points higher; at all columns up to 4 n^2 that is reproduced, at "
+        "most of them with a difference. SMO makes little progress if its error at 1/16 n^2 is over 1.5 times that "
+        "at the end. The first epoch of SBP and of the Perceptron is n steps. Errors within a fifth of each other are "
+        "similar."
     )
     return Report(claims, [Table(header, rows)] if rows else [], charts, notes)
 
@@ -196,7 +206,8 @@ def claims_on(found: Mapping[str, Any], name: str) -> list[Claim]:
     title = DATA[name]
 
     def at(method: str, column: float) -> float:
-        error = error_at(found[f"{name}/{method}"], column * found[f"{name}/optimum"]["n"] ** 2)
+        n = found[f"{name}/optimum"]["n"]
+        error = error_at(found[f"{name}/{method}"], column * n**2, n)
         return 100.0 if error is None else error
 
     def ahead(*_: Any) -> tuple[str, str, str]:
@@ -208,45 +219,68 @@ def claims_on(found: Mapping[str, Any], name: str) -> list[Claim]:
         measured = f"at 1/16 and 1 n^2: SBP {cells[0]}; Pegasos {cells[1]}; SDCA {cells[2]}"
         if len(lower) == len(shown):
             return measured, REPRODUCED, ""
-        if lower:
-            not_so = ", ".join(f"{column:g}" for column in shown if column not in lower)
-            return measured, WITH_A_DIFFERENCE, f"not at {not_so} n^2, where Pegasos or SDCA is lower"
-        return measured, FAILED, "the others are below it throughout"
+        not_so = ", ".join(f"{column:g}" for column in shown if column not in lower)
+        verdict = WITH_A_DIFFERENCE if 2 * len(lower) > len(shown) else FAILED
+        return measured, verdict, f"not at {not_so} n^2, where Pegasos or SDCA is lower"
 
-    def late(*_: Any) -> tuple[str, str, str]:
+    def late(best: Any, _: Any) -> tuple[str, str, str]:
         early, end = at("SMO of one variable", 1 / 16), at("SMO of one variable", 10.0)
         measured = f"SMO of one variable: {early:.2f}% at 1/16 n^2, {end:.2f}% at the end"
         if early > 1.5 * end:
             return measured, REPRODUCED, ""
-        return measured, FAILED, "it is near its end at once, as few examples become support vectors"
+        share = best["supports"] / best["n"]
+        return (
+            measured,
+            FAILED,
+            f"it is near its end by then; {share:.0%} of the examples are support vectors at the optimum",
+        )
 
-    def perceptron(*_: Any) -> tuple[str, str, str]:
-        line = means(found[f"{name}/Perceptron"])
-        first = min(line, key=lambda one: abs(one["epochs"] - 1))
-        ours, after = at("SBP", 10.0), line[-1]["error"]
-        measured = f"Perceptron {first['error']:.2f}% after one epoch, {after:.2f}% at the end; SBP {ours:.2f}%"
-        if name == "adult":
-            over = after > first["error"]
-            return measured, REPRODUCED if over else FAILED, "" if over else "it does not get worse"
-        better = ours <= min(first["error"], after)
-        return measured, REPRODUCED if better else FAILED, "" if better else "the Perceptron ends at a lower error here"
+    def similar(*_: Any) -> tuple[str, str, str]:
+        """With as many kernel evaluations as the first epoch of the Perceptron takes."""
+        first, n = after_an_epoch("Perceptron"), found[f"{name}/optimum"]["n"]
+        ours = error_at(found[f"{name}/SBP"], first["evaluations"], n)
+        if ours is None:
+            return "", FAILED, "SBP has no machine after so few evaluations"
+        ratio = first["error"] / ours
+        measured = f"after {first['evaluations'] / n**2:.2g} n^2: Perceptron {first['error']:.2f}%, SBP {ours:.2f}%"
+        if 1 / 1.2 <= ratio <= 1.2:
+            return measured, REPRODUCED, ""
+        verdict = WITH_A_DIFFERENCE if 1 / 1.5 <= ratio <= 1.5 else FAILED
+        return measured, verdict, f"{ratio:.2f} times the error of SBP"
 
-    needs = [f"{name}/optimum"]
+    def improving(best: Any, _: Any) -> tuple[str, str, str]:
+        early, end = at("SBP", 1.0), at("SBP", 10.0)
+        measured = f"SBP {early:.2f}% after one epoch, {end:.2f}% after ten"
+        if end < early:
+            return measured, REPRODUCED, ""
+        near = (
+            f": it is near that of the optimum, {best['error']:.2f}%, by then" if early <= 1.05 * best["error"] else ""
+        )
+        return measured, FAILED, f"no lower error after ten epochs than after one{near}"
+
+    def after_an_epoch(method: str) -> Point:
+        return min(means(found[f"{name}/{method}"]), key=lambda one: abs(one["epochs"] - 1))
+
+    def overfits(*_: Any) -> tuple[str, str, str]:
+        first, last = after_an_epoch("Perceptron"), means(found[f"{name}/Perceptron"])[-1]
+        measured = f"{first['error']:.2f}% after one epoch, {last['error']:.2f}% after {last['epochs']:.0f}"
+        worse = last["error"] > first["error"]
+        return measured, REPRODUCED if worse else FAILED, "" if worse else "it does not get worse"
+
+    figure, needs = "by the figure", [f"{name}/optimum"]
     both = [f"{name}/{method}" for method in ("SBP", "Pegasos", "SDCA")]
-    text = "SBP goes on to improve after the first epoch, the Perceptron" + (
-        " overfits" if name == "adult" else " is left behind"
-    )
-    return [
-        judged(found, [*needs, *both], f"SBP outperforms Pegasos and SDCA, {title}", "by the figure", ahead),
-        judged(
-            found,
-            [*needs, f"{name}/SMO of one variable"],
-            f"SMO makes little progress until a critical point, then converges rapidly, {title}",
-            "by the figure",
-            late,
-        ),
-        judged(found, [*needs, both[0], f"{name}/Perceptron"], f"{text}, {title}", "by the figure", perceptron),
+    smo = "SMO makes little progress until a critical point, then converges rapidly"
+    first = "The Perceptron is similar to SBP for the first epoch"
+    claims = [
+        judged(found, [*needs, *both], f"SBP outperforms Pegasos and SDCA, {title}", figure, ahead),
+        judged(found, [*needs, f"{name}/SMO of one variable"], f"{smo}, {title}", figure, late),
+        judged(found, [*needs, both[0], f"{name}/Perceptron"], f"{first}, {title}", figure, similar),
+        judged(found, [*needs, both[0]], f"SBP continues to improve after the first epoch, {title}", figure, improving),
     ]
+    if name == "adult":  # where S4 says so
+        text = f"The Perceptron overfits after the first epoch, {title}"
+        claims.append(judged(found, [f"{name}/Perceptron"], text, figure, overfits))
+    return claims
 
 
 EXPERIMENT = Experiment("s4_fig2", "S4 Fig. 2: error by kernel evaluations", jobs, report, expensive=6)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from pegasos import LinearSVC
+from pegasos import SVC, LinearSVC
 from reproduce.common.data import Split
 
-__all__ = ["Budgeted", "budgets", "fit", "median", "optimum", "sub", "trace"]
+__all__ = ["Budgeted", "budgets", "by_lasvm", "fit", "median", "optimum", "sub", "trace", "with_bias"]
 
 
 class Budgeted(NamedTuple):
@@ -49,6 +50,25 @@ def optimum(data: Split, lam: float, tol: float = 1e-5, max_time: float = 600.0)
     model = LinearSVC(alpha=lam, fit_intercept=False, tol=tol, max_iter=10**9, max_time=max_time, n_jobs=1)
     found = model.set_params(random_state=12345).fit(data.X, data.y).certificate_
     return {"dual": lam * found.dual, "primal": lam * found.primal, "error": data.error(model.coef_[0])}
+
+
+def with_bias(data: Split, lam: float, tol: float = 1e-3, max_time: float = 300.0) -> dict[str, float]:
+    """The test error with an intercept that is not in the norm."""
+    model = LinearSVC(alpha=lam, intercept="free", tol=tol, max_iter=10**9, max_time=max_time, n_jobs=1, random_state=0)
+    error = 100 * (1 - model.fit(data.X, data.y).score(data.X_test, data.y_test))
+    return {"error": error, "gap": model.certificate_.gap, "tested": len(data.y_test)}
+
+
+def by_lasvm(data: Split, lam: float, tol: float) -> dict[str, float]:
+    """A linear machine as one with a linear kernel."""
+    n, started = len(data.y), time.process_time()
+    options: dict[str, Any] = {"kernel": "linear", "solver": "lasvm", "fit_intercept": False, "cache_size": 2_000}
+    model = SVC(C=1 / (lam * n), tol=tol, n_jobs=1, random_state=0, **options).fit(data.X, data.y)
+    seconds = time.process_time() - started
+    coefficients = model.dual_coef_.toarray() if sp.issparse(model.dual_coef_) else model.dual_coef_
+    w = data.X[model.support_].T @ coefficients[0]
+    loss = float(np.maximum(0, 1 - data.y * (data.X @ w)).mean())
+    return {"budget": tol, "seconds": seconds, "objective": lam / 2 * float(w @ w) + loss, "error": data.error(w)}
 
 
 def trace(

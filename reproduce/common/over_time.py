@@ -1,12 +1,14 @@
 """Traces of methods, seconds against distance from the optimum and test error, as S0's Tables 1 and 2 sum them up."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reproduce.common.charts import Curve, Panel
+from reproduce.common.experiment import FAILED, REPRODUCED, Claim, judged
 from reproduce.common.linear import sub
 
-__all__ = ["cell", "panels", "reached", "told"]
+__all__ = ["bias_claim", "cell", "panels", "reached", "told"]
 
 
 def reached(found: Mapping[str, Any], name: str, method: str, epsilon: float) -> dict[str, float] | None:
@@ -15,6 +17,21 @@ def reached(found: Mapping[str, Any], name: str, method: str, epsilon: float) ->
         return None
     best = found[f"{name}/optimum"]
     return next((point for point in found[f"{name}/{method}"] if sub(point, best) <= epsilon), None)
+
+
+def bias_claim(found: Mapping[str, Any], name: str, title: str) -> Claim:
+    """A bias does not change the test error by more than two standard errors of the difference of two shares."""
+
+    def judge(plain: Mapping[str, float], other: Mapping[str, float]) -> tuple[str, str, str]:
+        share, off = max(plain["error"], other["error"]) / 100, other["error"] - plain["error"]
+        limit = 200 * math.sqrt(2 * share * (1 - share) / other["tested"])
+        measured = f"{plain['error']:.3g}% without, {other['error']:.3g}% with"
+        if abs(off) <= limit:
+            return measured, REPRODUCED, ""
+        return measured, FAILED, f"{off:+.2f} points, and two standard errors are {limit:.2f}"
+
+    text = f"A bias does not significantly change the test error, {title}"
+    return judged(found, [f"{name}/optimum", f"{name}/with bias"], text, "no significant change", judge)
 
 
 def cell(point: Mapping[str, float] | None) -> str:

@@ -124,17 +124,95 @@ def test_stored_results_are_of_full_runs_and_name_no_machine(reproduce):
 
 
 @pytest.mark.parametrize(
-    ("passes", "verdict"), [(10, "REPRODUCED"), (15, "REPRODUCED"), (17, "FAILED"), (4, "WITH_A_DIFFERENCE")]
+    ("passes", "verdict"),
+    [(10, "REPRODUCED"), (16, "REPRODUCED"), (17, "FAILED"), (7, "REPRODUCED"), (5, "FAILED"), (1, "FAILED")],
 )
-def test_passes_are_judged_by_their_ratio(reproduce, experiment, passes, verdict):
+def test_passes_are_judged_by_their_ratio_both_ways(reproduce, experiment, passes, verdict):
     from reproduce.common.passes import passes_claim
 
-    found = {"key": {"passes": passes, "eps": 0.1}}
-    assert passes_claim(found, "adult", "sgd-s", 10, 0.07, "key").verdict == getattr(experiment, verdict)
-    assert (
-        passes_claim({"key": {"passes": None, "tried": 9}}, "adult", "sgd-s", 10, 0.07, "key").verdict
-        == "not reproduced"
-    )
+    found = {"key": {"passes": passes, "eps": 0.1, "each": [passes], "seeds": 1, "tried": 45}}
+    for name in ("adult", "covtype"):
+        assert passes_claim(found, name, "sgd-s", 10, 0.07, "key").verdict == getattr(experiment, verdict)
+    lost = {"key": {"passes": None, "each": [], "seeds": 1, "tried": 9}}
+    assert passes_claim(lost, "adult", "sgd-s", 10, 0.07, "key").verdict == experiment.FAILED
+
+
+def test_two_passes_more_or_less_are_no_difference(reproduce, experiment):
+    from reproduce.common.passes import passes_claim
+
+    for passes in (2, 6):
+        found = {"key": {"passes": passes, "each": [passes], "seeds": 1, "tried": 45}}
+        assert passes_claim(found, "web", "sgd-r", 4, None, "key").verdict == experiment.REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("published", "times", "verdict"),
+    [
+        ((1, 2), ([0.1, 0.1, 0.1], [0.3, 0.3, 0.3]), "REPRODUCED"),
+        ((1, 2), ([0.3, 0.3, 0.3], [0.1, 0.1, 0.1]), "FAILED"),
+        ((1, 1), ([0.1, 0.1, 0.1], [0.11, 0.12, 0.11]), "REPRODUCED"),  # a tie in both
+        ((1, 1), ([0.1, 0.1, 0.1], [0.3, 0.3, 0.3]), "FAILED"),  # equal times say nothing of an order
+        ((1, 1), ([0.1, 0.1, 0.1], [0.15, 0.15, 0.15]), "WITH_A_DIFFERENCE"),
+        ((1, 2), ([0.1, 0.2, 0.5], [0.15, 0.3, 0.4]), "WITH_A_DIFFERENCE"),  # rounds overlap
+        ((1, 3), ([0.1, 0.1, 0.1], [0.1, 0.1, 0.1]), "FAILED"),
+    ],
+)
+def test_orders_of_times_know_ties(reproduce, experiment, published, times, verdict):
+    from reproduce.common.passes import order_claim
+
+    settings = {f"adult/{method}": {"setting": 0.1} for method in ("DCD", "MPU")}
+    found = {**settings, "adult/times": dict(zip(("DCD", "MPU"), times, strict=True))}
+    known = dict(zip(("DCD", "MPU"), published, strict=True))
+    assert order_claim(found, "adult", known, "DCD", "MPU").verdict == getattr(experiment, verdict)
+    untimed = {**found, "adult/times": {"DCD": times[0]}}
+    assert order_claim(untimed, "adult", known, "DCD", "MPU").verdict == experiment.NOT_RUN
+    lost = {**untimed, "adult/MPU": {"setting": None}}
+    assert order_claim(lost, "adult", known, "DCD", "MPU").verdict == experiment.FAILED
+
+
+def test_a_stated_order_is_asked_for_where_times_are_level(reproduce, experiment):
+    from reproduce.common.passes import order_claim
+
+    settings = {f"adult/{method}": {"passes": 1} for method in ("Pegasos", "SVM-perf")}
+    found = {**settings, "adult/times": {"Pegasos": [0.1], "SVM-perf": [0.3]}}
+    known = {"Pegasos": 0.09, "SVM-perf": 0.11}
+    claim = order_claim(found, "adult", known, "Pegasos", "SVM-perf", stated=True)
+    assert claim.verdict == experiment.REPRODUCED
+
+
+def test_methods_take_turns_when_they_are_timed(reproduce):
+    from reproduce.common.passes import seconds_of
+
+    calls = []
+    times = seconds_of({name: lambda name=name: calls.append(name) for name in "ab"})
+    assert calls == list("ababab")
+    assert {name: len(one) for name, one in times.items()} == {"a": 3, "b": 3}
+
+
+def test_a_seed_that_does_not_get_there_counts_as_more(reproduce, monkeypatch):
+    from reproduce.common import passes
+
+    monkeypatch.setattr(passes, "passed", lambda of, C, method, k, seed: (k, seed))
+    monkeypatch.setattr(passes, "excess", lambda of, C, w, best: 0.0 if w[0] >= (3, 5, 10**6)[w[1]] else 1.0)
+    found = passes.passes_to(None, 1.0, "sgd-r", {}, 20, 3)
+    assert (found["passes"], found["each"], found["seeds"]) == (5, [3, 5], 3)
+    assert passes.spread(found) == " (3 to more)"
+
+
+def test_an_error_is_that_of_the_nearest_step(reproduce):
+    """n/16 of 1,257 examples is 78.6 steps, which are rounded to 79."""
+    from reproduce.s4_fig2 import error_at
+
+    n = 1_257
+    points = [{"seed": 0, "evaluations": steps * n, "error": steps} for steps in (39, 79, 80)]
+    assert error_at(points, n * n / 16, n) == 79
+
+
+def test_a_rise_is_above_the_lowest_before(reproduce):
+    from reproduce.s0_fig4 import rise
+
+    assert rise([4.0, 2.0, 3.0, 1.0]) == 1.5
+    assert rise([4.0, 2.0, 1.0]) < 1
 
 
 def test_kernel_evaluations_are_counted_by_changes(reproduce, experiment):
