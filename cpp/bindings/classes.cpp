@@ -75,7 +75,8 @@ Solution joint_newton(const BoundJointProblem& bound, const Run& run, std::uint6
                       double tol, const MaybeVector<double>& start_w, std::uint64_t start_t) {
     const JointProblem& problem = bound.problem;
     const Start start = make_start(problem, start_w, start_t, std::nullopt);
-    return with_context(run, solve_newton_jointly, problem, NewtonOptions{tol, max_iterations, false}, start);
+    return with_context(run, solve_newton_jointly, problem,
+                        NewtonOptions{.tol = tol, .max_iterations = max_iterations, .exact = false}, start);
 }
 
 Bounds joint_certify(const BoundJointProblem& bound, const Run& run, const Vector<double>& w,

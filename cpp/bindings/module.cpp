@@ -132,9 +132,9 @@ Solution ocas(const BoundProblem& bound, const Run& run, bool line_search, std::
 }
 
 Solution newton(const BoundProblem& bound, const Run& run, bool exact, std::uint64_t max_iterations,
-                double tol, const MaybeVector<double>& start_w, std::uint64_t start_t) {
+                double tol, double goal, const MaybeVector<double>& start_w, std::uint64_t start_t) {
     const Problem& problem = bound.problem;
-    const NewtonOptions options{tol, max_iterations, exact};
+    const NewtonOptions options{tol, max_iterations, exact, goal};
     const Start start = make_start(problem, start_w, start_t);
     return with_context(run, solve_newton, problem, options, start);
 }
@@ -278,7 +278,7 @@ NB_MODULE(PEGASOS_MODULE, m) {
     m.def("ocas", &ocas, "problem"_a, "run"_a, nb::kw_only(), "line_search"_a, "max_iterations"_a, "tol"_a,
           "start_w"_a.none(), "start_t"_a, "start_q"_a.none());
     m.def("newton", &newton, "problem"_a, "run"_a, nb::kw_only(), "exact"_a, "max_iterations"_a, "tol"_a,
-          "start_w"_a.none(), "start_t"_a);
+          "goal"_a = 0.0, "start_w"_a.none(), "start_t"_a);
 
     for (Bindings* bind : {bind_sequence, bind_features, bind_files, bind_classes, bind_kernel, bind_part,
                            bind_probes, bind_scores, bind_stream, bind_text})

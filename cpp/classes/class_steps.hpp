@@ -12,23 +12,6 @@
 
 namespace pegasos {
 
-/// The log loss for estimates: its functions without branches and calls.
-struct FastLogLoss : Classification {
-    double value(double z, double) const { return std::max(-z, 0.0) + fast_log(1 + fast_exp(-std::abs(z))); }
-    double dual(double q, double, double) const { return entropy(q) + entropy(1 - q); }
-    Pull pull(double q, double, double z, double) const { return {q - 1 / (1 + fast_exp(z)), 0}; }
-
-private:
-    static double entropy(double q) { return -q * fast_log(std::max(q, 1e-300)); }
-};
-
-/// The loss whose functions a loop over classes calls.
-template <class Loss>
-Loss loss_for_loops(const Loss& loss) {
-    return loss;
-}
-inline FastLogLoss loss_for_loops(const LogLoss&) { return {}; }
-
 template <class Loss>
 class ClassSteps {
 public:
@@ -45,7 +28,7 @@ private:
     const Loss loss_;
 };
 
-/// LogLoss::ascend's Newton steps, of all classes until the last of them is there.
+/// As LogLoss::ascend, by Newton's steps of all classes until the last of them is there.
 template <>
 class ClassSteps<LogLoss> {
 public:
@@ -54,7 +37,7 @@ public:
     template <class Real>
     void ascend(std::size_t K, const double* z, const Real* q, double size, double* next) {
         constexpr double close =
-            sizeof(Real) == sizeof(float) ? 1e-5 : 1e-12;  // its square is the error left
+            sizeof(Real) == sizeof(float) ? 1e-4 : 1e-7;  // half its square is the error left
         double *low = low_.data(), *high = high_.data(), *t = next;
         for (std::size_t k = 0; k < K; ++k) {
             low[k] = -z[k] - size * (1 - static_cast<double>(q[k]));
@@ -70,7 +53,8 @@ public:
                 low[k] = error > 0 ? t[k] : low[k];
                 high[k] = error > 0 ? high[k] : t[k];
                 const double newton = t[k] + error / (1 + size * p * (1 - p));
-                const bool inside = (newton > low[k]) & (newton < high[k]);
+                const bool inside =
+                    ((newton > low[k]) & (newton < high[k])) | (newton == t[k]);  // it is there
                 const double to = inside ? newton : low[k] + (high[k] - low[k]) / 2;
                 farthest = std::max(farthest, std::abs(to - t[k]) / (1 + std::abs(to)));
                 t[k] = to;

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "rows/passes.hpp"
 
@@ -77,89 +76,123 @@ void careful_scores(const Rows& rows, std::size_t i, const ClassMatrix<double>& 
     }
 }
 
-/// What a thread adds up, and its room for a block of rows.
-struct Partial {
-    Partial(const JointProblem& problem, std::size_t stride, bool careful)
-        : U(problem.dimension(), problem.n_classes, careful),
-          f(pass_rows * stride),
-          p(pass_rows * stride),
-          lost(careful ? pass_rows * stride : 0) {}
-
-    Sum loss, linear;
-    double slack = 0, linear_error = 0;
-    ClassSum U;
-    AlignedVector<double> f, p, lost;
-};
-
 double largest_size(const double* f, std::size_t K) {
     double largest = 0;
     for (std::size_t k = 0; k < K; ++k) largest = std::max(largest, std::abs(f[k]));
     return largest;
 }
 
+/// All classes jointly; the dual point is filled in.
+class JointTerms {
+public:
+    JointTerms(const JointProblem& problem, const ClassMatrix<double>& W, double norm_of_W, bool careful,
+               DualPoint& point)
+        : problem_(problem),
+          W_(W),
+          norm_of_W_(norm_of_W),
+          stored_(stored_error(problem.rows)),
+          K_(problem.n_classes),
+          stride_(padded(K_)),
+          careful_(careful),
+          point_(point) {}
+
+    struct Partial {
+        explicit Partial(const JointTerms& terms)
+            : U(terms.problem_.dimension(), terms.K_, terms.careful_),
+              f(pass_rows * terms.stride_),
+              p(pass_rows * terms.stride_),
+              lost(terms.careful_ ? pass_rows * terms.stride_ : 0) {}
+
+        Sum loss, linear;
+        double slack = 0, linear_error = 0;
+        ClassSum U;
+        AlignedVector<double> f, p, lost;
+    };
+
+    template <class Rows>
+    void score(const Rows& rows, std::size_t i, Partial& mine, std::size_t b) const {
+        double* f = &mine.f[b * stride_];
+        if (careful_)
+            careful_scores(rows, i, W_, f);
+        else
+            W_.scores(rows, i, f);
+    }
+
+    void add_losses(std::size_t first, std::size_t last, const RowFacts* facts, Partial& mine) const {
+        const JointLoss& loss = *problem_.loss;
+        for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
+            const double *f = &mine.f[b * stride_], s = problem_.weights[i],
+                         norms = norm_of_W_ * facts[b].norm;
+            const double error = careful_ ? 6 * unit * largest_size(f, K_) +
+                                                careful_score_error(facts[b].entries, stored_) * norms
+                                          : score_error(facts[b].entries) * norms;
+            const double value = loss.slope(f, problem_.labels[i], &mine.p[b * stride_]);
+            mine.loss.add(s * value);
+            mine.slack += s * loss.excess(f, problem_.labels[i], error, value);
+        }
+    }
+
+    std::pair<const double*, double*> slopes(std::size_t, Partial& mine) const {
+        return {mine.f.data(), mine.p.data()};
+    }
+
+    void add_duals(std::size_t first, std::size_t last, Partial& mine) const {
+        for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
+            double* p = &mine.p[b * stride_];
+            const std::uint32_t y = problem_.labels[i];
+            const double s = problem_.weights[i];
+            const std::size_t largest = static_cast<std::size_t>(std::max_element(p, p + K_) - p);
+            p[largest] = 0;
+            const Double2 rest = sum_of(p, K_, careful_);
+            p[largest] = 1 - rest.value();
+            const Bound dual = problem_.loss->bound_of_dual(p, y, largest, rest.value());
+            mine.linear.add(s * dual.value);
+            mine.linear_error += s * dual.rounding;
+            to_change(p, K_, y, largest, rest, careful_ ? &mine.lost[b * stride_] : nullptr);
+            std::copy_n(p, K_, &point_.q[i * K_]);
+        }
+    }
+
+    template <class Rows>
+    void add_rows(const Rows& rows, std::size_t first, std::size_t last, const RowFacts* facts,
+                  Partial& mine) const {
+        for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
+            // The others sum to 1 - p_y too, so that the norm is at most sqrt(2) of it.
+            const double *p = &mine.p[b * stride_], own = p[problem_.labels[i]];
+            if (own != 0)
+                mine.U.add(rows, i, problem_.C, problem_.weights[i], p, mine.lost.data() + b * stride_,
+                           1.5 * own * facts[b].norm);
+        }
+    }
+
+    std::size_t work(std::size_t entries) const { return entries * stride_ / 8; }
+
+private:
+    const JointProblem& problem_;
+    const ClassMatrix<double>& W_;
+    const double norm_of_W_, stored_;
+    const std::size_t K_, stride_;
+    const bool careful_;
+    DualPoint& point_;
+};
+
 }  // namespace
 
 Bound JointPass::make(DualPoint& point, const SlopeFunction& slopes, bool careful) const {
     const AnyRows& rows = problem_.rows;
-    const JointLoss& loss = *problem_.loss;
-    const std::size_t K = problem_.n_classes, stride = padded(K);
+    const std::size_t K = problem_.n_classes;
     Sum squares;
     for (const double x : W_.values()) squares.add(x * x);
-    const double square = squares.value(), stored = stored_error(rows),
+    const double square = squares.value(),
                  norm_of_W = W_.is_zero() ? 0 : norm_above(square, W_.values().size());
     point.q.resize(rows.n_rows * K);
-    std::vector<std::optional<Partial>> partials(team_.size());
-    team_.run([&](std::size_t t) { partials[t].emplace(problem_, stride, careful); });
-    pass_over(rows.n_rows, team_, monitor_, [&](std::size_t t, std::size_t first, std::size_t last) {
-        Partial& mine = *partials[t];
-        RowFacts facts[pass_rows];
-        const std::size_t work = read_rows(rows, first, last, facts, [&](const auto& typed, std::size_t i) {
-            double* f = &mine.f[(i - first) * stride];
-            if (careful)
-                careful_scores(typed, i, W_, f);
-            else
-                W_.scores(typed, i, f);
-        });
-        for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
-            const double *f = &mine.f[b * stride], s = problem_.weights[i], norms = norm_of_W * facts[b].norm;
-            const double error = careful ? 6 * unit * largest_size(f, K) +
-                                               careful_score_error(facts[b].entries, stored) * norms
-                                         : score_error(facts[b].entries) * norms;
-            const double value = loss.slope(f, problem_.labels[i], &mine.p[b * stride]);
-            mine.loss.add(s * value);
-            mine.slack += s * loss.excess(f, problem_.labels[i], error, value);
-        }
-        slopes(first, last, mine.f.data(), mine.p.data());
-        for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
-            double* p = &mine.p[b * stride];
-            const std::uint32_t y = problem_.labels[i];
-            const double s = problem_.weights[i];
-            const std::size_t largest = static_cast<std::size_t>(std::max_element(p, p + K) - p);
-            p[largest] = 0;
-            const Double2 rest = sum_of(p, K, careful);
-            p[largest] = 1 - rest.value();
-            const Bound dual = loss.bound_of_dual(p, y, largest, rest.value());
-            mine.linear.add(s * dual.value);
-            mine.linear_error += s * dual.rounding;
-            to_change(p, K, y, largest, rest, careful ? &mine.lost[b * stride] : nullptr);
-            std::copy_n(p, K, &point.q[i * K]);
-        }
-        rows.visit([&](const auto& typed) {
-            for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
-                // The others sum to 1 - p_y too, so that the norm is at most sqrt(2) of it.
-                const double *p = &mine.p[b * stride], own = p[problem_.labels[i]];
-                if (own != 0)
-                    mine.U.add(typed, i, problem_.C, problem_.weights[i], p, mine.lost.data() + b * stride,
-                               1.5 * own * facts[b].norm);
-            }
-        });
-        return work * stride / 8;
-    });
+    auto partials =
+        make_pass(JointTerms(problem_, W_, norm_of_W, careful, point), rows, slopes, team_, monitor_);
     Sum loss_sum, linear;
     double slack = 0, linear_error = 0;
     ClassSum& U = partials[0]->U;
     for (std::size_t t = 0; t < partials.size(); ++t) {
-        const Partial& one = *partials[t];
+        const auto& one = *partials[t];
         loss_sum.add(one.loss.value());
         linear.add(one.linear.value());
         slack += one.slack;

@@ -9,87 +9,148 @@
 
 namespace pegasos {
 
+namespace {
+
+/// value(j, k) for each column k, added up.
+template <class Value>
+std::vector<Sum> sums_of_columns(std::size_t dimension, std::size_t K, Value value) {
+    std::vector<Sum> all(K);
+    for (std::size_t j = 0; j < dimension; ++j)
+        for (std::size_t k = 0; k < K; ++k) all[k].add(value(j, k));
+    return all;
+}
+
+/// Each class against the rest, a column for each.
+class ClassTerms {
+public:
+    ClassTerms(const ClassProblems& problems, const std::vector<std::uint32_t>& columns,
+               const ClassMatrix<double>& W, const std::vector<Sum>& squares)
+        : problem_(problems.common),
+          labels_(problems.labels.data()),
+          columns_(columns.data()),
+          W_(W),
+          K_(W.n_classes()),
+          stride_(W.stride()),
+          norms_(stride_) {
+        for (std::size_t k = 0; k < K_; ++k) norms_[k] = norm_above(squares[k].value(), problem_.dimension());
+    }
+
+    struct Sums {
+        Sum losses, linear[2];
+        double slack = 0, size = 0;
+    };
+
+    /// Of two kinds: of the rows of the rest, and of those of the class.
+    struct Partial {
+        explicit Partial(const ClassTerms& terms)
+            : sums(terms.K_),
+              z(pass_rows * terms.stride_),
+              q(pass_rows * terms.stride_),
+              u{{terms.problem_.dimension(), terms.K_}, {terms.problem_.dimension(), terms.K_}} {
+            for (int side = 0; side < 2; ++side) {
+                reach[side].resize(terms.stride_);
+                spread[side].resize(terms.stride_);
+            }
+        }
+
+        std::vector<Sums> sums;
+        AlignedVector<double> z, q;
+        ClassMatrix<double> u[2];
+        // What `Reach` has: sum |alpha| ||x||, and the sum of its values after each addition.
+        AlignedVector<double> reach[2], spread[2];
+    };
+
+    template <class Rows>
+    void score(const Rows& rows, std::size_t i, Partial& mine, std::size_t b) const {
+        double* z = &mine.z[b * stride_];
+        W_.scores(rows, i, z);
+        for (std::size_t k = 0; k < K_; ++k)
+            if (k != column(i)) z[k] = -z[k];
+    }
+
+    void add_losses(std::size_t first, std::size_t last, const RowFacts* facts, Partial& mine) const {
+        problem_.loss.visit([&](const auto& loss) {
+            for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
+                const double s = problem_.weights[i], error = score_error(facts[b].entries) * facts[b].norm;
+                for (std::size_t k = 0; k < K_; ++k) {
+                    const double margin = mine.z[b * stride_ + k], value = loss.value(margin, 1);
+                    mine.sums[k].losses.add(not_lost(s * value, s > 0 && value > 0));
+                    mine.sums[k].slack += s * loss.excess(margin, 1, error * norms_[k], value);
+                }
+            }
+        });
+    }
+
+    std::pair<const double*, double*> slopes(std::size_t, Partial& mine) const {
+        return {mine.z.data(), mine.q.data()};
+    }
+
+    void add_duals(std::size_t first, std::size_t last, Partial& mine) const {
+        problem_.loss.visit([&](const auto& loss) {
+            for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
+                const double s = problem_.weights[i];
+                for (std::size_t k = 0; k < K_; ++k) {
+                    const double share = mine.q[b * stride_ + k], dual = loss.dual(share, 1, 1);
+                    mine.sums[k].linear[k == column(i)].add(s * dual);
+                    mine.sums[k].size += s * loss.size_of_dual(share, 1, dual);
+                }
+            }
+        });
+    }
+
+    template <class Rows>
+    void add_rows(const Rows& rows, std::size_t first, std::size_t last, const RowFacts* facts,
+                  Partial& mine) const {
+        for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
+            const double cost = problem_.C * problem_.weights[i], length = cost * facts[b].norm;
+            double* change = &mine.q[b * stride_];
+            if (const std::uint32_t k = column(i); k != no_column) {
+                const ClassChange step{k, std::exchange(change[k], 0.0)};
+                if (step.change != 0) {
+                    mine.u[1].add(rows, i, cost, std::span(&step, 1));
+                    mine.reach[1][k] += length * step.change;
+                    mine.spread[1][k] += mine.reach[1][k];
+                }
+            }
+            for (std::size_t k = 0; k < K_; ++k) change[k] = -change[k];
+            mine.u[0].add_nonzero(rows, i, cost, change);
+            double *sum = mine.reach[0].data(), *sum_of_sums = mine.spread[0].data();
+#pragma omp simd
+            for (std::size_t k = 0; k < stride_; ++k) {
+                sum[k] -= length * change[k];
+                sum_of_sums[k] += sum[k];
+            }
+        }
+    }
+
+    std::size_t work(std::size_t entries) const { return entries * stride_ / 8; }
+
+private:
+    std::uint32_t column(std::size_t i) const { return columns_[labels_[i]]; }
+
+    const Problem& problem_;
+    const std::uint32_t *const labels_, *const columns_;
+    const ClassMatrix<double>& W_;
+    const std::size_t K_, stride_;
+    AlignedVector<double> norms_;  // at least those of the columns of W
+};
+
+}  // namespace
+
 std::vector<ClassBounds> evaluate_classes(const ClassProblems& problems,
                                           const std::vector<std::uint32_t>& columns,
                                           const ClassMatrix<double>& W, ClassMatrix<double>& U,
                                           Monitor& monitor, const SlopeFunction& shares) {
     const Problem& problem = problems.common;
     const AnyRows& rows = problem.rows;
-    const std::size_t K = W.n_classes(), stride = W.stride();
-    struct Sums {
-        Sum losses, linear[2];
-        double slack = 0, size = 0;
-    };
-    std::vector<Sums> sums(K);
-    AlignedVector<double> z(pass_rows * stride), q(pass_rows * stride), norms(stride);
-    ClassMatrix<double> own(problem.dimension(),
-                            K);  // of the rows of the class; U of the rest, until the end
-    // What `Reach` has: sum |alpha| ||x||, and the sum of its values after each addition; of U and of own.
-    AlignedVector<double> reach[2], spread[2];
-    for (int side = 0; side < 2; ++side) {
-        reach[side].resize(stride);
-        spread[side].resize(stride);
-    }
-    const auto squares = [&](auto value) {
-        std::vector<Sum> all(K);
-        for (std::size_t j = 0; j < problem.dimension(); ++j)
-            for (std::size_t k = 0; k < K; ++k) all[k].add(value(j, k));
-        return all;
-    };
+    const std::size_t K = W.n_classes();
+    const auto squares = [&](const auto& value) { return sums_of_columns(problem.dimension(), K, value); };
     const auto W2 = squares([&](std::size_t j, std::size_t k) { return W.row(j)[k] * W.row(j)[k]; });
-    for (std::size_t k = 0; k < K; ++k) norms[k] = norm_above(W2[k].value(), problem.dimension());
     Team alone(1);
-    pass_over(rows.n_rows, alone, monitor, [&](std::size_t, std::size_t first, std::size_t last) {
-        RowFacts facts[pass_rows];
-        const std::size_t work = read_rows(rows, first, last, facts, [&](const auto& typed, std::size_t i) {
-            W.scores(typed, i, &z[(i - first) * stride]);
-        });
-        for (std::size_t i = first; i < last; ++i) {
-            double* mine = &z[(i - first) * stride];
-            const std::uint32_t column = columns[problems.labels[i]];
-            for (std::size_t k = 0; k < K; ++k)
-                if (k != column) mine[k] = -mine[k];
-        }
-        shares(first, last, z.data(), q.data());
-        problem.loss.visit([&](const auto& loss) {
-            for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
-                const double s = problem.weights[i], error = score_error(facts[b].entries) * facts[b].norm;
-                const std::uint32_t column = columns[problems.labels[i]];
-                for (std::size_t k = 0; k < K; ++k) {
-                    const double margin = z[b * stride + k], share = q[b * stride + k];
-                    const double value = loss.value(margin, 1), dual = loss.dual(share, 1, 1);
-                    sums[k].losses.add(not_lost(s * value, s > 0 && value > 0));
-                    sums[k].slack += s * loss.excess(margin, 1, error * norms[k], value);
-                    sums[k].linear[k == column].add(s * dual);
-                    sums[k].size += s * loss.size_of_dual(share, 1, dual);
-                }
-            }
-        });
-        rows.visit([&](const auto& typed) {
-            for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
-                const std::uint32_t column = columns[problems.labels[i]];
-                const double cost = problem.C * problem.weights[i], length = cost * facts[b].norm;
-                double* change = &q[b * stride];
-                if (column != no_column) {
-                    const ClassChange step{column, std::exchange(change[column], 0.0)};
-                    if (step.change != 0) {
-                        own.add(typed, i, cost, std::span(&step, 1));
-                        reach[1][column] += length * step.change;
-                        spread[1][column] += reach[1][column];
-                    }
-                }
-                for (std::size_t k = 0; k < K; ++k) change[k] = -change[k];
-                U.add_nonzero(typed, i, cost, change);
-                double *sum = reach[0].data(), *sum_of_sums = spread[0].data();
-#pragma omp simd
-                for (std::size_t k = 0; k < stride; ++k) {
-                    sum[k] -= length * change[k];
-                    sum_of_sums[k] += sum[k];
-                }
-            }
-        });
-        return work * stride / 8;
-    });
+    auto partials = make_pass(ClassTerms(problems, columns, W, W2), rows, shares, alone, monitor);
+    auto& [sums, z, q, u, reach, spread] = *partials[0];
+    U = std::move(u[0]);
+    const ClassMatrix<double>& own = u[1];
     const auto rest2 = squares([&](std::size_t j, std::size_t k) { return U.row(j)[k] * U.row(j)[k]; });
     const auto own2 = squares([&](std::size_t j, std::size_t k) { return own.row(j)[k] * own.row(j)[k]; });
     const auto cross = squares([&](std::size_t j, std::size_t k) { return U.row(j)[k] * own.row(j)[k]; });

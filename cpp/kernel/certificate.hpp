@@ -140,7 +140,9 @@ private:
 };
 
 /// What a solver of the dual found so far: the machine of the lowest primal value. The dual value only grows,
-/// but for rounding, so that its point is the last one.
+/// but for rounding, so that its point is the last one. A closer look at these follows, which leaves most
+/// rounding out. For a run whose time is up there is none: it ends with the best bounds that it had, and the
+/// points that they are of.
 template <class Real>
 class BestOfDual {
 public:
@@ -159,6 +161,10 @@ public:
         }
         last_beta_ = beta;
         last_responses_ = f;
+        // Zero is no machine: what is better but for rounding is of more use.
+        if (now.bounds.primal < best_.primal && now.squared_norm > 0)
+            lowest_bound_ = {beta, f, error_of(beta), now.squared_norm};
+        if (now.bounds.dual > best_.dual) highest_bound_ = {beta, f, error_of(beta), now.squared_norm};
         best_.primal = std::min(best_.primal, now.bounds.primal);
         best_.dual = std::max(best_.dual, now.bounds.dual);
         if (solution.record(context, best_)) solution.reason = "callback";
@@ -167,24 +173,60 @@ public:
 
     /// Makes the variables sum to zero exactly, where they should, and finds the bounds with that, of what
     /// the last look was at.
-    void finish(KernelSolution& solution) const {
+    void finish(KernelSolution& solution) {
         if (solution.beta != last_beta_) {
             solution.dual_beta = last_beta_;
-            solution.bounds = settle_at(solution.dual_beta, last_responses_, solution);
+            solution.bounds = settle_at(solution.dual_beta, last_responses_, error_of(last_beta_), solution);
         }
-        const Bounds own = settle_at(solution.beta, solution.responses, solution);
+        const Bounds own = settle_at(solution.beta, solution.responses, error_of(solution.beta), solution);
         if (solution.dual_beta.empty()) solution.bounds = own;
         solution.bounds.primal = own.primal;
         solution.bounds.above = own.above;
+        if (solution.reason == "max_time" || solution.reason == "interrupt") take_best_bounds(solution);
         if (!solution.history.empty()) {
-            solution.history.back().primal = own.primal;
+            solution.history.back().primal = solution.bounds.primal;
             solution.history.back().dual = solution.bounds.dual;
         }
     }
 
-    void state(State& state) { state(last_beta_, last_responses_, lowest_, best_); }
+    void state(State& state) {
+        state(last_beta_, last_responses_, lowest_, best_, lowest_bound_, highest_bound_);
+    }
 
 private:
+    /// A point of a look, whose responses were off by at most `error` then.
+    struct Looked {
+        std::vector<double> beta, responses;
+        double error = 0, squared_norm = 0;
+
+        void state(State& state) { state(beta, responses, error, squared_norm); }
+    };
+
+    void take_best_bounds(KernelSolution& solution) {
+        KernelSolution other;
+        if (!highest_bound_.beta.empty()) {
+            std::vector<double>& beta = highest_bound_.beta;
+            const Bounds found = settle_at(beta, highest_bound_.responses, highest_bound_.error, other);
+            if (found.dual > solution.bounds.dual) {
+                solution.dual_beta = std::move(beta);
+                solution.bounds.dual = found.dual;
+                solution.bounds.below = found.below;
+            }
+        }
+        if (lowest_bound_.beta.empty()) return;
+        std::vector<double>& beta = lowest_bound_.beta;
+        const Bounds found = settle_at(beta, lowest_bound_.responses, lowest_bound_.error, other);
+        if (!(found.primal < solution.bounds.primal)) return;
+        if (solution.dual_beta.empty()) solution.dual_beta = solution.beta;
+        solution.beta = std::move(beta);
+        solution.responses = std::move(lowest_bound_.responses);
+        solution.squared_norm = lowest_bound_.squared_norm;
+        solution.error = other.error;
+        solution.b = other.b;
+        solution.bounds.primal = found.primal;
+        solution.bounds.above = found.above;
+    }
+
     double error_of(const std::vector<double>& beta) const {
         double size = 0;
         for (const double own : beta) size += std::abs(own);
@@ -195,10 +237,10 @@ private:
         return bounds_of(problem_, beta, f, best_intercept_of(problem_, f), gram_.source().largest(),
                          [&](std::size_t) { return error; });
     }
-    Bounds settle_at(std::vector<double>& beta, const std::vector<double>& f,
+    Bounds settle_at(std::vector<double>& beta, const std::vector<double>& f, double error,
                      KernelSolution& solution) const {
         const double moved = settle(problem_, beta);
-        solution.error = error_of(beta) + moved * gram_.source().largest();
+        solution.error = error + moved * gram_.source().largest();
         const KernelBounds found = bounds_at(beta, f, solution.error);
         solution.b = found.b;
         return found.bounds;
@@ -209,6 +251,7 @@ private:
     std::vector<double> last_beta_, last_responses_;
     double lowest_ = std::numeric_limits<double>::infinity();
     Bounds best_{std::numeric_limits<double>::infinity(), 0};
+    Looked lowest_bound_, highest_bound_;
 };
 
 /// Checks, records and ends the runs of solvers that go by epochs.

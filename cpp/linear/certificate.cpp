@@ -23,23 +23,18 @@ public:
         : RowsSum(std::vector<double>(size), std::vector<double>(careful ? size : 0)) {}
 
     /// Adds C s_i q_i x_i for the rows of a block; s, q and facts are those of the block.
-    void add(const AnyRows& any, std::size_t first, std::size_t last, double C, const double* s,
+    template <class Rows>
+    void add(const Rows& rows, std::size_t first, std::size_t last, double C, const double* s,
              const double* q, const RowFacts* facts) {
-        double c[pass_rows];
         for (std::size_t p = 0; p < last - first; ++p) {
-            c[p] = C * s[p] * q[p];
-            if (q[p] != 0) reach_.add(std::abs(c[p]) * facts[p].norm);
+            if (q[p] == 0) continue;
+            const double c = C * s[p] * q[p];
+            reach_.add(std::abs(c) * facts[p].norm);
+            if (careful())
+                add_carefully(rows, first + p, exact_product(C, s[p]) * Double2{q[p]});
+            else
+                rows.add(first + p, c, high_.data());
         }
-        if (low_.empty())
-            any.visit([&](const auto& rows) {
-                for (std::size_t p = 0; p < last - first; ++p)
-                    if (q[p] != 0) rows.add(first + p, c[p], high_.data());
-            });
-        else
-            any.visit([&](const auto& rows) {
-                for (std::size_t p = 0; p < last - first; ++p)
-                    if (q[p] != 0) add_carefully(rows, first + p, exact_product(C, s[p]) * Double2{q[p]});
-            });
     }
 
     const std::vector<double>& high() const { return high_; }
@@ -56,13 +51,6 @@ struct Group {
     Sum linear, alpha;
     double size = 0;  // of the terms of `linear`
     RowSum u;
-};
-
-/// What a thread adds up.
-struct alignas(128) Part {  // on cache lines of its own
-    Sum losses;
-    double slack = 0;  // what rounding may add to them
-    Group groups[2];
 };
 
 /// A penalised intercept pays for sum y alpha, its entry of u: the heavier class gets the factor in [0, 1] of
@@ -86,6 +74,99 @@ double norm_of_weights(const AnyRows& rows, const std::vector<double>& w) {
     return exact ? 0 : norm_above(squared_norm(w), w.size());
 }
 
+/// One column of weights; its dual point is filled in.
+class LinearTerms {
+public:
+    LinearTerms(const Problem& problem, const std::vector<double>& w, int n_groups, bool careful,
+                DualPoint& point)
+        : problem_(problem),
+          w_(w.data()),
+          n_groups_(n_groups),
+          careful_(careful),
+          point_(point),
+          norm_of_w_(norm_of_weights(problem.rows, w)),
+          stored_(stored_error(problem.rows)) {}
+
+    struct alignas(128) Partial {  // on cache lines of its own
+        explicit Partial(const LinearTerms& terms) {
+            for (int g = 0; g < terms.n_groups_; ++g)
+                groups[g].u = RowSum(terms.problem_.dimension(), terms.careful_);
+        }
+
+        Sum losses;
+        double slack = 0;  // what rounding may add to them
+        Group groups[2];
+        double z[pass_rows], shares[2][pass_rows];
+    };
+
+    template <class Rows>
+    void score(const Rows& rows, std::size_t i, Partial& partial, std::size_t b) const {
+        partial.z[b] = careful_ ? careful_dot(rows, i, w_) : rows.dot(i, w_);
+    }
+
+    void add_losses(std::size_t first, std::size_t last, const RowFacts* facts, Partial& partial) const {
+        double* const z = partial.z;
+        problem_.loss.visit([&](const auto& loss) {
+            for (std::size_t i = first, p = 0; i < last; ++i, ++p) {
+                const double y = problem_.labels[i], s = problem_.weights[i],
+                             norms = norm_of_w_ * facts[p].norm;
+                double error = careful_ ? 2 * unit * std::abs(z[p]) +
+                                              careful_score_error(facts[p].entries, stored_) * norms
+                                        : score_error(facts[p].entries) * norms;
+                if (loss.regression) error += 2 * unit * std::abs(y);
+                z[p] *= loss.sign(y);
+                const double value = loss.value(z[p], y);
+                partial.losses.add(not_lost(s * value, s > 0 && value > 0));
+                partial.slack += s * loss.excess(z[p], y, error, value);
+            }
+        });
+    }
+
+    std::pair<const double*, double*> slopes(std::size_t first, Partial& partial) const {
+        return {partial.z, &point_.q[first]};
+    }
+
+    void add_duals(std::size_t first, std::size_t last, Partial& partial) const {
+        const double* const q = &point_.q[first];
+        problem_.loss.visit([&](const auto& loss) {
+            for (std::size_t i = first, p = 0; i < last; ++i, ++p) {
+                const double y = problem_.labels[i], s = problem_.weights[i], sign = loss.sign(y),
+                             dual = loss.dual(q[p], 1, y);
+                const bool side = n_groups_ == 2 && sign * q[p] > 0;
+                Group& mine = partial.groups[side];
+                mine.linear.add(s * dual);
+                mine.size += s * loss.size_of_dual(q[p], y, dual);
+                if (problem_.free_intercept) {
+                    const Double2 share =
+                        careful_ ? exact_product(s, std::abs(q[p])) : Double2{s * std::abs(q[p])};
+                    mine.alpha.add(share.high);
+                    if (careful_) mine.alpha.add(share.low);
+                }
+                partial.shares[side][p] = q[p] * sign;
+                partial.shares[!side][p] = 0;
+            }
+        });
+    }
+
+    template <class Rows>
+    void add_rows(const Rows& rows, std::size_t first, std::size_t last, const RowFacts* facts,
+                  Partial& partial) const {
+        for (int g = 0; g < n_groups_; ++g)
+            partial.groups[g].u.add(rows, first, last, problem_.C, &problem_.weights[first],
+                                    partial.shares[g], facts);
+    }
+
+    std::size_t work(std::size_t entries) const { return entries; }
+
+private:
+    const Problem& problem_;
+    const double* const w_;
+    const int n_groups_;  // 2: the two classes apart
+    const bool careful_;
+    DualPoint& point_;
+    const double norm_of_w_, stored_;
+};
+
 }  // namespace
 
 std::vector<Visited> not_visited(const Problem& problem) {
@@ -99,71 +180,23 @@ std::vector<Visited> not_visited(const Problem& problem) {
 Bound LinearPass::make(DualPoint& point, const SlopeFunction& slopes, bool careful) const {
     const AnyRows& rows = problem_.rows;
     const bool free = problem_.free_intercept;
-    const int n_groups = free || (lightened_ && !careful && rows.bias > 0) ? 2 : 1;  // the two classes apart
-    const double norm_of_w = norm_of_weights(rows, w_), stored = stored_error(rows);
-    const double *w = w_.data(), *weights = problem_.weights.data(), *labels = problem_.labels.data();
+    const int n_groups = free || (lightened_ && !careful && rows.bias > 0) ? 2 : 1;
     point.q.resize(rows.n_rows);
-    std::vector<Part> parts(team_.size());
-    team_.run([&](std::size_t k) {
-        for (int g = 0; g < n_groups; ++g) parts[k].groups[g].u = RowSum(problem_.dimension(), careful);
-    });
-    pass_over(rows.n_rows, team_, monitor_, [&](std::size_t k, std::size_t first, std::size_t last) {
-        Part& part = parts[k];
-        RowFacts facts[pass_rows];
-        double z[pass_rows], shares[2][pass_rows];
-        const std::size_t work =
-            careful ? read_rows(
-                          rows, first, last, facts,
-                          [&](const auto& typed, std::size_t i) { z[i - first] = careful_dot(typed, i, w); })
-                    : read_rows(rows, first, last, facts,
-                                [&](const auto& typed, std::size_t i) { z[i - first] = typed.dot(i, w); });
-        double* const q = &point.q[first];
-        problem_.loss.visit([&](const auto& loss) {
-            for (std::size_t i = first, p = 0; i < last; ++i, ++p) {
-                const double y = labels[i], s = weights[i], norms = norm_of_w * facts[p].norm;
-                double error = careful ? 2 * unit * std::abs(z[p]) +
-                                             careful_score_error(facts[p].entries, stored) * norms
-                                       : score_error(facts[p].entries) * norms;
-                if (loss.regression) error += 2 * unit * std::abs(y);
-                z[p] *= loss.sign(y);
-                const double value = loss.value(z[p], y);
-                part.losses.add(not_lost(s * value, s > 0 && value > 0));
-                part.slack += s * loss.excess(z[p], y, error, value);
-            }
-            slopes(first, last, z, q);
-            for (std::size_t i = first, p = 0; i < last; ++i, ++p) {
-                const double y = labels[i], s = weights[i], sign = loss.sign(y), dual = loss.dual(q[p], 1, y);
-                const bool side = n_groups == 2 && sign * q[p] > 0;
-                Group& mine = part.groups[side];
-                mine.linear.add(s * dual);
-                mine.size += s * loss.size_of_dual(q[p], y, dual);
-                if (free) {
-                    const Double2 share =
-                        careful ? exact_product(s, std::abs(q[p])) : Double2{s * std::abs(q[p])};
-                    mine.alpha.add(share.high);
-                    if (careful) mine.alpha.add(share.low);
-                }
-                shares[side][p] = q[p] * sign;
-                shares[!side][p] = 0;
-            }
-        });
-        for (int g = 0; g < n_groups; ++g)
-            part.groups[g].u.add(rows, first, last, problem_.C, weights + first, shares[g], facts);
-        return work;
-    });
+    auto partials =
+        make_pass(LinearTerms(problem_, w_, n_groups, careful, point), rows, slopes, team_, monitor_);
     Sum losses;
     double linear[2] = {0, 0}, slack = 0, size = 0;
     Double2 alpha[2];
     RowSum u[2];
-    for (const Part& part : parts) {
-        losses.add(part.losses.value());
-        slack += part.slack;
+    for (const auto& partial : partials) {
+        losses.add(partial->losses.value());
+        slack += partial->slack;
     }
     for (int g = 0; g < n_groups; ++g) {
         Sum sum;
-        u[g] = std::move(parts[0].groups[g].u);
-        for (std::size_t k = 0; k < parts.size(); ++k) {
-            const Group& group = parts[k].groups[g];
+        u[g] = std::move(partials[0]->groups[g].u);
+        for (std::size_t k = 0; k < partials.size(); ++k) {
+            const Group& group = partials[k]->groups[g];
             sum.add(group.linear.value());
             size += group.size;
             alpha[g] = alpha[g] + group.alpha.exactly();

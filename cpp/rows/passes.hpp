@@ -1,21 +1,16 @@
-// What every certificate reads of the rows, a block of them at a time. A pass is plain code: only what a
-// block asks of its rows, `read_rows` and the sums that rows are added to, is compiled for each storage.
-//
-//   pass_over(rows.n_rows, team, monitor, [&](std::size_t k, std::size_t first, std::size_t last) {
-//       RowFacts facts[pass_rows];
-//       const std::size_t work = read_rows(rows, first, last, facts, [&](const auto& typed, std::size_t i) {
-//           ... the scores of row i, by `typed.dot(i, w)` or those of several columns of weights ...
-//       });
-//       ... losses, slopes and sums of the block, thread k's own ...
-//       ... rows.visit([&](const auto& typed) { add the rows times their slopes to a sum });
-//       return work;
-//   });
+// The pass of every certificate of linear machines, a block of rows at a time: `make_pass`. It is plain code:
+// only what a block asks of its rows, their scores and the sums that they are added to, is compiled for each
+// storage. A kind of problem (one column of weights, all classes jointly, each class against the rest) says
+// in its `Terms` what scores mean: losses with their rounding, dual values, and what a row is multiplied by.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <vector>
 
 #include "base/aligned.hpp"
+#include "base/certificate.hpp"
 #include "base/function_ref.hpp"
 #include "base/monitor.hpp"
 #include "base/rounding.hpp"
@@ -104,6 +99,35 @@ std::size_t read_rows(const AnyRows& any, std::size_t first, std::size_t last, R
         }
         return all;
     });
+}
+
+/// The pass. It returns what each thread added up, a `Terms::Partial`, made on that thread. Terms has
+///   score(rows, i, partial, b)                    the scores of row i, which is number b of a block
+///   add_losses(first, last, facts, partial)       of their losses, and of what rounding may add to these
+///   slopes(first, partial)                        where `slopes` finds the scores, and puts what it fills in
+///   add_duals(first, last, partial)               of the dual values at these slopes
+///   add_rows(rows, first, last, facts, partial)   of the rows times their slopes
+///   work(entries)                                 of the pass over so many entries
+template <class Terms>
+std::vector<std::optional<typename Terms::Partial>> make_pass(const Terms& terms, const AnyRows& any,
+                                                              const SlopeFunction& slopes, Team& team,
+                                                              Monitor& monitor) {
+    std::vector<std::optional<typename Terms::Partial>> partials(team.size());
+    team.run([&](std::size_t k) { partials[k].emplace(terms); });
+    pass_over(any.n_rows, team, monitor, [&](std::size_t k, std::size_t first, std::size_t last) {
+        auto& partial = *partials[k];
+        RowFacts facts[pass_rows];
+        const std::size_t entries = read_rows(any, first, last, facts, [&](const auto& rows, std::size_t i) {
+            terms.score(rows, i, partial, i - first);
+        });
+        terms.add_losses(first, last, facts, partial);
+        const auto [scores, q] = terms.slopes(first, partial);
+        slopes(first, last, scores, q);
+        terms.add_duals(first, last, partial);
+        any.visit([&](const auto& rows) { terms.add_rows(rows, first, last, facts, partial); });
+        return terms.work(entries);
+    });
+    return partials;
 }
 
 }  // namespace pegasos

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pegasos import datasets, io, plot, solvers
-    from pegasos._config import show_config
     from pegasos.base.checkpoint import Checkpoint
     from pegasos.base.listen import Check, listen
     from pegasos.certificate import Certificate
+    from pegasos.config import show_config
     from pegasos.exchange import from_sklearn, register_onnx, to_onnx
     from pegasos.exchange.patch import patch_sklearn, unpatch_sklearn
     from pegasos.kernel import SVC, SVR
@@ -50,7 +50,7 @@ __all__ = [
 #: Where names come from. They are imported when they are first asked for, so that the command, which is a module of
 #: this package, hears Ctrl-C while that lasts.
 _HOMES = {
-    "_config": ["show_config"],
+    "config": ["show_config"],
     "base.checkpoint": ["Checkpoint"],
     "base.listen": ["Check", "listen"],
     "certificate": ["Certificate"],

@@ -67,7 +67,8 @@ class Certificate:
         other, which no data should bring about: the dual value is given as minus infinity) or ``"imported"`` (the model
         was trained by another program, and nothing is known: the bounds are 0 and infinity).
     n_iter : int
-        Epochs begun (an epoch is as many visits of examples as there are examples), or iterations of interior-point.
+        Epochs begun. An epoch is as many visits of examples as there are examples; an iteration of interior-point,
+        newton or ocas is one.
     seconds : float
         Duration of the fit, validation of the input included.
     solver : str
@@ -157,9 +158,8 @@ class Certificate:
 
 
 def rounds(found: Certificate) -> str:
-    """How many epochs a fit took, or iterations of interior-point, in words."""
-    noun = "iteration" if found.solver.startswith("InteriorPoint") else "epoch"
-    return f"{found.n_iter:,} {noun}{'' if found.n_iter == 1 else 's'}"
+    """How many epochs a fit took, in words; an iteration is one, of solvers that make such."""
+    return f"{found.n_iter:,} epoch{'' if found.n_iter == 1 else 's'}"
 
 
 def join_parts(parts: Sequence[Certificate], seconds: float) -> Certificate:

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from pegasos import SVC, SVR, FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC, io, path
-from pegasos.io._csr import check_sparse
-from pegasos.linear.distributed.block import Block
+from pegasos.io.csr import check_sparse
+from pegasos.linear.distributed.shard import Shard
 
 GOOD = sp.random(60, 30, density=0.3, format="csr", random_state=0)
 Y = np.arange(60) % 2
@@ -114,7 +114,7 @@ CALLS = {
     "SequenceSVC.predict": lambda X: SEQUENCE.predict(X, lengths=LENGTHS),
     "FeatureMapSVC.fit": lambda X: FeatureMapSVC(features).fit(X, Y),
     "FeatureMapSVC.predict": MAPPED.predict,
-    "a block on Dask": lambda X: Block(0, X, Y).survey(LinearSVC()),
+    "a shard on Dask": lambda X: Shard(0, X, Y).survey(LinearSVC()),
 }
 
 

@@ -23,8 +23,8 @@ from sklearn.model_selection import GridSearchCV
 from pegasos import SVC, SVR, Checkpoint, LinearSVC, LinearSVR, SequenceSVC, io, listen
 from pegasos.base import checkpoint as module
 from pegasos.base.checkpoint import Store, fingerprint, pack, read
-from pegasos.io import _atomic
-from pegasos.io._atomic import open_atomic
+from pegasos.io import atomic
+from pegasos.io.atomic import open_atomic
 from pegasos.solvers import OCAS, SMO, Pegasos
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -398,7 +398,7 @@ class TestTwoAtATime:
 
     def test_an_owner_that_ends_meanwhile(self, tmp_path, monkeypatch):
         """A lock that its owner removed, after it was opened here and before it was locked, is none."""
-        path, flock = tmp_path / "lock", _atomic.fcntl.flock
+        path, flock = tmp_path / "lock", atomic.fcntl.flock
         locked = []
 
         def remove_and_lock(*given):
@@ -406,10 +406,10 @@ class TestTwoAtATime:
                 path.unlink()
             locked.append(flock(*given))
 
-        monkeypatch.setattr(_atomic.fcntl, "flock", remove_and_lock)
-        with _atomic.held(path):
+        monkeypatch.setattr(atomic.fcntl, "flock", remove_and_lock)
+        with atomic.held(path):
             assert len(locked) == 2
-            with pytest.raises(_atomic.InUse), _atomic.held(path):
+            with pytest.raises(atomic.InUse), atomic.held(path):
                 pass
         assert not path.exists()
 
@@ -417,7 +417,7 @@ class TestTwoAtATime:
         def flock(*given):
             raise OSError(errno.ENOLCK, "No locks available")
 
-        monkeypatch.setattr(_atomic.fcntl, "flock", flock)
+        monkeypatch.setattr(atomic.fcntl, "flock", flock)
         self.fit(tmp_path)
         assert not os.listdir(tmp_path)
 

@@ -46,6 +46,16 @@ def test_time_left_goes_by_the_trend_of_the_second_half():
     assert seconds_left([1.0], [4.0], 1.0) == math.inf
 
 
+def test_time_left_ends_with_max_time():
+    shown = Display("SVC", 1e-3, 0, limit=10.0)
+    shown.whole.progressed(1.0, 4.0)
+    assert shown.left == 6.0  # nothing is known of the gap
+    for k in range(1, 8):
+        shown.whole.checked(float(k), k, 1 + 10.0 / k, 1.0, dict)
+    assert shown.left == 3.0
+    assert Display("SVC", 1e-3, 0).left == math.inf
+
+
 def test_few_lines_however_many_checks(capsys):
     shown = Display("SVC", 1e-3, 1)
     for k in range(1000):
@@ -63,6 +73,24 @@ def test_a_line_every_ten_seconds(capsys):
         shown.whole.progressed(k, float(k))
     shown.close()
     assert [line.split()[1] for line in capsys.readouterr().err.splitlines()] == ["10.0", "20.0", "30.0", "40.0"]
+
+
+def test_a_check_that_is_made_again_is_told_once(capsys):
+    """A kernel's is, to be certified."""
+    shown = Display("SVC", 1e-3, 1)
+    for seconds, dual in ((0.1, 0.5), (0.2, 0.5001)):
+        shown.whole.checked(seconds, 3.0, 1.0, dual, dict)
+    shown.close()
+    assert capsys.readouterr().err == "gap 1 of tol 0.001  epoch 3.0  0.1 s\n"
+
+
+def test_epochs_do_not_go_back(capsys):
+    """A solver may count them at its checks alone, and tell of work between."""
+    shown = Display("SVC", 1e-3, 1)
+    shown.whole.checked(1.0, 3.5, 1.0, 0.5, dict)
+    shown.whole.progressed(0.0, 12.0)
+    shown.close()
+    assert capsys.readouterr().err.splitlines()[-1] == "gap 1 of tol 0.001  epoch 3.5  12.0 s"
 
 
 def test_two_is_a_line_for_each_check(capsys):
@@ -84,6 +112,11 @@ def test_folds(capsys):
     LinearSVCCV(Cs=3, cv=4, verbose=1, random_state=0).fit(X, Y)
     text = capsys.readouterr().err
     assert "4 of 4, fold 4: gap" in text
+    assert {line.split(":")[0] for line in text.splitlines()[4:]} == {"last fit"}
+    LinearSVCCV(Cs=3, cv=2, verbose=2, random_state=0).fit(X, np.arange(300) % 3)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1].startswith("last fit: 2: epoch")
+    assert lines[0].startswith("fold 1: epoch")
 
 
 def test_the_log_gets_the_same_lines(capsys, caplog):

@@ -47,6 +47,22 @@ def test_weights_of_many_classes(little, multi_class):
         LinearSVC(multi_class=multi_class).fit(X, y)
 
 
+def test_weights_of_features_with_large_numbers(little):
+    X = sp.csr_matrix((np.ones(4), [0, 1, 2, 19_999_999], [0, 1, 2, 3, 4]), (4, 20_000_000))
+    with pytest.raises(
+        MemoryError, match=r"X has 20,000,000 features, .* needs 0.32 GB, and 0.15 are free; number them"
+    ):
+        LinearSVC().fit(X, [0, 1, 0, 1])
+
+
+def test_the_command_tells_what_is_needed(little, tmp_path, monkeypatch, pegasos):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "far.svm").write_text("1 1:1\n-1 20000000:1\n")
+    code, _, err = pegasos("train far.svm m")
+    assert code == 2
+    assert err.startswith("pegasos: X has 20,000,000 features, and a fit")
+
+
 def test_a_scaled_copy(little):
     X = np.ones((1000, 20_000), dtype=np.float32)
     with pytest.raises(MemoryError, match=r"scale='auto' copies X in double precision, which needs 0.16 GB"):

@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 import pytest
 from sklearn import config_context
 from sklearn.datasets import make_classification
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_html_repr
 
 from pegasos import SVC, SVR, Certificate, FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC, solvers
@@ -41,7 +43,7 @@ def test_a_certificate_is_one_line():
     short = replace(DONE, gap=float("inf"), converged=False, reason="max_iter", n_iter=1)
     assert repr(short) == "gap inf, not converged (max_iter), 1 epoch, 0.14 s, SDCA"
     assert repr(replace(DONE, reason="max_iter")) == "gap 0.0006, stopped by max_iter, 4 epochs, 0.14 s, SDCA"
-    assert "17 iterations" in repr(replace(DONE, solver="InteriorPoint() with n_jobs=1", n_iter=17))
+    assert "17 epochs" in repr(replace(DONE, solver="InteriorPoint() with n_jobs=1", n_iter=17))
     parts = (replace(DONE, problem="'a' against the rest"),) * 3
     assert repr(replace(DONE, parts=parts)) == "gap 0.0006, converged, 4 epochs, 0.14 s, SDCA, 3 problems"
     assert repr(parts[0]).startswith("'a' against the rest, gap 0.0006")
@@ -61,6 +63,15 @@ def test_a_notebook_shows_certificate_and_solver(fitted):
     assert any(link.endswith("/docs/tutorial.md") for link in page.links)
     assert fitted._repr_mimebundle_()["text/html"].endswith(fitted._repr_html_()[-200:])
     assert fitted._repr_mimebundle_()["text/plain"] == repr(fitted)
+
+
+def test_in_a_pipeline_it_is_a_caption(fitted):
+    X, y = make_classification(200, 5, random_state=0)
+    model = make_pipeline(StandardScaler(), LinearSVC(C=0.1, solver="sdca", random_state=0))
+    assert "converged" not in "".join(Page(model._repr_html_()).texts)
+    told = repr(model.fit(X, y)[-1].certificate_)
+    assert "".join(Page(model._repr_html_()).texts).count(told) == 1
+    assert "".join(Page(fitted._repr_html_()).texts).count(repr(fitted.certificate_)) == 1  # below, and no caption
 
 
 def test_before_a_fit_there_is_no_certificate():

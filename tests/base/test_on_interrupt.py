@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pegasos import SVC, SVR, FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC
 from pegasos.base import progress
+from pegasos.base.threads import run_all
 from pegasos.io import load_model, open_dataset, save_model, write_dataset
 from pegasos.solvers import Pegasos
 
@@ -117,12 +118,64 @@ def test_raise_is_the_default(interrupted):
         LinearSVC(on_interrupt="stop").fit(X, y)
 
 
-@pytest.mark.parametrize("model", [LinearSVC, SVC])
-def test_classes_that_have_not_begun_are_none(model, interrupted):
+def test_pairs_that_have_not_begun_are_none(interrupted):
     X, y = vectors(3)
     interrupted(2)
     with pytest.raises(KeyboardInterrupt, match="when 1 of 3 problems had a point: a model needs them all"):
-        model(solver="pegasos", fit_intercept=False, n_jobs=1, **ENDLESS).fit(X, y)
+        SVC(solver="pegasos", fit_intercept=False, n_jobs=1, **ENDLESS).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+def test_classes_that_have_not_begun_have_the_point_zero(loss, interrupted, tmp_path):
+    X, y = vectors(7)
+    weights = np.random.default_rng(0).uniform(size=len(y))
+    interrupted(2)
+    model = LinearSVC(solver="pegasos", C=2.0, loss=loss, n_jobs=1, **ENDLESS)
+    with pytest.warns(ConvergenceWarning, match="it was interrupted"):
+        model.fit(X, y, weights)
+    parts = model.certificate_.parts
+    assert {part.reason for part in parts} == {"interrupt"}
+    begun = np.flatnonzero(model.coef_.any(axis=1))
+    assert 1 <= len(begun) < 7
+    assert all(parts[k].primal < np.inf for k in begun)
+    for k in set(range(7)).difference(begun):
+        assert (parts[k].dual, parts[k].gap, model.intercept_[k]) == (0.0, np.inf, 0.0)
+        exact = 2.0 * weights.sum() * (np.log(2) if loss == "log_loss" else 1.0)
+        assert exact <= parts[k].primal <= exact * (1 + 1e-12)
+        assert model.history_[k]["primal"].tolist() == [parts[k].primal]
+    save_model(model, tmp_path / "m")
+    assert load_model(tmp_path / "m").certificate_ == model.certificate_
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_without_a_point_of_any_class_nothing_is_kept(n_jobs, interrupted):
+    X, y = vectors(3, n=20_000)
+    interrupted(0)
+    with pytest.raises(KeyboardInterrupt, match="interrupted before there was a point to keep: nothing is kept"):
+        LinearSVC(solver="pegasos", n_jobs=n_jobs, **ENDLESS).fit(X, y)
+
+
+def test_a_model_that_is_continued_is_not_replaced_by_zeros(interrupted):
+    X, y = vectors(3)
+    model = LinearSVC(solver="sdca", warm_start=True, n_jobs=1, random_state=0).fit(X, y)
+    before = model.coef_.copy()
+    interrupted(2)
+    with pytest.raises(KeyboardInterrupt, match="of 3 problems had a point"):
+        model.set_params(**ENDLESS).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_an_error_is_raised_whatever_is_kept():
+    def fails(progress):
+        raise RuntimeError("no")
+
+    def interrupts(progress):
+        raise KeyboardInterrupt
+
+    for n_jobs in (1, 2):
+        with pytest.raises(RuntimeError, match="no"):
+            run_all([(fails, progress.Progress())] * 3, n_jobs, bool, str)
+        assert run_all([(interrupts, progress.Progress())] * 3, n_jobs, bool, str) == ["0", "1", "2"]
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ import pytest
 from linear_helpers import suited_loss
 from sklearn.base import clone
 
-from pegasos import LinearSVC
+from pegasos import FeatureMapSVC, LinearSVC, SequenceSVC
 from pegasos.base.options import Choice, Flag, Integer, Number, names
 from pegasos.base.solver import resolve
+from pegasos.io import write_dataset
 from pegasos.solvers import SOLVERS, Pegasos
 
 X = np.array([[0.0], [1.0], [2.0], [3.0]])
@@ -111,3 +112,20 @@ def test_what_is_wanted_reads_well():
     optional.check("p", None)
     with pytest.raises(ValueError, match="p=-3: must be a finite number at least 0 or None"):
         optional.check("p", -3)
+
+
+def test_mistakes_have_the_names_of_users():
+    X, y = [[0.0], [1.0]], [0, 1]
+    for verbose in ("a", None):
+        with pytest.raises(ValueError, match=rf"verbose={verbose!r}: must be 0, 1 or 2"):
+            LinearSVC(verbose=verbose).fit(X, y)
+    with pytest.raises(TypeError, match=r"^FeatureMapSVC needs feature_map: write FeatureMapSVC"):
+        FeatureMapSVC()
+    with pytest.raises(ValueError, match=r"^SequenceSVC requires y to be passed"):
+        SequenceSVC().fit([[["a"]]])
+
+
+def test_a_data_set_has_no_sequences(tmp_path):
+    dataset = write_dataset(tmp_path / "d", np.eye(2), [0, 1])
+    with pytest.raises(TypeError, match=r"^SequenceSVC takes sequences, and a data set has single examples"):
+        SequenceSVC().fit(dataset)

@@ -147,7 +147,7 @@ def test_all_options_that_do_not_fit_are_named():
     with pytest.raises(ValueError, match="does not support") as refused:
         Pegasos.supports[KernelProblem].check_options(solver, "a kernel")
     assert str(refused.value) == (
-        "Pegasos does not support random_stops=3 and start='random' with a kernel; it supports random_stops=0 and "
+        "pegasos does not support random_stops=3 and start='random' with a kernel; it supports random_stops=0 and "
         "start='zero'"
     )
 

@@ -258,6 +258,19 @@ def test_auto_chooses_the_order_by_size(text, monkeypatch):
         assert "permute" in LinearSVC(random_state=0).fit(rows[order], labels[order]).certificate_.solver
 
 
+@pytest.mark.parametrize("solver", ["auto", "sdca", "pegasos", "sgd-qn", "mpu"])
+def test_rows_that_are_very_long_are_not_compared(solver, monkeypatch):
+    """That would take thousands of passes over few of them."""
+    monkeypatch.setattr("pegasos.problems.linear.LARGE", 1.0)
+    asked = []
+    monkeypatch.setattr(native, "neighbours_alike", lambda *_: bool(asked.append(1)))
+    rows, y = scipy.sparse.csr_matrix(np.ones((3, 12_000))), [0, 1, 0]
+    assert "blocks" not in LinearSVC(solver=solver, max_iter=1, tol=0, random_state=0).fit(rows, y).certificate_.solver
+    assert not asked
+    LinearSVC(solver=solver, max_iter=1, tol=0, random_state=0).fit(rows[:, :9_000], y)
+    assert asked
+
+
 def test_auto_means_the_same_by_tol(text):
     for tol in (0.1, 1e-4):
         chosen, given = (LinearSVC(solver=solver, tol=tol).fit(*text).certificate_ for solver in ("auto", "sdca"))

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.metrics import mean_pinball_loss
 
 from pegasos.base.options import Accepted
 from pegasos.cli.run import run
@@ -329,7 +330,7 @@ MISTAKES = {
     "train --multi-class joint --solver norma train.svm": "norma does not support --multi-class joint; use",
     "train --early-stopping train.svm": "auto does not support --early-stopping",
     "train --cost bad.svm train.svm": "--cost bad.svm: could not convert string to float: '1:1'",
-    "predict --proba test.svm m": "--proba is nothing that a LinearSVC with --loss hinge has",
+    "predict --proba test.svm m": "a LinearSVC with --loss hinge has no probabilities; leave --proba out",
     "predict --proba --decision test.svm m": "leave one out",
     "train one.svm": "one class only",
     "train empty.svm": "empty.svm: no rows",
@@ -361,6 +362,21 @@ def test_help_and_version(pegasos):
     assert code == 0
     assert "train" in out
     assert pegasos("--version")[1].startswith("pegasos, version ")
+    commands = out.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in commands] == ["train", "predict", "inspect", "report", "convert", "demo"]
+    assert "..." not in "".join(commands)
+
+
+def test_flags_of_train_have_headings(pegasos):
+    text = pegasos("train --help")[1]
+    headings = ["Data", "Problem", "When to stop, and to go on", "Solver", "Output", "As in LIBLINEAR"]
+    places = [text.index(f"\n{heading}:\n") for heading in headings]
+    assert places == sorted(places)
+    parts = dict(zip(headings, (text[a:b] for a, b in zip(places, [*places[1:], None], strict=True)), strict=True))
+    flags = {"Data": "--label", "Problem": "--loss", "When to stop, and to go on": "--tol", "Solver": "--batch-size"}
+    for heading, flag in (flags | {"Output": "--json", "As in LIBLINEAR": "-s"}).items():
+        assert f"\n  {flag} " in parts[heading]
+    assert "\n  -q, --quiet " in parts["Output"]
 
 
 def test_demo(tmp_path, pegasos):
@@ -521,3 +537,29 @@ def test_weights_of_a_linear_kernel(tmp_path, monkeypatch, pegasos):
     assert pegasos("train -q --task svc three.svm m") == (0, "", "")
     assert pegasos("inspect m")[2] == ""
     assert "--top has nothing to show: its kernel is rbf" in pegasos("inspect --top 3 m")[2]
+
+
+def test_quantiles_are_judged_by_their_own_loss(tmp_path, monkeypatch, pegasos):
+    """R^2 is about the mean, and prefers a C that keeps the 95% quantile down near it."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    X = random.uniform(0, 3, size=(300, 2))
+    y = 20 * X[:, 0] + 10 * (0.5 + X[:, 1]) * random.exponential(size=300)
+    write_svmlight(X, y, "values.svm")
+    line = "train --task regression --loss quantile --quantile 0.95 --intercept free --random-state 0"
+    code, out, err = pegasos(f"{line} --C auto --report page.html values.svm m")
+    assert (code, err) == (0, "")
+    assert "cross-validation in 5 folds: pinball loss " in out
+    told = json.loads(pegasos(f"{line} --C auto --json values.svm m")[1])["cross_validation"]
+    assert told["score"] == "pinball loss"
+    assert told["C"] == told["Cs"][int(np.argmin(told["mean_scores"]))]
+    assert "Mean pinball loss" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+    told, predicted = json.loads(pegasos("predict --json values.svm m")[1]), load_model("m").predict(X)
+    assert told["share_below"] == pytest.approx(np.mean(y < predicted))
+    assert 0.93 < told["share_below"] < 0.97
+    assert told["pinball_loss"] == pytest.approx(mean_pinball_loss(y, predicted, alpha=0.95))
+    out = pegasos("predict values.svm m")[1]
+    assert out.startswith("pinball loss ")
+    assert "% below (quantile 0.95), mean squared error " in out
+    assert "folds: pinball loss " in pegasos(f"{line} -v 3 values.svm")[1]

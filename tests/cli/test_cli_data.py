@@ -149,7 +149,9 @@ MISTAKES = {
     "train --task sequence --label kind data.txt": "--label is for tables, and the last column of a sequence",
     "predict lacking.csv m": "lacking.csv has no columns 'a', 'b', which the model was trained on; add them",
     "predict sizes.csv old": "sizes.csv has 3 columns of features, but the model was trained on 2; name that of labels",
-    "predict words.txt m": "the model was trained on a table with columns 'a', 'b'; pass one (.csv, .tsv,",
+    "predict words.txt m": "and the model was trained on a table with columns 'a', 'b': pass one (.csv, .tsv,",
+    "predict --label a kinds.csv m": "column 'a' is a feature that the model was trained on, and no label; name that",
+    "train --one-pass --label kind kinds.csv": "pegasos convert --label COLUMN kinds.csv t.ds, then pegasos",
     "train --label kind none.csv": "none.csv: No such file or directory",
 }
 
@@ -169,3 +171,74 @@ def test_mistakes_get_one_line_and_exit_code_2(tables, pegasos, line):
     assert err.count("\n") == 1
     assert MISTAKES[line] in err
     assert "Traceback" not in out + err
+
+
+def test_labels_of_which_some_are_unknown_words(tmp_path, monkeypatch, pegasos):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.tsv").write_text("1\tgood fine\n2\tbad poor\n" * 10)
+    assert pegasos("train --format text --quiet train.tsv m") == (0, "", "")
+    (tmp_path / "test.txt").write_text("1\tgood\nx\tbad\n2\tpoor\n")
+    out = pegasos("predict test.txt m")[1]
+    assert out.startswith("error 33.33%  (1 of 3 wrong); 1 of them has a label that the model does not know, such as x")
+    (tmp_path / "none.txt").write_text("y\tgood\nx\tbad\n")
+    assert "labels such as y, and none that the model knows (1, 2), so no error is" in pegasos("predict none.txt m")[1]
+
+
+def test_columns_beside_texts_are_told_of(tmp_path, monkeypatch, pegasos):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("price,text,kind\n1,good fine,x\n2,bad poor,y\n" * 1)
+    told = "a.csv: column 'price': not used; --text reads text alone\n"
+    assert told in pegasos("train --text text --label kind a.csv m")[1]
+    assert pegasos("train --text text --label kind --json a.csv m")[::2] == (0, told)
+    assert pegasos("train --text text --label kind --quiet a.csv m") == (0, "", "")
+
+
+def test_warnings_name_columns_as_the_file_does(tmp_path, monkeypatch, pegasos):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(100, 2)), random.choice([0, 1], size=100)
+    X[:, 1] -= 1000
+    rows = [f"{a!r},{b!r},{label}\n" for (a, b), label in zip(X.tolist(), y.tolist(), strict=True)]
+    (tmp_path / "a.csv").write_text("size,height,kind\n" + "".join(rows))
+    code, _, err = pegasos("train --label kind --scale auto --max-iter 1 --C 1000 a.csv m")
+    assert code == 0
+    assert "Column 'height' is around -1e+03" in err
+    assert "Column 1" not in err
+    code, _, err = pegasos("train --label kind --task svc --kernel linear --scale auto --C auto --max-iter 1 a.csv m")
+    assert code == 0
+    assert err.count("Column 'height' is around -1e+03") == 1
+
+
+@pytest.mark.parametrize("flags", ["--label kind", "--label kind --text text", "--format text"])
+def test_labels_with_zeros_before_them_are_words(tmp_path, monkeypatch, pegasos, flags):
+    monkeypatch.chdir(tmp_path)
+    columns = ("a", "1", "2") if flags == "--label kind" else ("text", "good", "bad")
+    name = "a.txt" if flags == "--format text" else "a.csv"
+    lines = [f"{columns[1]},007\n{columns[2]},010\n" * 10, f"{columns[1]},7\n{columns[2]},10\n" * 10]
+    for rows, classes in zip(lines, (["007", "010"], [7, 10]), strict=True):
+        if name == "a.csv":
+            (tmp_path / name).write_text(f"{columns[0]},kind\n{rows}")
+        else:
+            words = [row.split(",") for row in rows.splitlines()]
+            (tmp_path / name).write_text("".join(f"{label}\t{text}\n" for text, label in words))
+        assert pegasos(f"train --quiet --C 100 {flags} {name} m") == (0, "", "")
+        model = load_model("m")
+        assert (model[-1] if hasattr(model, "steps") else model).classes_.tolist() == classes
+        given = flags.replace("--format text", "").replace("--text text", "")
+        assert "0 of 20 wrong" in pegasos(f"predict {given} {name} m out.txt")[1]
+        assert (tmp_path / "out.txt").read_text().splitlines()[:2] == [str(label) for label in classes]
+
+
+def test_targets_with_zeros_before_them_are_numbers(tmp_path, monkeypatch, pegasos):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("a,size\n" + "1,007\n2,010\n" * 10)
+    assert pegasos("train --quiet --task regression --label size a.csv m") == (0, "", "")
+    assert "mean squared error" in pegasos("predict --label size a.csv m")[1]
+
+
+def test_labels_that_are_whole_at_first(tmp_path, monkeypatch, pegasos):
+    """Types of the first block may not be those of all rows."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("a,kind\n" + "1,1\n" * 300_000 + "2,x\n" * 9)
+    assert pegasos("train --quiet --label kind --max-iter 1 --solver perceptron a.csv m")[:2] == (0, "")
+    assert load_model("m").classes_.tolist() == ["1", "x"]

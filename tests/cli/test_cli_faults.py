@@ -60,6 +60,12 @@ def test_a_pipe_that_nobody_reads(folder):
 def test_full_disks(folder):
     for line in ("pegasos inspect m > /dev/full", "pegasos predict train.svm m - > /dev/full"):
         assert run_shell(line) == (2, "", "pegasos: standard output: No space left on device\n")
+    lost = "standard output: No space left on device, so that what was to be printed is lost; the model is saved"
+    (folder / "more.svm").write_text("0 1:1 2:1\n1 1:-1 2:2\n" * 10)
+    for flags in ("", "--json", "--one-pass --classes 0,1", "--C auto"):
+        assert run_shell(f"pegasos train {flags} more.svm new > /dev/full") == (2, "", f"pegasos: {lost}\n")
+        (folder / "new").unlink()
+    assert run_shell("pegasos train --quiet train.svm new > /dev/full") == (0, "", "")
     assert run_shell("pegasos predict train.svm m /dev/full")[2] == "pegasos: /dev/full: No space left on device\n"
 
 

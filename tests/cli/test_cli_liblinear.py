@@ -128,7 +128,15 @@ def test_refusals(line, text, folder, pegasos):
     assert not os.path.exists("out.model")
 
 
-@pytest.mark.parametrize(("flags", "expected"), [("-w1 2", "--class-weight LABEL=WEIGHT"), ("-n 2", "--n-jobs")])
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ("-w1 2", "--class-weight LABEL=WEIGHT"),
+        ("-n 2", "--n-jobs"),
+        ("-m 2", "--n-jobs"),
+        ("-R", "--intercept free"),
+    ],
+)
 def test_flags_that_have_another_name_here(folder, pegasos, flags, expected):
     code, _, err = pegasos(f"train {flags} train.svm out.model")
     assert (code, err) == (2, f"pegasos: no option {flags[:2]}; LIBLINEAR's is here {expected}\n")
@@ -160,14 +168,21 @@ def test_choice_of_C(folder, pegasos):
         code, out, _ = pegasos(f"train {flags} train.svm out.model")
         assert code == 0
         assert "cross-validation in 5 folds: accuracy" in out
+        assert ("no model is written" in out) == ("-v" in flags)
+        assert os.path.exists("out.model") == ("-v" not in flags)
+        if "-v" not in flags:
+            os.remove("out.model")
+    facts = json.loads(pegasos("train --json -C -v 5 --random-state 0 train.svm out.model")[1])
+    assert facts["C"] in facts["Cs"]
+    assert facts["mean"] == pytest.approx(max(facts["mean_scores"]), abs=0.02)  # which a path found, to a gap
 
 
 def test_validation_by_a_file(folder, pegasos):
-    code, out, _ = pegasos("train --C 10 --validation test.svm train.svm out.model")
+    code, out, _ = pegasos("train --C 10 --random-state 0 --validation test.svm train.svm out.model")
     told = pegasos("predict test.svm out.model")[1].strip()
     assert code == 0
     assert f"tested   {told}, of test.svm\nmodel    out.model\n" in out
-    facts = json.loads(pegasos("train --json --C 10 --validation test.svm train.svm out.model")[1])
+    facts = json.loads(pegasos("train --json --C 10 --random-state 0 --validation test.svm train.svm out.model")[1])
     assert facts["validation"]["examples"] == 100
     assert f"{100 * facts['validation']['error']:.2f}%" in told
     assert "no such file, and no share" in pegasos("train --validation missing.svm train.svm out.model")[2]

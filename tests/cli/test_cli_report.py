@@ -100,6 +100,26 @@ def test_a_loaded_model_tells_how_it_is_trained(folder, pegasos):
     np.testing.assert_array_equal(load_model("a.model").coef_, first)
 
 
+def test_the_command_to_repeat_it_has_numbers_in_full_and_the_column_of_labels(folder, pegasos):
+    pytest.importorskip("pyarrow")
+    C = 0.123456789012
+    pegasos(f"train -q --C {C} --random-state 0 --label kind table.csv a.model")
+    assert pegasos("report -q --label kind a.model table.csv")[0] == 0
+    told = code(folder / "a.model.html")
+    assert told == f"pegasos train --C {C} --random-state 0 --label kind TRAINING-DATA a.model"
+    first = load_model("a.model").coef_
+    assert pegasos(told.replace("TRAINING-DATA", "table.csv").removeprefix("pegasos "))[0] == 0
+    np.testing.assert_array_equal(load_model("a.model").coef_, first)
+
+
+def test_features_of_svmlight_text_count_from_1(folder, pegasos):
+    pegasos("train -q --random-state 0 --report train.html two.svm a.model")
+    pegasos("report -q a.model two.svm -o page.html")
+    largest = f"feature {np.argmax(load_model('a.model').coef_[0]) + 1}<"
+    for page in ("train.html", "page.html"):
+        assert largest in (folder / page).read_text(encoding="utf-8")
+
+
 def test_a_data_set_on_disk(folder, pegasos):
     assert pegasos("convert two.svm two.ds")[0] == 0
     assert pegasos("train -q --report page.html two.ds a.model")[0] == 0

@@ -277,7 +277,7 @@ MISTAKES = {
     "train --task sequence --scheme iob1 tags.txt": "tags.txt: the sentence at line 3, position 1: label 'V' is none "
     "of O, B-type and I-type; leave --scheme out",
     "predict words.txt m": "words.txt has 1 column, but the model was trained on 2 columns and labels after them",
-    "predict --proba test.txt m": "--proba is nothing that a SequenceSVC has; leave it out",
+    "predict --proba test.txt m": "a SequenceSVC has no probabilities; leave --proba out",
     "predict --dtype float32 test.txt m": "--dtype is for svmlight files",
     "predict test.txt features.model": "features.model has no template, as it was trained on features and not",
     "predict test.txt m test.txt": "would be overwritten",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pegasos.datasets import make_text
-from pegasos.io import load_model, write_svmlight
+from pegasos.io import load_model, write_dataset, write_svmlight
 
 COMMAND = [sys.executable, "-m", "pegasos"]
 #: A fit that never ends by itself, with many checks.
@@ -54,6 +54,18 @@ def test_a_fit_is_saved(folder, number, code):
     assert model.certificate_.reason == "interrupt"
     assert 0 < model.certificate_.dual <= model.certificate_.primal < np.inf
     assert model.on_interrupt == "raise"
+
+
+def test_by_blocks_a_checkpoint_goes_on(folder):
+    """There is no --warm-start by blocks."""
+    rows = np.ones((40_000, 100))
+    write_dataset("long.ds", rows, np.arange(40_000) % 2)
+    process = start("train", *ENDLESS, "--memory-limit", "215MB", "long.ds", "m")
+    for _ in range(3):  # checks
+        assert "gap" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    err = process.communicate(timeout=120)[1]
+    assert "saved in m; to be able to go on, train with --checkpoint from the first time on, and then --resume\n" in err
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -197,15 +197,15 @@ def test_more_classes_weights_and_regression(folder, pegasos):
         ("train --one-pass bad.svm m", "bad.svm: line 2, column 3: no colon in 'x'"),
         ("train --one-pass --hash-bits 10 --classes 1 train.vw m", "--classes must name two labels or more"),
         ("train --one-pass --hash-bits 10 --classes a,b train.vw m", "--classes a,b: must be numbers"),
-        ("train --one-pass --hash-bits 10 --tol 0.1 train.vw m", "--tol is nothing that one pass has"),
-        ("train --one-pass --hash-bits 10 --dtype float32 train.vw m", "--dtype is nothing that one pass has"),
+        ("train --one-pass --hash-bits 10 --tol 0.1 train.vw m", "--tol does not go with --one-pass"),
+        ("train --one-pass --hash-bits 10 --dtype float32 train.vw m", "--dtype does not go with --one-pass"),
         ("train --one-pass --hash-bits 10 --zero-based train.vw m", "--zero-based is for svmlight files"),
         ("train --one-pass --hash-bits 10 --format svmlight train.svm m", "--hash-bits is for text"),
         (
             "train --one-pass --hash-bits 10 --task svc train.vw m",
             "text, by --hash-bits, is for --task classification or",
         ),
-        ("train --one-pass --task svc train.svm m", "--one-pass is for linear machines"),
+        ("train --one-pass --task svc train.svm m", "--one-pass is for linear estimators"),
         ("train --hash-bits 10 --task svc train.vw m", "text, by --hash-bits, is for --task classification or"),
         ("train --one-pass --format text train.vw m", "--one-pass is for svmlight and vw lines, and not for raw text"),
         ("train --hash-bits 10 unlabelled.vw m", "unlabelled.vw has examples without a label to train on; write label"),
@@ -216,7 +216,7 @@ def test_more_classes_weights_and_regression(folder, pegasos):
         ("train --one-pass --eta 0.1 --alpha 1 train.svm m", "--eta is no option of the solver pegasos"),
         (
             "train --one-pass --batch-size 2 --alpha 1 train.svm m",
-            "Pegasos does not support --batch-size 2 with a stream",
+            "pegasos does not support --batch-size 2 with a stream",
         ),
         ("train --classes 0,1 train.svm m", "--classes is for --one-pass"),
         (
@@ -340,3 +340,22 @@ def test_damaged_models_are_refused(tmp_path, change, message):
     save_file(tensors, path, metadata=metadata | {"header": json.dumps(header)})
     with pytest.raises(ValueError, match=message):
         load_model(path)
+
+
+def test_columns_far_from_zero_are_warned_of(tmp_path, monkeypatch, pegasos):
+    """As partial_fit does."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(200, 3)), random.choice([-1, 1], size=200)
+    X[:, 1] += 1000 + y
+    write_svmlight(X, y, "far.svm")
+    code, _, err = pegasos("train --one-pass far.svm m")
+    assert code == 0
+    assert err.startswith(
+        "pegasos: warning: --one-pass learns little from these data. Column 'feature 2' is around 1e+03"
+    )
+    assert "StandardScaler): transform examples before they are learned from." in err
+    assert len(err.splitlines()) == 1
+    assert pegasos("train --one-pass --quiet far.svm m") == (0, "", "")
+    write_svmlight(X[:, [0, 2]], y, "near.svm")
+    assert pegasos("train --one-pass near.svm m")[2] == ""

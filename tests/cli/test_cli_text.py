@@ -234,10 +234,13 @@ def test_C_of_rare_classes(folder, pegasos):
     pairs = [*make_texts(30, tuple(WORDS)), ("rare", "once upon")]
     (folder / "rare.tsv").write_text("".join(f"{label}\t{text}\n" for label, text in pairs))
     assert pegasos("train --format text --C auto --tol 0.1 rare.tsv m")[::2] == (0, "")
-    for lines in ("a\txx\nb\tyy\n", "a\txx\n" * 9, "a\txx\n" * 9 + "b\tyy\n"):
+    for lines in ("a\txx\nb\tyy\n", "a\txx\n" * 9 + "b\tyy\n"):
         (folder / "few.tsv").write_text(lines)
         err = pegasos("train --format text --C auto few.tsv m")[2]
         assert err == "pegasos: --C auto needs more examples for 5 folds of cross-validation; name a C\n"
+    (folder / "one.tsv").write_text("a\txx\n" * 9)
+    err = pegasos("train --format text --C auto one.tsv m")[2]
+    assert err == "pegasos: y has one class only, 'a'; a classifier needs examples of two classes\n"
 
 
 MISTAKES = {
@@ -250,7 +253,7 @@ MISTAKES = {
     "train --text body train.txt": "--text is for tables, such as .csv and .parquet files; leave it out",
     "predict lines.txt svm.model": "label 'spam' is not a number; correct it, or train another model with --format",
     "train --format text --label kind train.txt": "--label is for tables",
-    "train --text body --format vw train.csv": "--text is for raw text, and --format vw is none",
+    "train --text body --format vw train.csv": "--text is for raw text, and --format vw for another",
     "train --format text --task svc train.tsv": "text, by --text or --format, is for --task classification or",
     "train --format text --hash-bits 10 train.tsv": "--hash-bits is for vw lines, with --format vw; raw text has a voc",
     "train --format text --dtype float32 train.tsv": "--dtype is for other files than text; leave it out",

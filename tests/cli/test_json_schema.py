@@ -56,6 +56,7 @@ TRAIN = {
     "values": "--task regression values.svm",
     "scaled": "--scale auto two.svm",
     "C auto": "--C auto two.svm",
+    "C auto, quantile": "--task regression --loss quantile --quantile 0.9 --C auto values.svm",
     "validation": "--validation others.svm two.svm",
     "validation, a share": "--validation 0.5 --task regression values.svm",
     "kernel": "--task svc two.svm",

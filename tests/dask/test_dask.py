@@ -21,6 +21,7 @@ import distributed
 import pandas as pd
 
 import pegasos.dask as spread
+from pegasos.dask.group import _deal
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,49 @@ def hinge_objective(model, X, y, s=1.0):
     z = np.where(y == model.classes_[1], 1, -1) * (X @ model.coef_[0] + model.intercept_[0])
     penalty = model.coef_[0] @ model.coef_[0] + model.intercept_[0] ** 2 / model.intercept_scaling**2
     return penalty / 2 + C * (s * np.maximum(0, 1 - z)).sum()
+
+
+def load(X, start):
+    return X[start : start + 125]
+
+
+def test_the_same_bits_whichever_worker_loads_the_partitions(client):
+    """Those that no worker holds yet go to workers by their numbers; those that are held stay where they are."""
+    X, y = make_data()
+    workers = sorted(client.scheduler_info()["workers"])
+    found = []
+    for first in (0, 1, 3):
+        parts = []
+        for number in range(8):
+            with dask.annotate(workers=workers[(number // 2 if first == 3 else first) % 2]):
+                parts.append(dask.delayed(load)(X, 125 * number, dask_key_name=f"load-{first}-{number}"))
+        model = spread.LinearSVC(random_state=0, tol=1e-2).fit(parts, as_delayed(y, 125))
+        assert "of 2 workers" in model.certificate_.solver
+        found.append(model.coef_)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+    held = client.persist(parts)
+    distributed.wait(held)
+    models = [spread.LinearSVC(random_state=0, tol=1e-2).fit(held, as_delayed(y, 125)) for _ in range(2)]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+
+
+def test_partitions_are_dealt_alike_whatever_workers_are_called():
+    for large in "abc":
+        dealt = _deal(["abc"] * 6, {"a": 1, "b": 1, "c": 1} | {large: 2})
+        assert [worker == large for worker in dealt] == [True, False, False, True, True, False]
+    assert _deal(["a", "a", "ab", "ab"], {"a": 1, "b": 1}) == ["a", "a", "b", "b"]
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "csr"])
+def test_the_size_of_the_data_is_told_as_it_is(client, kind):
+    X, y = make_data(2000, 100)
+    blocks = as_arrays(X.astype("float32" if kind == "float32" else "float64"), y, 1000)[0]
+    size = blocks.nbytes
+    if kind == "csr":
+        blocks, size = blocks.map_blocks(sp.csr_matrix), 12 * (X != 0).sum()
+    with pytest.warns(ConvergenceWarning, match=rf"These data take about {size / 1e6:.1f} MB"):
+        spread.LinearSVC(C=1e4, tol=1e-9, max_iter=1, random_state=0).fit(blocks, y)
 
 
 @pytest.mark.parametrize("kind", ["array", "sparse array", "delayed", "pairs", "frame"])

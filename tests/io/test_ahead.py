@@ -6,7 +6,7 @@ import pytest
 
 from pegasos.io.ahead import read_ahead
 
-PATIENCE = 30  # seconds; no test waits so long unless it fails
+TIMEOUT = 30  # seconds; no test waits so long unless it fails
 
 
 def readers():
@@ -35,11 +35,11 @@ def test_no_more_than_so_many_ahead(ahead):
 
     with read_ahead(make(), ahead) as items:
         for _ in range(ahead):
-            assert more.acquire(timeout=PATIENCE)
+            assert more.acquire(timeout=TIMEOUT)
         assert not more.acquire(timeout=0.05)
         for k in range(20 - ahead):
             assert next(items) == k
-            assert more.acquire(timeout=PATIENCE)
+            assert more.acquire(timeout=TIMEOUT)
             assert len(made) == k + 1 + ahead
             assert not more.acquire(timeout=0.002)
 
@@ -84,15 +84,15 @@ def test_a_thread_that_waits_for_a_pipe_is_not_waited_for_long():
     def make():
         yield 1
         waits.set()
-        opened.wait(PATIENCE)
+        opened.wait(TIMEOUT)
         made.append(2)
         yield 2
         made.append(3)
 
     with read_ahead(make(), 1) as items:
         assert next(items) == 1
-        assert waits.wait(PATIENCE)
+        assert waits.wait(TIMEOUT)
     (thread,) = readers()
     opened.set()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     assert made == [2]

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pegasos.io import DatasetWriter, _atomic, open_dataset, write_dataset
-from pegasos.io._atomic import open_atomic
+from pegasos.io import DatasetWriter, atomic, open_dataset, write_dataset
+from pegasos.io.atomic import open_atomic
 
 pytest.importorskip("fcntl", reason="what is left behind is told by locks, which this system has none of")
 
@@ -22,7 +22,7 @@ WRITES = {
 BEFORE = """
 import numpy as np, sys
 from pegasos.io import DatasetWriter
-from pegasos.io._atomic import open_atomic
+from pegasos.io.atomic import open_atomic
 def stop(): print('written', flush=True); sys.stdin.read()
 """
 
@@ -84,7 +84,7 @@ def test_all_is_on_disk_before_it_has_its_name(tmp_path, monkeypatch, kind):
     for _ in range(2):  # anew, and in place of the old one
         told = []
         monkeypatch.setattr(os, "fsync", lambda file, told=told: told.append(os.readlink(f"/proc/self/fd/{file}")))
-        for where, name in ((os, "replace"), (os, "rename"), (_atomic, "_exchange")):
+        for where, name in ((os, "replace"), (os, "rename"), (atomic, "_exchange")):
             plain = getattr(where, name)
             monkeypatch.setattr(where, name, lambda old, new, f=plain, told=told: told.append("renamed") or f(old, new))
         write(kind)
@@ -125,7 +125,7 @@ def test_a_folder_takes_the_place_of_another(tmp_path, monkeypatch, able):
     if able:
         monkeypatch.setattr(os, "rename", look)
     else:
-        monkeypatch.setattr(_atomic, "_exchange", lambda one, other: False)
+        monkeypatch.setattr(atomic, "_exchange", lambda one, other: False)
     write_dataset("made", np.eye(3), [0, 1, 0], overwrite=True)
     assert open_dataset("made").shape == (3, 3)
     assert os.listdir() == ["made"]

@@ -148,7 +148,7 @@ def test_rows_in_order(tmp_path, dense, dtype):
     both = np.concatenate(found) if dense else sp.vstack(found)
     assert (both != X).sum() == 0
     model = LinearSVC(tol=0.1).fit(X, y)
-    np.testing.assert_array_equal(model.decision_function(dataset), model.decision_function(X))
+    np.testing.assert_allclose(model.decision_function(dataset), model.decision_function(X), rtol=1e-12)
     np.testing.assert_array_equal(model.predict(dataset), model.predict(X))
     assert model.score(dataset) == model.score(X, y)
 

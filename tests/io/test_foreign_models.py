@@ -232,9 +232,9 @@ def test_models_that_the_programs_do_not_have(tmp_path):
         with pytest.raises(ValueError, match=text):
             write(model, path)
         assert not path.exists()
-    with pytest.raises(TypeError, match="a SVC is none"):
+    with pytest.raises(TypeError, match="and not a SVC"):
         write_liblinear_model(SVC().fit(X, Y), path)
-    with pytest.raises(TypeError, match="a LinearSVC is none"):
+    with pytest.raises(TypeError, match="and not a LinearSVC"):
         write_libsvm_model(LinearSVC().fit(X, Y), path)
 
 

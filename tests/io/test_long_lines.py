@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-import pegasos.io._chunks as chunks
+import pegasos.io.chunks as chunks
 from pegasos.io import read_conll, read_svmlight
 from pegasos.io.raw_text import read_raw_text
 from pegasos.io.text import read_blocks

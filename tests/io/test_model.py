@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 from sklearn.datasets import make_blobs, make_classification
+from sklearn.svm import SVC as OtherSVC
 
 from pegasos import LinearSVC, LinearSVCCV, LinearSVR
 from pegasos.io import load_model, save_model
@@ -370,7 +371,7 @@ def test_short_tables_of_streams(data, tmp_path, length):
 
 def test_full_disk_leaves_the_old_file(saved, data, monkeypatch):
     before = saved.read_bytes()
-    import pegasos.io._atomic as atomic
+    import pegasos.io.atomic as atomic
 
     def fail(*args):
         raise OSError(28, "No space left on device")
@@ -398,3 +399,8 @@ def test_only_a_model_is_replaced(tmp_path):
     assert other.read_text() == "a,b\n1,2\n"
     save_model(model, other, overwrite=True)
     load_model(other)
+
+
+def test_a_model_of_another_package_is_told_by_its_name(tmp_path):
+    with pytest.raises(TypeError, match="a SVC of sklearn is no model of pegasos; save_model writes its "):
+        save_model(OtherSVC(), tmp_path / "m")

@@ -63,5 +63,7 @@ def test_labels_are_numbers_where_all_are():
     ):
         assert as_labels(words).dtype.kind == kind
     assert as_labels(["1", "0.5"]).tolist() == [1, 0.5]
-    assert as_labels(["99999999999999999999"]).tolist() == [1e20]
+    assert as_labels(["99999999999999999999"], targets=True).tolist() == [1e20]
+    assert as_labels(["99999999999999999999"]).tolist() == ["99999999999999999999"]
+    assert as_labels(["007", "1"]).tolist() == ["007", "1"]
     assert as_labels(["a", "b"]).tolist() == np.array(["a", "b"]).tolist()

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from pegasos.io import iter_svmlight, read_svmlight, write_svmlight
-from pegasos.io._compression import _Gzip
+from pegasos.io.compression import _Gzip
 
 COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 SUFFIXES = [*COMPRESS, ".zst"]

@@ -127,8 +127,10 @@ ERRORS = [
     (b"a,b\n1,2\n", {"columns": ["a", "z"]}, "no column 'z'; there are 'a', 'b'"),
     (b"a,a\n1,2\n", {}, "2 columns are named 'a'; rename them"),
     (b"a\n1\n", {"label": "a"}, "no columns of features; name some"),
-    (b"a,b\n1,2\n3\n", {}, "Expected 2 columns, got 1"),
-    (b"", {}, "Empty CSV file"),
+    (b"a,b\n1,2\n3\n", {}, "line 3: Expected 2 columns, got 1"),
+    (b'a,b\n1,x\n2,"y\n' + b"3,z\n" * 99, {"label": "b"}, 'line 3: the quote \\("\\) is not closed anywhere after it'),
+    (b'a,b\n1,x\n2,"y\n4,u\n5,"v"\n', {"label": "b"}, "line 3: the quote .* is not closed before line 5, where a"),
+    (b"", {}, "the file is empty"),
     (b"PAR1 and no more", {}, "Parquet"),
     (b"ARROW1\0\0 and no more", {}, "not an Arrow file|Arrow|file"),
 ]
@@ -149,7 +151,9 @@ def test_errors_name_file_column_and_row(tmp_path, content, options, message, re
         ("data.tsv", b"a\tb\n1\t2\n3\t\n", "column 'b', line 3: the value is missing"),
         ("data.jsonl", b'{"a": 1, "b": 2}\n\n{"a": 3}\n', "column 'b', line 3: the value is missing"),
         ("data.jsonl", b'{"a": 1}\n{"a": "x"}\n', r"changed from number to string in line 2; correct the file"),
-        ("data.jsonl", b"", "Empty JSON"),
+        ("data.jsonl", b"", "the file is empty"),
+        ("data.parquet", b"", "the file is empty"),
+        ("data.parquet", b"a,b\n1,2\n", "no Parquet file"),
         ("data.csv.gz", gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:-20], "copy or make the file again"),
         ("data.csv.gz", b"\x1f\x8b\x08 nothing", "copy or make the file again"),
     ],
@@ -247,3 +251,28 @@ def test_numbers_that_begin_whole(tmp_path):
     (tmp_path / "a.csv").write_text(text)
     X = np.concatenate([X for X, _ in iter_table(tmp_path / "a.csv", label="y")])
     assert X[-1, 0] == 1.5
+
+
+def test_mistakes_beyond_the_first_block_have_a_place(tmp_path):
+    path, rows = tmp_path / "long.csv", 300_000
+    path.write_text("a,b\n" + "1,2\n" * rows + "1,x\n" + "1,2\n")
+    for read in (read_table, lambda path: list(iter_table(path))):
+        with pytest.raises(ValueError, match=rf"long\.csv: column 'b', line {rows + 2}: 'x' is not a number"):
+            read(path)
+    path.write_text("a,b\n" + "1,2\n" * rows + "1\n" + "1,2\n")
+    for read in (read_table, lambda path: list(iter_table(path))):
+        with pytest.raises(ValueError, match=rf"long\.csv: line {rows + 2}: Expected 2 columns, got 1"):
+            read(path)
+
+
+def test_texts_of_several_lines_are_no_mistake(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text('label,text\n1,"two\nlines, and a ""quote"""\n2,5" pipe\n3,"x" \n\n4,"last"')
+    texts, y = read_text_column(path, "text", "label")
+    assert texts == ['two\nlines, and a "quote"', '5" pipe', "x ", "last"]
+    assert y.tolist() == [1, 2, 3, 4]
+    path.write_text("label,text\n" + "1,fine\n" * 100 + '2,"oops fine\n' + "1,fine\n" * 99)
+    with pytest.raises(
+        ValueError, match=r'texts\.csv: line 102: the quote \("\) is not closed anywhere after it; close'
+    ):
+        read_text_column(path, "text", "label")

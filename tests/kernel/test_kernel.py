@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn.svm
-from sklearn.datasets import load_digits, load_iris, make_moons
+from sklearn.datasets import load_digits, load_iris, make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
-from pegasos import SVC, SVR
+from pegasos import SVC, SVR, listen
 from pegasos.base import clock
 from pegasos.kernel import fit
 from pegasos.kernel.kernels import GivenKernel
@@ -225,6 +225,16 @@ class TestCertificate:
             clf.fit(Z, y)
         assert "max_time" in {clf.certificate_.reason, *(part.reason for part in clf.certificate_.parts)}
         assert clf.certificate_.seconds <= 1.05 * 20
+
+    @pytest.mark.parametrize("limit", [4.0, 6.0])
+    def test_out_of_time_it_has_the_best_bounds(self, ticks, limit):
+        """A later point may be lower but for rounding, and there is no time for a closer look."""
+        X, y = make_classification(4000, 30, n_informative=10, flip_y=0.4, random_state=0)
+        heard = []
+        with pytest.warns(ConvergenceWarning, match="max_time"), listen(heard.append):
+            found = SVC(max_time=limit, n_jobs=1, random_state=0).fit(X, y).certificate_
+        assert found.primal <= min(check.primal for check in heard) * (1 + 1e-9)
+        assert found.dual >= max(check.dual for check in heard) * (1 - 1e-9)
 
     @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
     def test_every_problem_has_a_machine(self, ticks, multi_class):

@@ -284,7 +284,7 @@ class TestPrecision:
     def test_choice(self, options, n, precision):
         Z = np.random.default_rng(0).normal(size=(n, 3))
         clf = SVC(**options)
-        assert kernels.make_kernel(clf, clf.check_parameters(), Z, None, clf.C).precision is precision
+        assert kernels.make_kernel(clf._kernel_request(), clf.check_parameters(), Z, None, clf.C).precision is precision
 
     @pytest.mark.parametrize("C", [100.0, 1e4])
     @pytest.mark.parametrize("gamma", [0.05, 1.0])
@@ -302,7 +302,7 @@ class TestPrecision:
     @pytest.mark.parametrize("precision", [np.float32, np.float64])
     def test_matrix_is_taken_as_given(self, precision):
         K = (X @ X.T).astype(precision)
-        kernel = kernels.make_kernel(SVC(kernel="precomputed"), SMO(), K, None)
+        kernel = kernels.make_kernel(SVC(kernel="precomputed")._kernel_request(), SMO(), K, None)
         assert kernel.precision is precision
         assert kernel.K is K
 

@@ -361,7 +361,7 @@ class TestOptions:
     )
     def test_what_pegasos_does_not_support_with_a_kernel(self, option):
         name = next(iter(option))
-        with pytest.raises(ValueError, match=f"Pegasos does not support {name}=.* with a kernel; it supports"):
+        with pytest.raises(ValueError, match=f"pegasos does not support {name}=.* with a kernel; it supports"):
             SVC(solver=Pegasos(**option), fit_intercept=False).fit(X, Y)
 
     @pytest.mark.parametrize("solver", ["pegasos", "perceptron", "sdca"])
@@ -370,7 +370,7 @@ class TestOptions:
             SVC(solver=solver).fit(X, Y)
 
     def test_a_random_iterate_is_for_kernels(self):
-        with pytest.raises(ValueError, match="Perceptron does not support average='random' with a linear problem"):
+        with pytest.raises(ValueError, match="perceptron does not support average='random' with a linear problem"):
             LinearSVC(solver=Perceptron(average="random"), max_iter=1, tol=0).fit(X, Y)
         clf = SVC(solver=Perceptron(average="random"), fit_intercept=False, max_iter=5, tol=0, random_state=0)
         assert clf.fit(X, Y).score(X, Y) > 0.6
@@ -515,10 +515,10 @@ class TestMarginMachine:
         )
 
     @pytest.mark.parametrize("tol", [0, 1e-3])
-    def test_no_machine(self, tol, solver):
+    def test_no_margin(self, tol, solver):
         X, y = make_moons(200, noise=0.2, random_state=0)
         with pytest.warns(
-            ConvergenceWarning, match=rf"no machine yet: {solver.__name__}\(nu=0\) found no margin above zero"
+            ConvergenceWarning, match=rf"no weights yet: {solver.__name__}\(nu=0\) found no margin above zero"
         ):
             clf = SVC(kernel="linear", solver=solver(nu=0), tol=tol, max_iter=2, random_state=0).fit(X, y)
         assert len(clf.support_) == 0

@@ -1,6 +1,7 @@
-"""The distributed method without anything that carries it: blocks, rounds, certificates, losses of blocks."""
+"""The distributed method without anything that carries it: shards, rounds, certificates, shards that are lost."""
 
 import pickle
+import sys
 from itertools import chain, pairwise
 
 import numpy as np
@@ -11,9 +12,9 @@ from pegasos import LinearSVC, LinearSVR
 from pegasos.base.outcome import Budget
 from pegasos.base.parameters import loss_parameter
 from pegasos.linear.distributed.ascent import best_shares
-from pegasos.linear.distributed.block import Block, serve, survey
 from pegasos.linear.distributed.drive import Drive, LocalGroup, Lost
 from pegasos.linear.distributed.plan import Message, Order, make_plan
+from pegasos.linear.distributed.shard import Shard, serve, survey
 from pegasos.reference import losses
 from pegasos.solvers import SDCA
 
@@ -26,30 +27,30 @@ def make_data(n=600, d=12, seed=0, kind="classes"):
 
 
 def cut(X, y, s=None, count=4):
-    """Blocks of rows, of different sizes."""
+    """Shards of rows, of different sizes."""
     edges = (np.linspace(0, 1, count + 1) ** 1.5 * len(y)).astype(int)
     return [
-        Block(number, X[first:last], y[first:last], None if s is None else s[first:last])
+        Shard(number, X[first:last], y[first:last], None if s is None else s[first:last])
         for number, (first, last) in enumerate(pairwise(edges))
     ]
 
 
-def fit(machine, blocks, n_workers=2, group=None, local_epochs=None, max_time=None):
-    surveys = survey(blocks, machine)
+def fit(machine, shards, n_workers=2, group=None, local_epochs=None, max_time=None):
+    surveys = survey(shards, machine)
     plan = make_plan(machine, surveys, seed=3)
-    group = group or LocalGroup([blocks[k::n_workers] for k in range(n_workers)])
+    group = group or LocalGroup([shards[k::n_workers] for k in range(n_workers)])
     budget = Budget(machine.tol, machine.max_iter, max_time)
     found, tally = Drive(group, plan, surveys, budget, local_epochs).run()
     return plan, found, tally
 
 
-def assert_true(machine, plan, found, blocks, X, y, s=None):
+def assert_true(machine, plan, found, shards, X, y, s=None):
     """The certificate is what an independent evaluation on all rows together gives, of a feasible dual point."""
     s = np.ones(len(y)) if s is None else s
     augmented = np.column_stack([X, np.full(len(y), plan.bias)])
-    order = sorted(blocks, key=lambda block: block.number)
+    order = sorted(shards, key=lambda shard: shard.number)
     loss, (_, epsilon) = machine.loss, loss_parameter(machine)
-    q = np.concatenate([block.q[1] for block in order])
+    q = np.concatenate([shard.q[1] for shard in order])
     primal = losses.primal(loss, augmented, y, s, plan.C, found.point.w, epsilon)
     dual = losses.dual(loss, augmented, y, s, plan.C, q, epsilon)
     assert found.bounds.primal == pytest.approx(primal, rel=1e-9)
@@ -66,16 +67,16 @@ def assert_true(machine, plan, found, blocks, X, y, s=None):
 def test_is_certified_and_equals_one_process(loss, intercept, n_workers):
     X, y = make_data()
     machine = LinearSVC(C=0.05, loss=loss, fit_intercept=intercept, tol=1e-4)
-    blocks = cut(X, y)
-    plan, (found,), tally = fit(machine, blocks, n_workers)
+    shards = cut(X, y)
+    plan, (found,), tally = fit(machine, shards, n_workers)
     assert found.reason == "tol"
     assert found.bounds.primal <= found.bounds.dual * (1 + 1e-4)
-    assert_true(machine, plan, found, blocks, X, np.where(y > 0, 1.0, -1.0))
+    assert_true(machine, plan, found, shards, X, np.where(y > 0, 1.0, -1.0))
     one = LinearSVC(C=0.05, loss=loss, fit_intercept=intercept, tol=1e-6, solver=SDCA(), max_iter=10**5, random_state=0)
     bounds = one.fit(X, y).certificate_
     assert found.bounds.dual <= bounds.primal
     assert bounds.dual <= found.bounds.primal <= bounds.primal * (1 + 1.01e-4)
-    assert tally.losses == 0
+    assert tally.lost == 0
     assert tally.bytes > 0
 
 
@@ -85,9 +86,9 @@ def test_regression_and_weights(loss):
     s = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
     own = {"quantile": 0.7} if loss == "quantile" else {"epsilon": 0.1}
     machine = LinearSVR(C=0.05, loss=loss, **own, tol=1e-3)
-    blocks = cut(X, y, s)
-    plan, (found,), _ = fit(machine, blocks)
-    assert_true(machine, plan, found, blocks, X, y, s)
+    shards = cut(X, y, s)
+    plan, (found,), _ = fit(machine, shards)
+    assert_true(machine, plan, found, shards, X, y, s)
     rows = np.repeat(np.arange(len(y)), s.astype(int))  # weights are repeated rows
     bounds = LinearSVR(C=0.05, loss=loss, **own, tol=1e-6).fit(X[rows], y[rows]).certificate_
     assert bounds.dual <= found.bounds.primal <= bounds.primal * (1 + 1.01e-3)
@@ -107,9 +108,9 @@ def test_the_seed_decides():
     np.testing.assert_array_equal(runs[0].point.w, runs[1].point.w)
 
 
-def test_empty_blocks_are_passed_over():
+def test_empty_shards_are_passed_over():
     X, y = make_data()
-    empty = Block(9, X[:0], y[:0])
+    empty = Shard(9, X[:0], y[:0])
     plan, (found,), _ = fit(LinearSVC(C=0.05), [*cut(X, y), empty], n_workers=5)
     assert plan.n_rows == len(y)
     assert found.reason == "tol"
@@ -118,10 +119,10 @@ def test_empty_blocks_are_passed_over():
 
 
 class Breaking(LocalGroup):
-    """Loses some blocks at some calls; they are made again, on other members."""
+    """Loses some shards at some calls; they are made again, on other members."""
 
-    def __init__(self, blocks, make, lose_at):
-        super().__init__([blocks[:2], blocks[2:]])
+    def __init__(self, shards, make, lose_at):
+        super().__init__([shards[:2], shards[2:]])
         self.make, self.lose_at, self.calls = make, lose_at, 0
 
     def call(self, messages):
@@ -132,67 +133,84 @@ class Breaking(LocalGroup):
         return replies
 
     def recover(self):
-        old = list(chain(*self.blocks))
-        new = [self.make(block.number) if block.number in (0, 3) else block for block in old]
-        self.blocks = [new[:1], new[1:3], new[3:]]
+        old = list(chain(*self.shards))
+        new = [self.make(shard.number) if shard.number in (0, 3) else shard for shard in old]
+        self.shards = [new[:1], new[1:3], new[3:]]
 
 
 @pytest.mark.parametrize("lose_at", [(1,), (2,), (3, 4), (5, 9, 13)])
-def test_recovers_from_losses(lose_at):
+def test_recovers_lost_shards(lose_at):
     X, y = make_data()
     machine = LinearSVC(C=0.05, tol=1e-3)
-    blocks = cut(X, y)
-    group = Breaking(blocks, lambda number: cut(X, y)[number], lose_at)
-    plan, (found,), tally = fit(machine, blocks, group=group, local_epochs=0.5)
-    assert tally.losses == len(lose_at)
+    shards = cut(X, y)
+    group = Breaking(shards, lambda number: cut(X, y)[number], lose_at)
+    plan, (found,), tally = fit(machine, shards, group=group, local_epochs=0.5)
+    assert tally.lost == len(lose_at)
     assert found.reason == "tol"
-    assert_true(machine, plan, found, list(chain(*group.blocks)), X, np.where(y > 0, 1.0, -1.0))
+    assert_true(machine, plan, found, list(chain(*group.shards)), X, np.where(y > 0, 1.0, -1.0))
 
 
-def test_a_block_that_is_not_the_same_again_ends_the_fit():
+def test_a_shard_that_is_not_the_same_again_ends_the_fit():
     X, y = make_data()
     other = make_data(seed=1)
-    blocks = cut(X, y)
-    group = Breaking(blocks, lambda number: cut(*other)[number], (3,))
+    shards = cut(X, y)
+    group = Breaking(shards, lambda number: cut(*other)[number], (3,))
     with pytest.raises(ValueError, match="partition 0 was lost with its worker and is not the same"):
-        fit(LinearSVC(C=0.05, tol=1e-6), blocks, group=group)
+        fit(LinearSVC(C=0.05, tol=1e-6), shards, group=group)
 
 
-def test_gives_up_after_many_losses():
+def test_gives_up_where_workers_are_lost_again_and_again():
     X, y = make_data()
-    blocks = cut(X, y)
-    group = Breaking(blocks, lambda number: cut(X, y)[number], range(1000))
+    shards = cut(X, y)
+    group = Breaking(shards, lambda number: cut(X, y)[number], range(1000))
     with pytest.raises(RuntimeError, match="times in a row workers were lost"):
-        fit(LinearSVC(C=0.05), blocks, group=group)
+        fit(LinearSVC(C=0.05), shards, group=group)
 
 
 def test_a_message_is_followed_once():
     """One that comes twice, or late, changes nothing."""
     X, y = make_data()
-    blocks = cut(X, y)
-    plan = make_plan(LinearSVC(), survey(blocks, LinearSVC()), seed=0)
+    shards = cut(X, y)
+    plan = make_plan(LinearSVC(), survey(shards, LinearSVC()), seed=0)
     zero = np.zeros(plan.dimension)
-    assert not serve(blocks, Message(plan, None, 1, (Order(1, zero),))).stale
+    assert not serve(shards, Message(plan, None, 1, (Order(1, zero),))).stale
     message = Message(plan, 1, 2, (Order(1, zero, turns=8),))
-    first = serve(blocks, message)
-    before = [block.q[1].copy() for block in blocks]
-    assert serve(blocks, message).stale
+    first = serve(shards, message)
+    before = [shard.q[1].copy() for shard in shards]
+    assert serve(shards, message).stale
     assert not first.stale
-    for block, q in zip(blocks, before, strict=True):
-        np.testing.assert_array_equal(block.q[1], q)
+    for shard, q in zip(shards, before, strict=True):
+        np.testing.assert_array_equal(shard.q[1], q)
 
 
-def test_a_copy_of_a_block_goes_on():
+def test_a_copy_of_a_shard_goes_on():
     X, y = make_data()
-    blocks = cut(X, y)
-    plan = make_plan(LinearSVC(), survey(blocks, LinearSVC()), seed=0)
-    serve(blocks, Message(plan, None, 1, (Order(1, np.zeros(plan.dimension)),)))
-    visited = serve(blocks, Message(plan, 1, 2, (Order(1, np.zeros(plan.dimension), turns=32),))).answers[0]
-    copies = pickle.loads(pickle.dumps(blocks))
+    shards = cut(X, y)
+    plan = make_plan(LinearSVC(), survey(shards, LinearSVC()), seed=0)
+    serve(shards, Message(plan, None, 1, (Order(1, np.zeros(plan.dimension)),)))
+    visited = serve(shards, Message(plan, 1, 2, (Order(1, np.zeros(plan.dimension), turns=32),))).answers[0]
+    copies = pickle.loads(pickle.dumps(shards))
     measured = serve(copies, Message(plan, 2, 3, (Order(1, visited.change, share=1.0),))).answers[0]
     np.testing.assert_allclose(measured.u, visited.change, rtol=1e-9, atol=1e-12)
-    half = serve(blocks, Message(plan, 2, 3, (Order(1, visited.change, share=0.5),))).answers[0]
+    half = serve(shards, Message(plan, 2, 3, (Order(1, visited.change, share=0.5),))).answers[0]
     np.testing.assert_allclose(half.u, visited.change / 2, rtol=1e-9, atol=1e-12)
+
+
+def test_size():
+    """Dask spills and moves by it: it counts what the partition holds, in whatever form."""
+    X, y = np.zeros((1000, 11)), np.zeros(1000)
+    empty = sys.getsizeof(Shard(0, None, None))
+    assert sys.getsizeof(Shard(0, X, y)) - empty == X.nbytes + y.nbytes
+    pandas = pytest.importorskip("pandas")
+    frame, series = pandas.DataFrame(X), pandas.Series(y)
+    for form in (frame, frame.astype({0: "float32"}), frame.assign(name="a long name of a row")):
+        size = sys.getsizeof(Shard(0, form, series)) - empty
+        assert size == form.memory_usage(deep=True).sum() + series.memory_usage(deep=True)
+    rows = sp.csr_matrix(np.eye(50))
+    assert sys.getsizeof(Shard(0, rows, None)) - empty == 50 * (8 + 4) + 51 * 4
+    shard = Shard(0, X, y)
+    shard.q[1] = np.zeros(1000)
+    assert sys.getsizeof(shard) - empty == X.nbytes + 2 * y.nbytes
 
 
 def test_budgets(ticks):
@@ -214,12 +232,12 @@ def test_budgets(ticks):
         (lambda X, y: (X, y + 0.5), "partition 1: .*LinearSVR"),
     ],
 )
-def test_bad_blocks_are_named(change, message):
+def test_bad_shards_are_named(change, message):
     X, y = make_data(seed=5)
     X[203, 0] = 77.0
-    blocks = [Block(0, X[:200], y[:200]), Block(1, *change(X[200:], y[200:]))]
+    shards = [Shard(0, X[:200], y[:200]), Shard(1, *change(X[200:], y[200:]))]
     with pytest.raises(ValueError, match=message):
-        fit(LinearSVC(), blocks)
+        fit(LinearSVC(), shards)
 
 
 def test_examples_without_entries():
@@ -230,7 +248,7 @@ def test_examples_without_entries():
     np.testing.assert_array_equal(found.point.w[:-1], 0)
 
 
-def test_one_class_in_all_blocks_is_refused():
+def test_one_class_in_all_shards_is_refused():
     X, y = make_data()
     with pytest.raises(ValueError, match="y has one class only, 1"):
         fit(LinearSVC(), cut(X, np.ones(len(y), dtype=int)))
@@ -260,14 +278,14 @@ def test_the_bounds_allow_for_their_rounding(C, scale, intercept):
     X, y = make_data(n=200)
     X, s = scale * X, np.random.default_rng(1).uniform(0, 2, len(y))
     machine = LinearSVC(C=C, tol=1e-6, max_iter=300, fit_intercept=intercept)
-    blocks = cut(X, y, s)
-    plan, (found,), _ = fit(machine, blocks, n_workers=3)
+    shards = cut(X, y, s)
+    plan, (found,), _ = fit(machine, shards, n_workers=3)
     long = np.longdouble
     rows = np.column_stack([X, np.full(len(y), plan.bias)]).astype(long)
     signs, c, w = np.where(y > 0, 1, -1).astype(long), long(C) * s.astype(long), found.point.w.astype(long)
     primal = w @ w / 2 + c @ np.maximum(1 - signs * (rows @ w), 0)
     assert primal <= found.bounds.primal <= float(primal) + 2 * found.bounds.above
-    q = np.concatenate([block.q[1] for block in sorted(blocks, key=lambda block: block.number)]).astype(long)
+    q = np.concatenate([shard.q[1] for shard in sorted(shards, key=lambda shard: shard.number)]).astype(long)
     u = (c * q * signs) @ rows
     dual = c @ q - u @ u / 2
     duals = [-np.inf, *(record[3] for record in found.records)]

@@ -387,3 +387,12 @@ def test_free_intercept_in_model_files_and_on_the_command_line(tmp_path):
     other = load_model(tmp_path / "other")
     assert other.intercept == "free"
     assert other.certificate_.primal == pytest.approx(clf.certificate_.primal, rel=2e-6)
+
+
+def test_the_certificate_tells_of_iterations():
+    """Each takes several passes over the data, which are the epochs of the history."""
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    clf = LinearSVC(solver="interior-point").fit(X, X[:, 0] > 0)
+    assert f"\nepochs   {clf.n_iter_}\n" in str(clf.certificate_)
+    assert clf.history_["epoch"][-1] > clf.n_iter_
+    assert "\nepochs   " in str(LinearSVC(solver="sdca").fit(X, X[:, 0] > 0).certificate_)

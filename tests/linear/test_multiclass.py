@@ -1,6 +1,7 @@
 """LinearSVC with more than two classes: each against the rest, or all together."""
 
 import functools
+import itertools
 import json
 import os
 import pickle
@@ -25,6 +26,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.svm import LinearSVC as Liblinear
 
 from pegasos import LinearSVC, LinearSVCCV, path
+from pegasos.base import clock
 from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Point, Solution, UsedSolvers
 from pegasos.base.rows import make_rows
@@ -177,6 +179,39 @@ class TestOneAgainstRest:
                 assert clf.certificate_.seconds < 5
                 assert min(history["epoch"][-1] for history in clf.history_) > 10  # the last have had their share
 
+    def test_time_that_others_left_is_used(self, ticks):
+        """Two of six classes lie on each other, and their shares are too short; the others need little of theirs."""
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 6, 600)
+        Z = rng.normal(size=(600, 6)) + 8 * np.eye(6)[np.where(y == 1, 0, y)]
+        clf = fit(Z, y, tol=1e-3, max_iter=10**6, max_time=22.0, n_jobs=1)
+        assert clf.certificate_.converged
+        assert clf.certificate_.seconds <= 22
+        assert clf.certificate_.parts[0].seconds > clf.certificate_.parts[-1].seconds  # it went on after the others
+        for history, part in zip(clf.history_, clf.certificate_.parts, strict=True):
+            assert part.reason == "tol"
+            assert all((np.diff(history[name]) >= 0).all() for name in ("seconds", "epoch", "dual"))
+            assert (history["primal"][-1], history["dual"][-1]) == (part.primal, part.dual)
+
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    @pytest.mark.parametrize("solver", ["auto", "sdca", "pegasos", "newton", "interior-point"])
+    def test_no_class_is_given_up_while_there_is_time(self, monkeypatch, n_jobs, solver):
+        """Time stands still but for a moment, in which a share goes by, as on a busy machine."""
+        looks = itertools.count()
+        monkeypatch.setattr(clock, "read", lambda: float(next(looks) > 30))
+        rng = np.random.default_rng(0)
+        Z, y = rng.normal(size=(200, 20)), np.arange(200) % 50
+        loss = "squared_hinge" if solver == "newton" else "hinge"
+        clf = LinearSVC(solver=solver, loss=loss, tol=0.05, max_time=20, n_jobs=n_jobs, random_state=0).fit(Z, y)
+        assert next(looks) > 30
+        assert clf.certificate_.converged
+        assert "max_time" not in {part.reason for part in clf.certificate_.parts}
+
+    def test_classes_whose_dual_points_take_too_much_memory_go_on_anew(self, ticks, monkeypatch):
+        monkeypatch.setattr("pegasos.linear.svc.MOST_BYTES", 0)
+        clf = fit(tol=0, max_iter=10**9, max_time=4, n_jobs=1)
+        assert clf.certificate_.dual <= clf.certificate_.primal
+
     @pytest.mark.parametrize("n_jobs", [1, 2])
     @pytest.mark.parametrize("interrupts", [True, False], ids=["", "calls of the system go on"])
     def test_interrupt(self, n_jobs, interrupts, request):
@@ -268,7 +303,7 @@ WRONG = [
     ({"multi_class": "multinomial"}, ["multi_class='multinomial': must be 'ovr', 'joint' or 'crammer_singer'"]),
     (
         {"multi_class": "crammer_singer", "loss": "log_loss"},
-        ["loss='log_loss': the machine of Crammer and Singer has the hinge loss", "multi_class='joint'"],
+        ["loss='log_loss': multi_class='crammer_singer' has the hinge loss", "multi_class='joint'"],
     ),
     ({"early_stopping": True}, ["sdca does not support early_stopping=True", "'sgd-s', 'sgd-m', 'sgd-r' or 'pegasos'"]),
     ({"early_stopping": True, "solver": "auto"}, ["auto does not support early_stopping=True"]),

@@ -16,7 +16,7 @@ from sklearn.preprocessing import scale
 from pegasos import LinearSVC, LinearSVR
 from pegasos._core import available, load, native
 from pegasos.reference.newton import conjugate_gradients, newton, root, solved
-from pegasos.solvers import Newton
+from pegasos.solvers import Newton, auto
 
 LOG = {"loss": "log_loss"}
 MANY = make_problem(m=700, d=30, weighted=True, bias=1.0)
@@ -190,14 +190,32 @@ class TestAuto:
             assert model.certificate_.solver.startswith("Newton")
 
     def test_many_features(self):
-        assert self.chosen(self.many, **LOG)[0].certificate_.solver.startswith("Newton(equations='cg')")
-        assert self.chosen(self.many, loss="squared_hinge")[0].certificate_.solver.startswith("SDCA")
+        for options in (LOG, {"loss": "squared_hinge"}):
+            assert self.chosen(self.many, **options)[0].certificate_.solver.startswith("SDCA")
+        few = self.chosen(self.many[:, :3000], **LOG)[0].certificate_
+        assert few.solver.startswith("Newton(equations='cg')")
 
-    def test_neither_corners_nor_tiny_problems_nor_whole_budgets(self):
+    def test_many_features_and_many_epochs(self, monkeypatch):
+        """Coordinate ascent is left after some epochs, and continued from where it was."""
+        monkeypatch.setattr(auto, "LONG", 3)
+        model, y = self.chosen(self.many, **LOG, C=1e4, tol=1e-6)
+        ascent, _, newton = model.certificate_.solver.partition(", then ")
+        assert ascent.startswith("SDCA")
+        assert newton.startswith("Newton(equations='cg')")
+        assert model.certificate_.gap <= 1e-6
+        assert model.history_["epoch"][0] == 3 < model.n_iter_
+        with pytest.warns(ConvergenceWarning, match="max_iter"):
+            cut = LinearSVC(n_jobs=1, C=1e4, tol=1e-6, max_iter=4, random_state=0, **LOG).fit(self.many, y > 0)
+        assert cut.n_iter_ == 4
+
+    def test_tiny_problems_are_solved_to_rounding(self):
+        for options in (LOG, {"loss": "squared_hinge"}):
+            tiny = self.chosen(self.few[:100], **options)[0].certificate_
+            assert tiny.solver.startswith("Newton")
+            assert tiny.gap < 1e-12
+
+    def test_neither_corners_nor_whole_budgets(self):
         assert "Newton" not in self.chosen(self.few)[0].certificate_.solver
-        tiny = self.chosen(self.few[:100], loss="squared_hinge")[0].certificate_
-        assert tiny.solver.startswith("InteriorPoint")
-        assert tiny.gap < 1e-12
         assert self.chosen(self.few[:100], tol=0, max_iter=3, **LOG)[0].certificate_.solver.startswith("SDCA")
 
     def test_a_continued_fit_that_is_good_stays(self):

@@ -113,6 +113,14 @@ class TestPath:
         with pytest.warns(ConvergenceWarning, match=r"farthest out are 0 \(.*scale='auto'"):
             pegasos.path(X * 10.0 ** np.linspace(-6, 6, 10), Y, Cs=CS, max_iter=5, random_state=0)
 
+    def test_listeners_are_told_the_time_of_all(self, ticks):
+        checks = []
+        with pegasos.listen(checks.append):
+            found = pegasos.path(X, Y, Cs=[0.01, 0.1, 1.0], random_state=0)
+        assert (np.diff([check.seconds for check in checks]) >= 0).all()
+        spent = [part.seconds for part in found.certificates]
+        assert checks[-1].seconds >= sum(spent)  # certificates have the time of each
+
     def test_verbose(self, capfd):
         found = pegasos.path(X, Y, Cs=[0.01, 0.1], verbose=1, random_state=0)
         assert len(capfd.readouterr().err.splitlines()) >= len(found)
@@ -305,6 +313,14 @@ class TestCrossValidation:
         assert 4.5 < clock.now() - before < 5.5
         assert clf.certificate_.reason == "max_time"
         assert n_jobs == 2 or not np.isnan(clf.scores_).any()  # two threads look at one clock, now one, now the other
+
+    @pytest.mark.parametrize("classes", [2, 3])
+    def test_listeners_are_told_the_time_of_all(self, ticks, classes):
+        checks = []
+        y = np.arange(len(Y)) % 3 if classes == 3 else Y
+        with pegasos.listen(checks.append):
+            LinearSVCCV(Cs=3, cv=2, random_state=0).fit(X, y)
+        assert (np.diff([check.seconds for check in checks]) >= 0).all()
 
     def test_a_short_max_time_leaves_out_fits(self, ticks):
         before = clock.now()

@@ -280,7 +280,7 @@ def test_another_thread_may_fit_meanwhile(make):
 def test_scores_have_the_same_bits_in_any_layout(n_rows, n_classes):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(300, 100)), random.integers(n_classes, size=300)
-    clf = LinearSVC(random_state=0, max_iter=5, tol=0.5).fit(X, y)
+    clf = LinearSVC(random_state=0, tol=0.5).fit(X, y)
     given, wide = X[:n_rows], np.zeros((n_rows, 200))
     wide[:, ::2] = given
     for other in (np.asfortranarray(given), wide[:, ::2]):

@@ -31,3 +31,12 @@ def test_every_figure_is_on_a_page_and_small():
     files = {file.name: file for file in figures.FOLDER.iterdir()}
     assert set(files) == set(figures.files()) == shown
     assert all(file.stat().st_size < 100_000 for file in files.values())
+
+
+@pytest.mark.parametrize("suffix", figures.INKS)
+def test_the_bars_are_those_of_the_run(suffix):
+    drawn = (figures.FOLDER / f"peers{suffix}.svg").read_text(encoding="utf-8")
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", drawn)
+    for one in figures.shown_peers():
+        told = [one.package, f"{one.mean:.1f}×", f"{one.reached} of {one.stated}"]  # noqa: RUF001
+        assert set(told) <= set(texts), "python docs/figures.py peers draws it anew"

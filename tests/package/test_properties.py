@@ -81,6 +81,8 @@ def holds(estimator, X, y, weights=None, lengths=None):
             estimator.fit(X, y, sample_weight=weights, **more)
         except ValueError:
             return
+    if weights is not None and ((weights > 0) & (weights < 5e-324 / estimator.C)).any():
+        return  # costs C * weight that vanish in double precision, which the oracle computes them in
     findings = [found for found in confirm(estimator, X, y, weights, lengths) if not (told and found.kind in NO_BOUND)]
     assert not findings
     assert estimator.certificate_.converged or told

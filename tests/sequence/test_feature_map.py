@@ -282,7 +282,7 @@ WRONG = [
     ({"feature_map": lambda x, k: x[:, None]}, r"X\[0\], 0\) has shape \(6, 1\); .*\.ravel"),
     ({"feature_map": lambda x, k: 1.0}, r"has shape \(\)"),
     ({"feature_map": lambda x, k: []}, r"has shape \(0,\)"),
-    ({"feature_map": lambda x, k: ["a"]}, "is list and no vector of numbers; encode"),
+    ({"feature_map": lambda x, k: ["a"]}, "is list and not a vector of numbers; return"),
     ({"feature_map": lambda x, k: None}, r"has shape \(\)"),
     ({"feature_map": lambda x, k: sp.csr_matrix(x)}, r"sparse matrix; .*toarray"),
     ({"feature_map": lambda x, k: np.full(3, 1e200 * (k + 1))}, "so large that sums of their products overflow"),

@@ -171,7 +171,7 @@ class TestErrors:
             ([[["a"], ["b"]]], [["A\0", "B"]], {}, "which an array cannot hold; name it otherwise"),
             ([[["a"], ["b"]]], [[2**63, 1]], {}, "which an array cannot hold"),
             ([[["\ud800"]]], [["A"]], {}, r"X\[0\]\[0\] has the string '\\ud800', which is no valid text"),
-            (STRINGS, LABELS, {"sample_weight": [1.0]}, "one weight for each of 40 sequences"),
+            (STRINGS, LABELS, {"sample_weight": [1.0]}, r"expected \(40,\); give one weight for each sequence"),
             (STRINGS, LABELS, {"sample_weight": [-1.0] * 40}, r"sample_weight\[0\]=-1.0"),
             (STRINGS, LABELS, {"sample_weight": [0.0] * 40}, "sum to 0"),
         ],
@@ -196,7 +196,7 @@ class TestErrors:
             ({"solver": Pegasos(batch_size=41)}, "batch_size=41 is more than the 40 sequences"),
             (
                 {"solver": Pegasos(random_stops=3, average=False)},
-                "Pegasos does not support random_stops=3 with sequences of labels; it supports 0",
+                "pegasos does not support random_stops=3 with sequences of labels; it supports 0",
             ),
             (
                 {"solver": "pegasos", "warm_start": True},
@@ -221,6 +221,10 @@ class TestErrors:
             strings.predict(ARRAYS)
         with pytest.raises(ValueError, match="nothing to score"):
             strings.score([[]], [[]])
+        with pytest.raises(ValueError, match="sum to 0"):
+            strings.score([[], STRINGS[0]], [[], LABELS[0]], sample_weight=[1.0, 0.0])
+        with pytest.raises(ValueError, match=r"sample_weight\[1\]=inf: weights must be finite"):
+            strings.score(STRINGS[:2], LABELS[:2], sample_weight=[1.0, np.inf])
 
     def test_habits_of_others(self):
         with pytest.raises(TypeError, match="has no parameter 'penalty'"):

@@ -89,8 +89,7 @@ public:
                 const bool last =
                     out_of_time || idle || !sequence.empty() || made_ >= options_.max_epochs * n_rows;
                 checks_.met(stats.gap);
-                const bool promising = options_.tol > 0 && checks_.promises(dual_now(), mismatch());
-                if (last || promising || checks_.at_record()) {
+                if (last || checks_.due(options_.tol > 0 ? dual_now() : 0, mismatch())) {
                     const Bounds now = check(solution);
                     if (!solution.reason.empty() || solution.ends(options_.tol, out_of_time, last)) break;
                     checks_.found(now.primal - now.dual - mismatch());

@@ -64,7 +64,7 @@ template <class Loss, class Real>
 class VisitsOf final : public ClassVisits<Real> {
 public:
     VisitsOf(const Loss& loss, std::size_t stride)
-        : ClassVisits<Real>(stride), loss_(loss_for_loops(loss)), steps_(loss, stride) {}
+        : ClassVisits<Real>(stride), loss_(for_estimates(loss)), steps_(loss, stride) {}
 
     typename ClassVisits<Real>::Found visit(std::size_t K, const double* z, Real* q, double cost,
                                             double square) override {
@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    const decltype(loss_for_loops(std::declval<Loss>())) loss_;
+    const decltype(for_estimates(std::declval<Loss>())) loss_;
     ClassSteps<Loss> steps_;
 };
 

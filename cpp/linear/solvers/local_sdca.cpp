@@ -49,6 +49,7 @@ Met visit_rows(const Rows& rows, const Loss& loss, const Problem& problem,
     const double shift = intercept.kappa * options.b, extra = intercept.extra_square();
     const std::size_t last = problem.dimension() - 1;
     const bool cold = std::max(problem.dimension(), options.n_weights) > cached_weights;
+    const auto estimates = for_estimates(loss);
     for (std::size_t p = 0; p < order.size(); ++p) {
         prefetch_ahead(rows, order.data(), p, order.size(), q);
         if (cold && p + 2 < order.size()) rows.prefetch_weights(order[p + 2], w);
@@ -57,8 +58,9 @@ Met visit_rows(const Rows& rows, const Loss& loss, const Problem& problem,
         if (cost > 0) {
             const double y = problem.labels[i], sign = loss.sign(y), alpha = cost * q[i];
             const double z = sign * (rows.dot(i, w) + shift + intercept.slope * w[last]);
-            met.gap += cost * loss.value(z, y) - loss.dual(alpha, cost, y) + alpha * z;
-            const auto [projected, outward] = loss.pull(alpha, cost, z, y);
+            const double dual = estimates.dual(alpha, cost, y);
+            met.gap += cost * estimates.value(z, y) - dual + alpha * z;
+            const auto [projected, outward] = estimates.pull(alpha, cost, z, y);
             outwards[p] = static_cast<float>(outward);
             met.violation += projected * projected;
             if (std::abs(projected) > 1e-14) {
@@ -66,7 +68,7 @@ Met visit_rows(const Rows& rows, const Loss& loss, const Problem& problem,
                 const double next = loss.ascend(alpha, cost, z, square, y);
                 if (next != alpha) {
                     q[i] = loss.clip(next / cost);
-                    met.linear += loss.dual(next, cost, y) - loss.dual(alpha, cost, y);
+                    met.linear += estimates.dual(next, cost, y) - dual;
                     rows.add(i, options.caution * sign * (next - alpha), w);
                 }
             }

@@ -32,7 +32,8 @@ protected:
           w_(n_weights),
           g_(n_weights),
           direction_(n_weights),
-          checks_(options.tol, 1, 16, false) {}
+          aim_(options.goal > 0 ? std::min(options.goal, options.tol) : options.tol),
+          checks_(aim_, 1, 16, false) {}
     ~NewtonPasses() = default;
 
     /// From w on; where another run ended may do as it is.
@@ -104,7 +105,7 @@ protected:
             size += r[j] * s[j];
         }
         const double gap = gap_of(g_), eta = std::min(0.3, std::sqrt(std::sqrt(gap / value_)));
-        const double small = eta * eta * size, goal = options_.tol * std::max(value_ - gap, 0.0) / 4;
+        const double small = eta * eta * size, goal = aim_ * std::max(value_ - gap, 0.0) / 4;
         for (std::size_t step = 0; size > small && step < 10 + 2 * d_; ++step) {
             multiply(p, Hp);
             double along = 0;
@@ -205,6 +206,7 @@ private:
         return idle_ >= patience;
     }
 
+    const double aim_;  // the gap at which a check is made
     Checks checks_;
     double smallest_ = std::numeric_limits<double>::infinity(), lowest_ = smallest_;  // gap and F so far
     std::uint64_t idle_ = 0;

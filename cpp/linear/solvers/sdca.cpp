@@ -325,6 +325,7 @@ private:
         const std::size_t end = order.size(), sigma = w_.size() - 1;
         const double shift = multipliers_.kappa * b_, slope = multipliers_.slope;
         const bool cold = w_.size() > cached_weights;
+        const auto estimates = for_estimates(loss);
         for (std::size_t p = first; p < last; ++p) {
             prefetch_ahead(rows, order.data(), p, end, coordinates_.get());
             if (cold && p + 2 < end) rows.prefetch_weights(order[p + 2], w);
@@ -333,8 +334,9 @@ private:
             const double sign = std::copysign(1.0, c.signed_cost), cost = std::abs(c.signed_cost),
                          alpha = c.alpha, y = Loss::regression ? problem_.labels[i] : sign;
             const double z = sign * (rows.dot(i, w) + shift + slope * w[sigma]);
-            stats.gap += cost * loss.value(z, y) - loss.dual(alpha, cost, y) + alpha * z;
-            const auto [projected, outward] = loss.pull(alpha, cost, z, y);
+            const double dual = estimates.dual(alpha, cost, y);
+            stats.gap += cost * estimates.value(z, y) - dual + alpha * z;
+            const auto [projected, outward] = estimates.pull(alpha, cost, z, y);
             outward_[p] = static_cast<float>(outward);
             stats.violation += projected * projected;
             if (std::abs(projected) > 1e-14) {
@@ -342,7 +344,7 @@ private:
                 if (next != alpha) {
                     if constexpr (Log) changes.push_back({i, alpha});
                     c.alpha = next;
-                    stats.linear += loss.dual(next, cost, y) - loss.dual(alpha, cost, y);
+                    stats.linear += estimates.dual(next, cost, y) - dual;
                     rows.add(i, caution * sign * (next - alpha), w);
                 }
             }

@@ -110,6 +110,7 @@ struct NewtonOptions {
     double tol = 0;
     std::uint64_t max_iterations = 1;
     bool exact = true;  // whether steps solve their equations by a matrix; false: by conjugate gradients
+    double goal = 0;    // a gap below `tol` to go for, where it can be had
 };
 
 Solution solve_newton(const Problem& problem, const NewtonOptions& options, const Start& start,

@@ -57,9 +57,8 @@ public:
             begin_at(start);
             look(solution, false, false);
         }
-        double next_check = 8;
         const auto state = [&](State& state) {
-            state(solution, next_check);
+            state(solution);
             pass_state(state);
         };
         context_.resume(state);
@@ -70,9 +69,7 @@ public:
                 visits_.end_epoch();
                 const bool last = !sequence.empty() || epochs() >= options_.max_epochs;
                 checks_.met(estimate_);
-                const bool close = checks_.promises(std::max(dual_, 0.0));
-                if (alive && !last && !close && epochs() < next_check && moved_) continue;
-                next_check = std::max(2 * epochs(), epochs() + 1);
+                if (alive && !last && !checks_.due(std::max(dual_, 0.0)) && moved_) continue;
                 look(solution, !alive, last);
             }
         });

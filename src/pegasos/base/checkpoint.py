@@ -28,7 +28,7 @@ from pegasos import _core
 from pegasos.base import clock
 from pegasos.base.state import State
 from pegasos.certificate import Certificate
-from pegasos.io._atomic import InUse, held, open_atomic
+from pegasos.io.atomic import InUse, held, open_atomic
 
 LOGGER = logging.getLogger("pegasos")
 

@@ -25,13 +25,24 @@ FALL, SECONDS, FEW = 3.0, 10.0, 10
 REFRESH = 0.1
 
 
+def _level(verbose: Any) -> int:
+    """How much is told."""
+    try:
+        return int(verbose)
+    except (TypeError, ValueError):
+        raise ValueError(f"verbose={verbose!r}: must be 0, 1 or 2, or False or True") from None
+
+
 @contextmanager
-def listening(estimator: Any, problems: Problems | None = None) -> Iterator[Progress]:
+def listening(estimator: Any, problems: Problems | None = None, fits: int = 1) -> Iterator[Progress]:
     """The listener that an estimator's `verbose` asks for, who reads the log, `listen`, or callbacks, which are told of
-    these problems, until the fit is over."""
-    verbose, name = int(estimator.verbose), type(estimator).__name__
+    these problems, until the fit is over; or so many fits, each with the estimator's `max_time`."""
+    verbose, name = _level(estimator.verbose), type(estimator).__name__
+    label = vars(estimator).pop("_label", "")  # which a search has put there
     shown = verbose or LOGGER.isEnabledFor(logging.INFO)
-    display = Display(name, float(estimator.tol), verbose) if shown else None
+    limit = getattr(estimator, "max_time", None)
+    end = math.inf if limit is None else float(limit) * fits
+    display = Display(name, float(estimator.tol), verbose, label, end) if shown else None
     progress = display.whole if display else Progress()
     progress.runs = vars(estimator).pop("_runs", None)  # which `fit` has put there
     try:
@@ -71,7 +82,7 @@ class Watched(Progress):
         return False
 
     def progressed(self, epoch: float, seconds: float) -> None:
-        self.epoch, self.seconds = epoch, seconds
+        self.epoch, self.seconds = max(self.epoch, epoch), seconds  # some solvers count epochs at checks alone
         self.display.heard(self, False)
 
     def part(self, name: str, number: int, of: int) -> Progress:
@@ -103,17 +114,18 @@ class Display:
     """Keeps a bar up to date, or writes a line now and then; threads may tell it of different parts.
 
     `verbose` of 1 is a bar on a terminal or in a notebook and a few lines elsewhere, of 2 a line for each check; with 0
-    lines go to the log alone.
+    lines go to the log alone. `label` says at the beginning of each line which of several fits it is of. `limit` is the
+    time in seconds at which the fit ends at the latest.
     """
 
-    def __init__(self, title: str, tol: float, verbose: int) -> None:
-        self.title, self.tol, self.verbose = title, tol, verbose
+    def __init__(self, title: str, tol: float, verbose: int, label: str = "", limit: float = math.inf) -> None:
+        self.title, self.tol, self.verbose, self.label, self.limit = title, tol, verbose, label, limit
         self.parts = self.done = 0
         self.whole = Watched(self, whole=True)
         self.last = self.whole
         self.worst = 0.0
         self._told_at, self._told_gap = 0.0, math.inf
-        self._untold = False
+        self._told_line, self._untold = "", False
         self._lock = threading.Lock()
         self._bar = _find_bar() if verbose == 1 else None
 
@@ -144,7 +156,9 @@ class Display:
     def close(self) -> None:
         """The fit is over: the last line, if it was not told, and the bar as it is."""
         with self._lock:
-            if self._untold or (self.parts > FEW and self.verbose < 2):
+            # A check may be made again, with more precision, and have nothing new but its seconds.
+            new = self.describe().rpartition("  ")[0] != self._told_line.rpartition("  ")[0]
+            if (self._untold and new) or (self.parts > FEW and self.verbose < 2):
                 self._tell()
             self._draw(last=True)
 
@@ -162,9 +176,11 @@ class Display:
     @property
     def left(self) -> float:
         """Seconds."""
+        to_limit = max(self.limit - self.last.seconds, 0.0)
         if self.parts:
-            return self.last.seconds * (self.parts / self.done - 1) if self.done else math.inf
-        return seconds_left(self.last.times, self.last.logs, math.log(self.tol)) if self.tol > 0 else math.inf
+            return min(self.last.seconds * (self.parts / self.done - 1) if self.done else math.inf, to_limit)
+        to_goal = seconds_left(self.last.times, self.last.logs, math.log(self.tol)) if self.tol > 0 else math.inf
+        return min(to_goal, to_limit)
 
     def describe(self) -> str:
         """One line."""
@@ -173,9 +189,11 @@ class Display:
 
     def _tell(self) -> None:
         self._told_at, self._told_gap, self._untold = self.last.seconds, self.last.gap, False
-        self._say(self.describe())
+        self._told_line = self.describe()
+        self._say(self._told_line)
 
     def _say(self, line: str) -> None:
+        line = f"{self.label}: {line}" if self.label else line
         LOGGER.info("%s: %s", self.title, line)
         if self.verbose and self._bar is None:
             try:  # in one piece: several parts may have something to say at a time

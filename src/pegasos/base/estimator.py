@@ -49,7 +49,7 @@ from pegasos.base.validation import (
 )
 from pegasos.base.wording import meant, shortened
 from pegasos.certificate import REASONS, Certificate, History, join_parts
-from pegasos.io._csr import check_sparse
+from pegasos.io.csr import check_sparse
 from pegasos.io.dataset import Dataset
 
 #: A method, whose types its decorators leave to it: checkers cannot tell `Self` through a signature of theirs.

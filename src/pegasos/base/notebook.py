@@ -1,12 +1,21 @@
-"""What notebooks show of an estimator: scikit-learn's diagram, and below it the certificate and the solver."""
+"""What notebooks show of an estimator: scikit-learn's diagram, and below it the certificate and the solver.
+
+In the diagram of a pipeline both are a caption of the step.
+"""
 
 import html
+import sys
+from contextvars import ContextVar
 from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
 
 from pegasos.certificate import Certificate
+
+#: Whether the diagram is that of the estimator alone, which has its certificate below.
+_ALONE: ContextVar[bool] = ContextVar("_ALONE", default=False)
 
 STYLE = "font: 0.9em sans-serif; margin: 0.4em 0 0.6em 0.3em; line-height: 1.5"
 
@@ -34,7 +43,18 @@ class Notebook(BaseEstimator):
         return {"address": docs_address(self.docs_page)}
 
     def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + describe(getattr(self, "certificate_", None))
+        token = _ALONE.set(True)
+        try:
+            return str(super()._repr_html_inner()) + describe(getattr(self, "certificate_", None))
+        finally:
+            _ALONE.reset(token)
+
+    def _sk_visual_block_(self) -> Any:
+        """What scikit-learn draws of it; an exception makes that what it draws of any estimator."""
+        found: Certificate | None = getattr(self, "certificate_", None)
+        block = vars(sys.modules[estimator_html_repr.__module__])["_VisualBlock"]
+        caption = None if found is None or _ALONE.get() else repr(found)
+        return block("single", self, names=type(self).__name__, name_details=str(self), name_caption=caption)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle = dict(super()._repr_mimebundle_(**kwargs))

@@ -10,7 +10,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from types import FrameType
 from typing import Any, Self, TypeVar, dataclass_transform, overload
 
@@ -90,6 +90,9 @@ def parameters(cls: Any = None, /, *, kw_only: bool = True) -> Any:
         if args and kw_only:
             raise TypeError(f"{who} takes its parameters by name{_by_name(who, args, known, made.options)}")
         refuse_unknown(who, kwargs, known)
+        for one in [one for one in fields(made) if one.default is MISSING and not one.kw_only][len(args) :]:
+            if one.name not in kwargs:
+                raise TypeError(f"{who} needs {one.name}: write {who}({one.name}=...)")
         init(self, *args, **kwargs)
 
     made.__init__ = explained
@@ -180,6 +183,14 @@ def loss_parameter(estimator: Any) -> tuple[str, float]:
     if value is None:  # as in scikit-learn's LinearSVR and SGDRegressor
         value = 0.1 if estimator.loss == "huber" else 0.0
     return name, float(value)
+
+
+def _level_of_caller() -> int:
+    """The stacklevel of a warning, in the function that asks, which tells of the line outside of this package."""
+    level, frame = 1, sys._getframe(1).f_back
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "pegasos":
+        level, frame = level + 1, frame.f_back
+    return level + 1
 
 
 @parameters

@@ -35,18 +35,18 @@ class Progress:
 
 
 class Shifted(Progress):
-    """Tells another listener of a run that began after some epochs."""
+    """Tells another listener of a run that began after some epochs, or whose clock began after some seconds."""
 
-    def __init__(self, progress: Progress, epochs: float) -> None:
+    def __init__(self, progress: Progress, epochs: float, seconds: float = 0.0) -> None:
         self.progress = progress
-        self.epochs = epochs
+        self.epochs, self.seconds = epochs, seconds
         self.runs = progress.runs
 
     def checked(self, seconds: float, epoch: float, primal: float, dual: float, weights: Weights) -> bool:
-        return self.progress.checked(seconds, epoch + self.epochs, primal, dual, weights)
+        return self.progress.checked(seconds + self.seconds, epoch + self.epochs, primal, dual, weights)
 
     def progressed(self, epoch: float, seconds: float) -> None:
-        self.progress.progressed(epoch + self.epochs, seconds)
+        self.progress.progressed(epoch + self.epochs, seconds + self.seconds)
 
 
 class Passing(Progress):
@@ -64,6 +64,27 @@ class Passing(Progress):
 
     def close(self) -> None:
         self.progress.close()
+
+
+class Opened(Passing):
+    """Opens each part once, for a problem that is left and gone on with later."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(progress)
+        self.parts: dict[int, Progress] = {}
+
+    def part(self, name: str, number: int, of: int) -> Progress:
+        if number not in self.parts:
+            self.parts[number] = self.progress.part(name, number, of)
+        return self.parts[number]
+
+
+class Unsaved(Passing):
+    """Of a run that leaves no checkpoints."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(progress)
+        self.runs = None
 
 
 class Named(Passing):

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pegasos._core import native
-from pegasos.io._csr import canonical
+from pegasos.io.csr import canonical
 
 
 def make_rows(X: Any, bias: float, n_jobs: int = 1, rescaled: bool = False) -> tuple[native.Rows, native.RowsFacts]:

@@ -1,6 +1,9 @@
 """Columns of very different size: how large they are, a copy of the data without the differences, which to name."""
 
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -26,6 +29,19 @@ FAR = 30.0
 
 #: Columns named in a warning.
 NAMED = 5
+
+#: What columns are called where data have no names of their own.
+_CALLED: ContextVar[Sequence[str] | None] = ContextVar("_CALLED", default=None)
+
+
+@contextmanager
+def columns_called(names: Sequence[str] | None) -> Iterator[None]:
+    """Let messages on data without names have these."""
+    token = _CALLED.set(names)
+    try:
+        yield
+    finally:
+        _CALLED.reset(token)
 
 
 def column_sizes(X: Any, s: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
@@ -107,7 +123,7 @@ def describe_offsets(X: Any, names: Any, how: str = "", far: float = FAR) -> str
     found = np.flatnonzero((np.abs(means) > far * deviations) & (deviations > 0))
     if len(found) == 0:
         return ""
-    first = found[0]
+    first, names = found[0], _CALLED.get() if names is None else names
     name = f"Column {first if names is None else repr(str(names[first]))}"
     others = f" and {len(found) - 1} more are" if len(found) > 1 else " is"
     return (
@@ -139,7 +155,7 @@ def describe_sizes(X: Any, names: Any, remedy: str = "pass scale='auto'") -> str
     used = np.flatnonzero(sizes)
     if len(used) == 0 or sizes[used].max() <= SPREAD * sizes[used].min():
         return ""
-    logs = np.log10(sizes[used])
+    logs, names = np.log10(sizes[used]), _CALLED.get() if names is None else names
     farthest = used[np.argsort(-np.abs(logs - np.median(logs)), kind="stable")[:NAMED]]
     named = ", ".join(f"{j if names is None else repr(str(names[j]))} ({sizes[j]:.2g})" for j in np.sort(farthest))
     spread = sizes[used].max() / sizes[used].min()

@@ -55,7 +55,7 @@ class Supports:
         allowed = [listed(map(repr, values)) for values in wrong.values()]
         several = [f"{name}={values}" for name, values in zip(wrong, allowed, strict=True)]
         raise ValueError(
-            f"{type(solver).__name__} does not support {given}{_with(label)}; it supports "
+            f"{solver.name} does not support {given}{_with(label)}; it supports "
             f"{allowed[0] if len(wrong) == 1 else listed(several)}{otherwise and f'; use that, or {otherwise}'}"
         )
 

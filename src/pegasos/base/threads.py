@@ -12,6 +12,9 @@ from pegasos.base.progress import Passing, Progress
 
 Result = TypeVar("Result")
 
+#: The share of `max_time` for which problems that fell short are worth another try.
+LEFT = 0.05
+
 
 class Stopped(KeyboardInterrupt):
     """Another of the fits failed, or the user interrupted."""
@@ -37,25 +40,39 @@ def run_all(
     works: Sequence[tuple[Callable[[Progress], Result], Progress]],
     n_jobs: int,
     cut_short: Callable[[Result], bool] | None = None,
+    instead: Callable[[int], Result] | None = None,
 ) -> list[Result]:
     """What each work returns, given its listener; `n_jobs` of them at a time. An error or Ctrl-C ends them all.
 
-    Where works may return after Ctrl-C, to be kept, `cut_short` tells of what they returned whether they did. All must
-    have returned, as some without a result are of no use: the KeyboardInterrupt says so.
+    Where works may return after Ctrl-C, to be kept, `cut_short` tells of what they returned whether they did. Those
+    that have not returned then have what `instead` makes for their number. Without it all must have returned, as some
+    without a result are of no use: the KeyboardInterrupt says so.
     """
-    results: dict[int, Result] = {}
-    stop, failures, waiting = threading.Event(), deque[BaseException](), deque(range(len(works)))
+    count, results = len(works), dict[int, Result]()
+    stop, failures, waiting = threading.Event(), deque[BaseException](), deque(range(count))
 
     def run_one(number: int) -> None:
         work, progress = works[number]
         results[number] = work(Stopper(stop, progress, progress.runs and progress.runs.part(number)))
 
+    def all_results() -> list[Result]:
+        """Those of works that Ctrl-C ended, or kept from their turn, too."""
+        made = {} if instead is None else {k: instead(k) for k in range(count) if k not in results}
+        return [results[k] if k in results else made[k] for k in range(count)]
+
     if n_jobs == 1:
-        for number in range(len(works)):
+        for number in range(count):
             if cut_short and results and cut_short(results[number - 1]):
-                raise KeyboardInterrupt(_incomplete(number, len(works)))
-            run_one(number)
-        return list(results.values())
+                if instead is None:
+                    raise KeyboardInterrupt(_incomplete(number, count))
+                break
+            try:
+                run_one(number)
+            except KeyboardInterrupt:
+                if instead is None:
+                    raise
+                break
+        return all_results()
 
     begun, ended, ends = set[int](), set[int](), queue.SimpleQueue[int]()
 
@@ -76,22 +93,24 @@ def run_all(
             ends.put(thread)
 
     # Daemons, so that a fit on a daemon thread does not keep the interpreter from its exit.
-    threads = [threading.Thread(target=run, args=[k], daemon=True) for k in range(min(n_jobs, len(works)))]
+    threads = [threading.Thread(target=run, args=[k], daemon=True) for k in range(min(n_jobs, count))]
     try:
         for thread in threads:
             thread.start()
         _wait(range(len(threads)), ended, ends)
-    except BaseException:
+    except BaseException as error:
         stop.set()
         _wait(begun.copy(), ended, ends)  # one that begins later finds that it has to stop
-        count, works = len(works), ()  # Python may keep a thread whose start was interrupted, which shall hold no data
-        if cut_short is None or len(results) < count:
+        works = ()  # Python may keep a thread whose start was interrupted, which shall hold no data
+        made = instead is not None and isinstance(error, KeyboardInterrupt)
+        if cut_short is None or (len(results) < count and not made):
             if cut_short and any(map(cut_short, results.values())):
                 raise KeyboardInterrupt(_incomplete(len(results), count)) from None
             raise
-    if failures:
-        raise failures.popleft()
-    return [results[number] for number in sorted(results)]
+    for failure in failures:
+        if instead is None or not isinstance(failure, KeyboardInterrupt):
+            raise failure
+    return all_results()
 
 
 def _incomplete(count: int, of: int) -> str:
@@ -136,3 +155,20 @@ class TimeShare:
             share = max(self.max_time - elapsed, 0.0) / turns
             self.limits[thread] = elapsed + max(share - self.beyond, 0.0)
             return self.limits[thread]
+
+
+def finish_short(
+    find_short: Callable[[], Sequence[int]],
+    go_on: Callable[[Sequence[int]], None],
+    max_time: float | None,
+    elapsed: Callable[[], float],
+) -> None:
+    """In what is left of the time, let the problems go on whose share of it was too short, by their numbers.
+
+    The shares of `TimeShare` are soft this way, and the end of the whole is hard: none is given up while there is time.
+    """
+    while max_time is not None and max_time - elapsed() > LEFT * max_time:
+        short = find_short()
+        if not short:
+            return
+        go_on(short)

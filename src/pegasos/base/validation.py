@@ -56,12 +56,15 @@ def as_targets(y: ArrayLike, estimator: str) -> NDArray[np.float64]:
     return np.asarray(values, dtype=np.float64)
 
 
-def check_weights(sample_weight: ArrayLike, X: Any, part: bool = False) -> NDArray[np.float64]:
-    """The weights of the examples X; a ValueError where one cannot be a weight, or all are 0 and X is not a part."""
+def check_weights(sample_weight: ArrayLike, X: Any, part: bool = False, what: str = "row of X") -> NDArray[np.float64]:
+    """The weights of the examples X; a ValueError where one cannot be a weight, or all are 0 and X is not a part.
+
+    `what` is an example, in words.
+    """
     given = np.asarray(sample_weight)
     rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if given.ndim and given.shape != (rows,):  # scikit-learn's words
-        raise ValueError(f"sample_weight.shape == {given.shape}, expected ({rows},); give one weight for each row of X")
+        raise ValueError(f"sample_weight.shape == {given.shape}, expected ({rows},); give one weight for each {what}")
     if given.ndim == 1 and given.dtype.kind in "if":
         wrong = np.flatnonzero(~((given >= 0) & (given < np.inf)))
         if len(wrong):

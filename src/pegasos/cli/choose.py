@@ -15,10 +15,11 @@ from sklearn.utils import _safe_indexing
 
 from pegasos.base import clock
 from pegasos.base.threads import TimeShare
+from pegasos.cli.data import PINBALL, pinball_loss
 from pegasos.cli.waiting import waiting
 from pegasos.io.dataset import Dataset
 from pegasos.kernel.estimator import KernelMachine
-from pegasos.linear.cv import CVParameters, LinearSVCCV
+from pegasos.linear.cv import CVParameters, LinearSVCCV, choose_only
 from pegasos.linear.out_of_core.machine import refuse_larger
 from pegasos.linear.svc import LinearSVC
 
@@ -38,18 +39,29 @@ class Chosen(NamedTuple):
     score: str  # what it is
 
     def __str__(self) -> str:
-        best = float(self.scores[self.Cs == self.C][0])
-        found = f"{best:.4f}" if self.score == "R^2" else f"{best:.2%}"
+        found = show_score(self.score, float(self.scores[self.Cs == self.C][0]))
         end = {float(self.Cs[0]): ", the smallest", float(self.Cs[-1]): ", the largest"}.get(self.C, "")
         tried = f"{len(self.Cs)} tried from {self.Cs[0]:g} to {self.Cs[-1]:g}"
-        return f"C        {self.C:.4g}{end} of {tried}; cross-validation in {FOLDS} folds: {self.score} {found}"
+        return f"C        {self.C:.4g}{end} of {tried}; cross-validation in {FOLDS} folds: {found}"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"C": self.C, "Cs": self.Cs.tolist(), "mean_scores": self.scores.tolist()}
+        return {"C": self.C, "score": self.score, "Cs": self.Cs.tolist(), "mean_scores": self.scores.tolist()}
+
+
+def score_of(machine: Any) -> str:
+    """What models are compared by: of a quantile its own loss, as R^2 is about the mean."""
+    if not is_regressor(machine):
+        return "accuracy"
+    return PINBALL if machine.loss == "quantile" else "R^2"
+
+
+def show_score(score: str, value: float) -> str:
+    """What the score is, and its value."""
+    return f"{score} {f'{value:.2%}' if score == 'accuracy' else f'{value:.4f}' if score == 'R^2' else f'{value:.6g}'}"
 
 
 def choose_C(machine: Any, X: Any, y: Any, weights: Any, verbose: bool, started: float) -> Chosen:
-    """The C of the best mean score; of equal ones the smallest.
+    """The C of the best mean score, or of the least loss; of equal ones the smallest.
 
     Of `max_time`, which began when it `started`, the folds have like shares, and the last fit is as good as one more.
     """
@@ -57,8 +69,10 @@ def choose_C(machine: Any, X: Any, y: Any, weights: Any, verbose: bool, started:
         refuse_larger(X, "--C auto")
         X, y, weights = X.load()
     counts = np.unique(y, return_counts=True)[1] if is_classifier(machine) else np.array([len(y)])
-    few = counts.max() < FOLDS or (counts.size == 2 and counts.min() < 2)
-    if few or (is_classifier(machine) and counts.size < 2):
+    if is_classifier(machine) and counts.size == 1:
+        label = np.asarray(y)[:1].tolist()[0]
+        raise click.UsageError(f"y has one class only, {label!r}; a classifier needs examples of two classes")
+    if counts.max() < FOLDS or (counts.size == 2 and counts.min() < 2):
         raise click.UsageError(f"--C auto needs more examples for {FOLDS} folds of cross-validation; name a C")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # which changes nothing
@@ -71,7 +85,7 @@ def choose_C(machine: Any, X: Any, y: Any, weights: Any, verbose: bool, started:
 def _by_path(machine: LinearSVC, X: Any, y: Any, weights: Any, n_classes: int, verbose: bool, started: float) -> Chosen:
     given = {one.name: getattr(machine, one.name) for one in fields(CVParameters) if hasattr(machine, one.name)}
     search = LinearSVCCV(**given | {"cv": FOLDS, "verbose": int(verbose)} | ({"Cs": GRID} if n_classes > 2 else {}))
-    search._search(X, y, weights, None, started)  # noqa: SLF001, as the last fit is not wanted
+    choose_only(search, X, y, weights, started)
     return Chosen(search.C_, search.Cs_, search.mean_score_, "accuracy")
 
 
@@ -88,10 +102,12 @@ def _by_grid(machine: Any, X: Any, y: Any, weights: Any, verbose: bool, started:
         fitted = clone(machine).set_params(C=float(C), max_time=None if end is None else max(end - elapsed, SHORTEST))
         scores[fold, number] = _score_fold(fitted, X, y, weights, train, test)
         if verbose and fold == FOLDS - 1:
-            text = f"{number + 1} of {len(grid)}, C={C:.3g}: {score} {scores[:, number].mean():.4f}"
+            found = show_score(score, scores[:, number].mean())
+            text = f"{number + 1} of {len(grid)}, C={C:.3g}: {found}"
             click.echo(f"{text}  {clock.now() - started:.1f} s", err=True)
     mean = scores.mean(axis=0)
-    return Chosen(float(grid[np.argmax(mean)]), grid, mean, score)
+    best = np.argmin(mean) if score == PINBALL else np.argmax(mean)
+    return Chosen(float(grid[best]), grid, mean, score)
 
 
 def score_folds(machine: Any, X: Any, y: Any, weights: Any, folds: int) -> tuple[str, NDArray[np.float64]]:
@@ -111,7 +127,7 @@ def _splits(machine: Any, X: Any, y: Any, folds: int) -> tuple[str, list[Any]]:
 
     # Classes have equal shares in all folds; what has none may be sorted.
     kind = StratifiedKFold(folds) if is_classifier(machine) else KFold(folds, shuffle=True, random_state=0)
-    return "R^2" if is_regressor(machine) else "accuracy", list(kind.split(X, y))
+    return score_of(machine), list(kind.split(X, y))
 
 
 def _score_fold(machine: Any, X: Any, y: Any, weights: Any, train: Any, test: Any) -> float:
@@ -119,4 +135,7 @@ def _score_fold(machine: Any, X: Any, y: Any, weights: Any, train: Any, test: An
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine.fit(_safe_indexing(X, train), _safe_indexing(y, train), **own)
-    return float(machine.score(_safe_indexing(X, test), _safe_indexing(y, test)))
+    X, y = _safe_indexing(X, test), _safe_indexing(y, test)
+    if score_of(machine) == PINBALL:
+        return pinball_loss(machine.predict(X), y, machine.quantile)
+    return float(machine.score(X, y))

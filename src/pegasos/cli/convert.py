@@ -13,15 +13,15 @@ from pegasos.cli.convert_model import convert_model, is_any_model
 from pegasos.cli.data import file_of
 from pegasos.cli.options import Names, as_json_text, refuse_other_folder
 from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, write_svmlight
-from pegasos.io._atomic import open_atomic
-from pegasos.io._compression import compressing
-from pegasos.io._table_file import NAMED, is_table
+from pegasos.io.atomic import open_atomic
+from pegasos.io.compression import compressing
 from pegasos.io.dataset import Dataset, is_dataset
 from pegasos.io.dataset_reader import read_rows
 from pegasos.io.table import table_columns
+from pegasos.io.table_file import NAMED, is_table
 
 
-@click.command()
+@click.command(short_help="Make a data set of a file, or exchange a model.")
 @click.argument("source", type=click.Path())
 @click.argument("target", required=False, type=click.Path())
 @click.option("--zero-based", is_flag=True, help="feature numbers of svmlight text start at 0 [1]")

@@ -18,7 +18,7 @@ from pegasos.io import (
     write_liblinear_model,
     write_libsvm_model,
 )
-from pegasos.io._atomic import open_atomic
+from pegasos.io.atomic import open_atomic
 from pegasos.io.liblinear import is_liblinear_model
 from pegasos.io.libsvm import is_libsvm_model
 from pegasos.io.model import is_model

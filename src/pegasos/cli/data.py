@@ -3,7 +3,8 @@
 import copy
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 import click
@@ -13,18 +14,22 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from pegasos.base.wording import counted
 from pegasos.cli.options import Names
-from pegasos.io import open_dataset, read_svmlight, read_table
-from pegasos.io._table_file import NAMED
+from pegasos.io import open_dataset, read_svmlight
 from pegasos.io.conll import read_lines
 from pegasos.io.dataset import Dataset
-from pegasos.io.table import table_columns
+from pegasos.io.table import read_labelled, table_columns
+from pegasos.io.table_file import NAMED
 from pegasos.linear.estimator import LinearMachine
 from pegasos.sequence.chunks import ChunkCounts, chunk_scores, to_iob2
 from pegasos.sequence.svc import ForbiddenLink, SequenceSVC
 from pegasos.sequence.templates import Template
+from pegasos.summary import FromOne, machine_of
 
 Command = Callable[..., Any]
 Summary = tuple[dict[str, Any], str]  # for machines, and in words
+
+#: What the loss of a quantile is called.
+PINBALL = "pinball loss"
 
 
 def data_flags(command: Command) -> Command:
@@ -106,6 +111,9 @@ class Form(Protocol):
     def features(self, data: Data) -> Any:
         """What the machine is fitted to."""
 
+    def called(self, data: Data) -> Sequence[str] | None:
+        """What columns of features are called in messages; None is by numbers from 0."""
+
     def unfitted(self, machine: Any, data: Data) -> Any:
         """A model by which other files are read as after the fit to these data, before there is one."""
 
@@ -151,7 +159,9 @@ class Svmlight:
         except ValueError as error:
             text = str(error)
             if self.width is not None and self.names is not None:
-                text = f"the model was trained on a table with {quoted(self.names)}; pass one ({NAMED}), and not {text}"
+                text += (
+                    f"; and the model was trained on a table with {quoted(self.names)}: pass one ({NAMED}) if it is one"
+                )
             elif ": label " in text and self.width is not None:
                 text += ", or train another model with --format text if lines are raw text"
             elif ": label " in text:
@@ -181,6 +191,9 @@ class Svmlight:
     def features(self, data: Data) -> Any:
         return data.X
 
+    def called(self, data: Data) -> Sequence[str] | None:
+        return self.names or (None if self.zero_based else FromOne(data.X.shape[1]))
+
     def unfitted(self, machine: Any, data: Data) -> Any:
         machine = copy.copy(machine)
         machine.n_features_in_ = data.X.shape[1]
@@ -202,6 +215,12 @@ class Svmlight:
         if self.names is None:
             self.names = given
         missing = [name for name in self.names if name not in given]
+        label = getattr(self, "label", None)
+        if label in missing:
+            raise click.UsageError(
+                f"column {label!r} is a feature that the model was trained on, and no label; name that of labels with "
+                "--label, or leave it out"
+            )
         if missing:
             them = "it" if len(missing) == 1 else "them"
             raise click.UsageError(f"{source} has no {quoted(missing)}, which the model was trained on; add {them}")
@@ -215,9 +234,9 @@ class Svmlight:
         if y is None:
             return no_error(data, "example", len(predicted), "no labels")
         if is_regressor(machine):
-            return _judge_values(predicted, data)
+            return _judge_values(predicted, data, machine)
         if y.dtype.kind != machine.classes_.dtype.kind and "U" in (y.dtype.kind, machine.classes_.dtype.kind):
-            y = y.astype(str) if machine.classes_.dtype.kind == "U" else np.full(len(y), np.nan)
+            y = y.astype(str) if machine.classes_.dtype.kind == "U" else _numbers(y)
         unknown = ~np.isin(y, machine.classes_)
         if unknown.all():
             return no_error(data, "example", len(y), _none_known(data.y[0], machine))
@@ -232,6 +251,7 @@ class Table(Svmlight):
         flags.refuse("svmlight files", "zero_based")
         super().__init__(machine, flags._replace(label=None))
         self.label = flags.label
+        self.words = words_of(machine_of(machine))
         self.own_dtype = None if flags.dtype is None else self.dtype
 
     def read(self, source: str) -> Data:
@@ -240,7 +260,7 @@ class Table(Svmlight):
             known = self.width is None or self.names is not None  # by models of older versions they are not
             columns = self.found(source, given) if known else given
             self.others = [name for name in given if name not in columns]
-            X, y = read_table(source, label=self.label, columns=columns, dtype=self.own_dtype)
+            X, y = read_labelled(source, self.label, columns, self.own_dtype, self.words)
         except (ValueError, ImportError) as error:  # with the names that things have here
             text = str(error).replace(
                 "leave it out by columns=, name it as the label",
@@ -380,6 +400,9 @@ class Columns:
     def features(self, data: Data) -> Any:
         return self._template_for(data).transform(data.X)
 
+    def called(self, data: Data) -> Sequence[str] | None:
+        return None
+
     def unfitted(self, machine: Any, data: Data) -> Any:
         from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
 
@@ -456,6 +479,23 @@ def whole(y: Any) -> Any:
     return y
 
 
+def words_of(machine: Any) -> str:
+    """How labels of a table are read: of targets numbers, of a model with labels that are words those."""
+    if is_regressor(machine):
+        return "numbers"
+    known = getattr(machine, "classes_", None)
+    return "auto" if known is None else "words" if known.dtype.kind == "U" else "numbers"
+
+
+def _numbers(words: Any) -> Any:
+    """Labels that are words as numbers, NaN where they are none."""
+    numbers = np.full(len(words), np.nan)
+    for place, word in enumerate(words.tolist()):
+        with suppress(ValueError):
+            numbers[place] = float(word)
+    return numbers
+
+
 def _line(value: Any) -> str:
     if isinstance(value, list):
         return " ".join(map(repr, value))
@@ -487,10 +527,22 @@ def _judge_labels(wrong: int, count: int, data: Data) -> Summary:
     return {**data.counts, "wrong": wrong, "error": wrong / count}, summary
 
 
-def _judge_values(values: Any, data: Data) -> Summary:
+def pinball_loss(values: Any, y: Any, quantile: float) -> float:
+    """The mean loss of predictions of a quantile: `quantile` times what a target is above, or the rest times what it is
+    below."""
+    above = np.asarray(y) - values
+    return float(np.mean(np.maximum(quantile * above, (quantile - 1) * above)))
+
+
+def _judge_values(values: Any, data: Data, machine: Any) -> Summary:
     """How far the values are from the targets, and a line on it."""
     error, spread = float(np.mean((values - data.y) ** 2)), float(np.var(data.y))
     share = 1 - error / spread if spread else None  # as scikit-learn's score
     told = "" if share is None else f", R^2 {share:.4f}"
+    result = {**data.counts, "mean_squared_error": error, "r2": share}
     summary = f"mean squared error {error:.6g}{told}  ({counted(len(data.y), 'example')})"
-    return {**data.counts, "mean_squared_error": error, "r2": share}, summary
+    if machine.loss == "quantile":
+        loss, below = pinball_loss(values, data.y, machine.quantile), float(np.mean(data.y < values))
+        result |= {"pinball_loss": loss, "share_below": below}
+        summary = f"{PINBALL} {loss:.6g}, {below:.1%} below (quantile {machine.quantile:g}), {summary}"
+    return result, summary

@@ -15,7 +15,7 @@ from pegasos.datasets import make_text
 from pegasos.io import write_svmlight
 
 
-@click.command()
+@click.command(short_help="See it work, on a problem that is made up.")
 @click.option("--rows", type=click.IntRange(min=100), default=200_000, help="documents to make [200000]")
 @click.option("--words", type=click.IntRange(min=10), default=50_000, help="words in the vocabulary [50000]")
 @click.option("--directory", type=click.Path(file_okay=False), help="where to leave the files [a temporary folder]")

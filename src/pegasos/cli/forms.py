@@ -7,8 +7,8 @@ import click
 from pegasos.cli.data import Columns, DataFlags, Form, OnDisk, Svmlight, Table
 from pegasos.cli.options import refuse_other_folder
 from pegasos.cli.text import HashedText, Texts, is_vectorizer
-from pegasos.io._table_file import is_table
 from pegasos.io.dataset import is_dataset
+from pegasos.io.table_file import is_table
 from pegasos.linear.text import TextHasher
 from pegasos.sequence.svc import SequenceSVC
 from pegasos.sequence.templates import Template

@@ -20,7 +20,7 @@ from pegasos.sequence.templates import Template
 Told = tuple[dict[str, Any], list[str]]  # facts for machines, and lines
 
 
-@click.command()
+@click.command(short_help="Tell what is in a model.")
 @click.argument("model", type=click.Path())
 @click.option("--top", type=click.IntRange(min=0), help="how many of the largest weights to list [5]")
 @click.option("--json", "as_json", is_flag=True, help="print as one JSON object")

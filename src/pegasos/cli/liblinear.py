@@ -31,7 +31,12 @@ INTERCEPT = ("fit_intercept", "intercept", "intercept_scaling")
 EPSILON = 0.1
 
 #: Its flags that are not taken, and what says the same here.
-INSTEAD = {"-w": "--class-weight LABEL=WEIGHT", "-n": "--n-jobs"}
+INSTEAD = {
+    "-w": "--class-weight LABEL=WEIGHT",
+    "-n": "--n-jobs",
+    "-m": "--n-jobs",  # of the multi-core version
+    "-R": "--intercept free",
+}
 
 
 class FromLiblinear(NamedTuple):
@@ -49,13 +54,17 @@ def liblinear_flags(command: Command) -> Command:
         "-c": (click.FLOAT, "C", "as --C"),
         "-p": (click.FLOAT, "EPSILON", f"as --epsilon [with -s 11, 12 and 13: {EPSILON}]"),
         "-B": (click.FLOAT, "VALUE", "value of the constant feature behind the intercept; below 0 there is none"),
-        "-e": (click.FLOAT, "NUMBER", "not used, and told so: there it is no gap, which --tol is"),
-        "-v": (click.IntRange(min=2), "FOLDS", "cross-validation in so many folds; no model is written"),
+        "-e": (click.FLOAT, "NUMBER", "not used, with a note: it bounds a gradient there, and --tol a gap here"),
+        "-v": (
+            click.IntRange(min=2),
+            "FOLDS",
+            "cross-validation in so many folds, with -C too; no model is written",
+        ),
     }
-    command = click.option("-C", "liblinear_C", is_flag=True, help="as in LIBLINEAR: as --C auto")(command)
+    command = click.option("-C", "liblinear_C", is_flag=True, help="as --C auto")(command)
     for name, (kind, metavar, help) in reversed(flags.items()):
         own = f"liblinear_{name[1:]}"
-        command = click.option(name, own, type=kind, metavar=metavar, help=f"as in LIBLINEAR: {help}")(command)
+        command = click.option(name, own, type=kind, metavar=metavar, help=help)(command)
     return command
 
 
@@ -87,10 +96,8 @@ def from_liblinear(task: str | None, given: dict[str, Any]) -> FromLiblinear:
         _set(given, "-c", C=told["c"])
     if told["C"]:
         _set(given, "-C", C="auto")
-    if told["v"] is not None and given.get("C") == "auto":
-        if told["v"] != FOLDS:
-            raise click.UsageError(f"C is chosen by cross-validation in {FOLDS} folds; leave -v {told['v']} out, or -C")
-        told["v"] = None  # which that is
+    if told["v"] not in (None, FOLDS) and given.get("C") == "auto":
+        raise click.UsageError(f"C is chosen by cross-validation in {FOLDS} folds; leave -v {told['v']} out, or -C")
     if told["p"] is not None:
         _set(given, "-p", epsilon=told["p"])
     elif told["s"] in (11, 12, 13) and given.get("epsilon") is None:

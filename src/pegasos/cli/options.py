@@ -116,8 +116,8 @@ def estimator_flags(command: Command) -> Command:
         "--task",
         type=Names(list(TASKS)),
         default=None,
-        help="what to train: a linear machine for classification or regression, one with a kernel for them (svc, svr), "
-        "or one that labels sequences [classification]",
+        help="what to train: a linear estimator for classification or regression, one with a kernel for them "
+        "(svc, svr), or one that labels sequences [classification]",
     )(command)
     tasks: dict[str, list[str]] = {}
     tasks_and_solvers = [*((task, cls.solvers) for task, cls in TASKS.items()), ("--one-pass", STREAM_SOLVERS)]

@@ -10,12 +10,12 @@ from pegasos.cli.forms import form_of, machine_of, predictor_of
 from pegasos.cli.options import as_json_text, overwrite_flag, refuse_other_than_predictions, refuse_overwriting
 from pegasos.cli.waiting import waiting
 from pegasos.io import load_model
-from pegasos.io._atomic import open_atomic
+from pegasos.io.atomic import open_atomic
 from pegasos.io.model import is_model
 from pegasos.linear.svc import LinearSVC
 
 
-@click.command()
+@click.command(short_help="Predict labels or values for a file, and tell the error.")
 @click.argument("data", type=click.Path())
 @click.argument("model", type=click.Path())
 @click.argument("output", required=False, type=click.Path())
@@ -99,8 +99,12 @@ def predict(
 def _check_wanted(fitted: Any, decision: bool, proba: bool) -> None:
     if decision and proba:
         raise click.UsageError("--decision and --proba are two things to write; leave one out")
-    for flag, wanted, method in (("--decision", decision, "decision_function"), ("--proba", proba, "predict_proba")):
+    asked = [
+        ("--decision", decision, "decision_function", "decisions"),
+        ("--proba", proba, "predict_proba", "probabilities"),
+    ]
+    for flag, wanted, method, what in asked:
         if wanted and not hasattr(fitted, method):
             kind = type(fitted).__name__ + (f" with loss={fitted.loss}" if hasattr(fitted, "loss") else "")
             remedy = ", or train with --loss log_loss" if isinstance(fitted, LinearSVC) else ""
-            raise click.UsageError(f"{flag} is nothing that a {kind} has; leave it out{remedy}")
+            raise click.UsageError(f"a {kind} has no {what}; leave {flag} out{remedy}")

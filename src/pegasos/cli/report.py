@@ -4,6 +4,7 @@ import copy
 import os
 import shlex
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -18,9 +19,11 @@ from pegasos.io import load_model
 from pegasos.io.model import is_model
 from pegasos.reporting.page import is_report
 from pegasos.reporting.page import report as make_report
+from pegasos.sequence.svc import SequenceSVC
+from pegasos.summary import FromOne
 
 
-@click.command()
+@click.command(short_help="Write a page on a model and its predictions.")
 @click.argument("model", type=click.Path())
 @click.argument("data", type=click.Path())
 @click.option("-o", "--output", metavar="FILE", help="where to write the page [MODEL.html]")
@@ -53,7 +56,8 @@ def report(
         examples = form.read(data)
     timings = {f"reading {called(data)}": time.perf_counter() - started}
     with waiting("predicting", shown=not quiet):
-        write_report(output, fitted, examples, names, timings, _training(fitted, model), top=top, title=title)
+        repeat = _training(fitted, model, DataFlags(**flags))
+        write_report(output, fitted, examples, names, timings, repeat, top=top, title=title)
     if not quiet:
         if examples.y is None:
             others = getattr(form, "others", None)
@@ -74,20 +78,21 @@ def refuse_output(output: str, overwrite: bool, *inputs: str) -> None:
         )
 
 
-def feature_names(fitted: Any) -> list[str] | None:
-    """What the model's features are called, before a form takes their names for itself; None where they have none."""
+def feature_names(fitted: Any) -> Sequence[str] | None:
+    """What the model's features are called, before a form takes their names for itself; None where the model tells."""
     vectorizer, machine = vectorizer_of(fitted), machine_of(fitted)
     if vectorizer is not None:
         return [str(name) for name in vectorizer.get_feature_names_out()]
-    names = getattr(machine, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
+    if hasattr(machine, "feature_names_in_"):
+        return [str(name) for name in machine.feature_names_in_]
+    return None if isinstance(machine, SequenceSVC) else FromOne(machine.n_features_in_)
 
 
 def write_report(
     output: str,
     fitted: Any,
     examples: Data,
-    names: list[str] | None,
+    names: Sequence[str] | None,
     timings: dict[str, float],
     repeat: str | None,
     training: bool | None = None,
@@ -132,12 +137,17 @@ def command_line() -> str:
     return shlex.join([*words, *arguments])
 
 
-def _training(fitted: Any, model: str) -> str | None:
-    """The command that trains such a model, where flags can say all of it; the name of the data is not known."""
+def _training(fitted: Any, model: str, given: DataFlags) -> str | None:
+    """The command that trains such a model, where flags can say all of it; the name of the data is not known.
+
+    Those data are taken to be such as these are: of a table, with the labels in the same column.
+    """
     machine = machine_of(fitted)
     task = next((task for task, estimator in TASKS.items() if isinstance(machine, estimator)), None)
     flags = kept(machine, ())
     if machine is not fitted or task is None or hasattr(machine, "progressive_") or "(" in flags or "its --" in flags:
         return None
     words = ["pegasos train", *([] if task == "classification" else [f"--task {task}"]), *([flags] if flags else [])]
+    words += [f"--label {shlex.quote(given.label)}"] if given.label is not None else []
+    words += ["--zero-based"] if given.zero_based else []
     return f"{' '.join(words)} TRAINING-DATA {shlex.quote(model)}"

@@ -9,17 +9,18 @@ import click
 from pegasos.base.wording import meant
 from pegasos.cli.convert import convert
 from pegasos.cli.demo import demo
+from pegasos.cli.help import InOrder
 from pegasos.cli.inspect import inspect
 from pegasos.cli.liblinear import INSTEAD
 from pegasos.cli.predict import predict
 from pegasos.cli.report import report
 from pegasos.cli.signals import SIGNALS
-from pegasos.cli.talk import say
+from pegasos.cli.talk import LOST, say
 from pegasos.cli.train import train
 from pegasos.cli.wording import in_flags
 
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=InOrder, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="pegasos")
 @click.pass_context
 def pegasos(context: click.Context) -> None:
@@ -53,9 +54,15 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command line; the exit code. A user's mistake is one line on standard error, without a traceback."""
     if sys.stderr is None:  # it is closed
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115, as long as the process
+    LOST.why = ""
     try:
         with SIGNALS.caught():
-            return _run(arguments)
+            code = _run(arguments)
+            if LOST.why and code == 0:
+                return _mistake(
+                    f"standard output: {LOST.why}, so that what was to be printed is lost; the model is saved"
+                )
+            return code
     except KeyboardInterrupt:  # before it began, or after its end
         return SIGNALS.code
 
@@ -91,8 +98,9 @@ def _run(arguments: Sequence[str]) -> int:
         return _mistake(error.format_message())
     except OSError as error:
         return _mistake(f"{error.filename or 'standard output'}: {error.strerror}" if error.strerror else str(error))
-    except MemoryError:
-        return _mistake("out of memory; the data must fit, try --dtype float32")
+    except MemoryError as error:
+        told = "" if str(error).startswith("Unable to allocate") else str(error)  # NumPy's words
+        return _mistake(told or "out of memory; the data must fit, try --dtype float32")
     except (ValueError, TypeError, ImportError) as error:
         return _mistake(str(error))
 

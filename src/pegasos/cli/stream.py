@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+import warnings
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
@@ -9,18 +10,20 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos._threads import usable_threads
+from pegasos.base.scaling import columns_called
 from pegasos.base.wording import counted
 from pegasos.cli.data import DataFlags, file_of
 from pegasos.cli.options import TASKS, as_json_text, given_parameters, refuse_folder
 from pegasos.cli.signals import SIGNALS
 from pegasos.cli.talk import say
 from pegasos.cli.text import DEFAULT_BITS
+from pegasos.cli.wording import distinct, in_flags
 from pegasos.io import save_model
-from pegasos.io.stream import Part, read_svmlight_parts, read_text_parts
+from pegasos.io.stream import ParsedRows, read_svmlight_parts, read_text_parts
 from pegasos.linear import LinearSVC, LinearSVR, TextHasher
 from pegasos.linear.stream import OnePass
 from pegasos.solvers import STREAM_SOLVERS
+from pegasos.summary import FromOne
 
 #: Features of svmlight lines; each has weights in memory.
 MOST_FEATURES = 1 << 28
@@ -49,13 +52,15 @@ class Talk(NamedTuple):
 def train_stream(data: str, model: str, task: str, flags: StreamFlags, given: dict[str, Any], talk: Talk) -> int:
     """Learn from each example once, and write the model; the exit code."""
     if task not in ("classification", "regression"):
-        raise click.UsageError(f"--one-pass is for linear machines, and --task {task} is none; leave one of them out")
+        raise click.UsageError(
+            f"--one-pass is for linear estimators, and --task {task} trains another kind; leave one of them out"
+        )
     if flags.data.form == "text":
         raise click.UsageError("--one-pass is for svmlight and vw lines, and not for raw text; leave it out")
     refused = ("dtype", "separator", "template", "scheme", "warm_start", "max_iter", "max_time", "tol", "C", "n_jobs")
     for name in (*refused, "ngrams", "min_count"):
         if getattr(flags.data, name, None) is not None or given.get(name) is not None:
-            raise click.UsageError(f"--{name.replace('_', '-')} is nothing that one pass has; leave it out")
+            raise click.UsageError(f"--{name.replace('_', '-')} does not go with --one-pass; leave it out")
     hash_bits = flags.data.hash_bits
     if flags.data.form == "vw":
         hash_bits = DEFAULT_BITS if hash_bits is None else hash_bits
@@ -72,9 +77,14 @@ def train_stream(data: str, model: str, task: str, flags: StreamFlags, given: di
     refuse_folder(model)
     started = time.perf_counter()
     stream = Stream(machine, hash_bits, bool(flags.data.zero_based), _labels(flags.classes))
-    stream.learn(data, talk.at_all)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        stream.learn(data, talk.at_all)
     _save(machine, hash_bits, model)
     print_summary(machine, model, started, talk)
+    if not talk.quiet:
+        for text in distinct(str(warning.message) for warning in caught):
+            say(f"pegasos: warning: {in_flags(text)}", err=True)
     if not SIGNALS.received:
         return 0
     say(f"pegasos: interrupted; what was learned so far is saved in {model}", err=True)
@@ -126,16 +136,16 @@ class Stream:
             self.learner.grow(self.used)
         self.learner.finish()
 
-    def _parts(self, file: Any) -> Generator[Part]:
+    def _parts(self, file: Any) -> Generator[ParsedRows]:
         if self.hash_bits is not None:
-            return read_text_parts(file, self.hash_bits, usable_threads())
-        return read_svmlight_parts(file, self.zero_based, usable_threads())
+            return read_text_parts(file, self.hash_bits)
+        return read_svmlight_parts(file, self.zero_based)
 
     @property
     def _rows(self) -> int:
         return self.learner.progress[0].rows
 
-    def _learn_part(self, source: str, part: Part, talk: bool) -> None:
+    def _learn_part(self, source: str, part: ParsedRows, talk: bool) -> None:
         if part.n_features > MOST_FEATURES:
             raise click.UsageError(
                 f"{source}: the feature {part.n_features:,} is too large for one pass, which keeps weights of up to "
@@ -145,6 +155,9 @@ class Stream:
             self.learner.grow(2 * part.n_features)  # room, so that it is rare
         self.used = max(self.used, part.n_features)
         y = self._encode(source, part.labels)
+        if self.hash_bits is None:
+            with columns_called(None if self.zero_based else FromOne(part.n_features)):
+                self.learner.look_at(part.matrix, "--one-pass")
         first = 0
         while first < len(y):
             line = self.next_line - self._rows if talk else len(y)

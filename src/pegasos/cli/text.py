@@ -1,5 +1,6 @@
 """Texts as data: raw ones in files and tables, and words after labels in Vowpal Wabbit's lines."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -7,11 +8,11 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from pegasos.base.wording import counted
-from pegasos.cli.data import Data, DataFlags, Summary, Svmlight, file_of, no_error, quoted, whole
+from pegasos.cli.data import Data, DataFlags, Summary, Svmlight, file_of, no_error, quoted, whole, words_of
 from pegasos.io import read_text
-from pegasos.io._table_file import is_table
 from pegasos.io.raw_text import as_labels, read_raw_text
 from pegasos.io.table import read_text_column, table_columns
+from pegasos.io.table_file import is_table
 from pegasos.linear.text import TextHasher
 
 DEFAULT_BITS = 18
@@ -39,6 +40,9 @@ class _Behind(Svmlight):
         from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
 
         return make_pipeline(self.step, super().unfitted(machine, data))
+
+    def called(self, data: Data) -> Sequence[str] | None:
+        return None
 
     @property
     def remedy(self) -> str:
@@ -101,7 +105,7 @@ class Texts(_Behind):
     def read(self, source: str) -> Data:
         self.others: list[str] = []
         if self.table and self.column is not None:
-            texts, y = read_text_column(source, self.column, self.label)
+            texts, y = read_text_column(source, self.column, self.label, words=words_of(self.machine))
             self.others = [name for name in table_columns(source) if name not in (self.column, self.label)]
             y = None if y is None else whole(y)
         else:
@@ -119,7 +123,7 @@ class Texts(_Behind):
         known = getattr(self.machine, "classes_", None)
         if known is not None and known.dtype.kind == "U":
             return np.asarray(words)
-        labels = as_labels(words)
+        labels = as_labels(words, is_regressor(self.machine))
         if is_regressor(self.machine) and labels.dtype.kind == "U":
             raise click.UsageError(f"{source} has labels that are no numbers, and a regression needs targets")
         return labels

@@ -7,13 +7,14 @@ import warnings
 from typing import Any
 
 import click
-from sklearn.exceptions import ConvergenceWarning
 
 from pegasos.base import clock
 from pegasos.base.checkpoint import CUT_SHORT, Checkpoint, manifests
+from pegasos.base.scaling import columns_called
 from pegasos.cli.choose import SHORTEST, choose_C
-from pegasos.cli.data import DataFlags, called, data_flags
+from pegasos.cli.data import DataFlags, called, data_flags, quoted
 from pegasos.cli.forms import form_of, machine_of
+from pegasos.cli.help import Grouped
 from pegasos.cli.liblinear import from_liblinear, liblinear_flags
 from pegasos.cli.options import (
     TASKS,
@@ -34,14 +35,19 @@ from pegasos.cli.stream import StreamFlags, Talk, train_stream
 from pegasos.cli.talk import say
 from pegasos.cli.validation import Validation, cross_validate, validation_flag
 from pegasos.cli.waiting import waiting
-from pegasos.cli.wording import in_flags, kept
+from pegasos.cli.wording import distinct, in_flags, kept
 from pegasos.io import load_model, save_model
-from pegasos.io._table_file import is_table
 from pegasos.io.dataset import Dataset, is_dataset
-from pegasos.linear import LinearSVC, LinearSVR
+from pegasos.io.table_file import is_table
+from pegasos.linear.estimator import LinearMachine, starts_anew
+from pegasos.linear.out_of_core.machine import is_larger
 
 
-@click.command(context_settings={"max_content_width": 120, "show_default": False})
+@click.command(
+    cls=Grouped,
+    short_help="Train on a file, and write the model.",
+    context_settings={"max_content_width": 120, "show_default": False},
+)
 @click.argument("data", type=click.Path())
 @click.argument("model", required=False, type=click.Path())
 @click.option("-q", "--quiet", is_flag=True, help="print nothing but errors")
@@ -119,7 +125,7 @@ def train(
 
     Ctrl-C and SIGTERM end a fit: the best point of its last check is saved, where there is one.
 
-    Of the options with [default], those with the name of a solver or a task before them belong to that.
+    A flag has its default in [brackets]. Those with the name of a solver or a task before them belong to that.
 
     \b
     Examples:
@@ -169,7 +175,8 @@ def train(
             )
         if is_table(data) and not flags.of_text:
             raise click.UsageError(
-                f"{data} is a table, and --one-pass is for text; leave it out, or pegasos convert it"
+                f"{data} is a table, and --one-pass is for text; leave it out, or make svmlight text of it: pegasos "
+                f"convert --label COLUMN {data} t.ds, then pegasos convert t.ds t.svm"
             )
         stream = StreamFlags(classes, flags)
         return train_stream(data, model, task or "classification", stream, given, Talk(quiet, as_json))
@@ -200,7 +207,7 @@ def train(
     estimator.set_params(**parameters)
     estimator.check_parameters()
     form = form_of(model, before, flags, data)
-    if continued and starts_anew(estimator):
+    if continued and isinstance(estimator, LinearMachine) and starts_anew(estimator):
         raise click.UsageError(
             f"{model} was trained without --warm-start, so that there is nothing to continue from: train it with "
             "--warm-start from the first time on, or leave --warm-start out to train it anew"
@@ -213,7 +220,7 @@ def train(
     reading = time.perf_counter() - started
     examples, held_out = judges.hold_out(form, examples, estimator)
     if folds is not None:
-        return cross_validate(estimator, form, examples, folds, not quiet, as_json)
+        return cross_validate(estimator, form, examples, folds, not quiet, as_json, choose)
     with not_written(model, "while the data were read"):
         held_out = held_out or judges.read(form, examples, estimator, model, flags)
     with not_written(model, "while C was chosen" if choose else "before there was a point to keep"):
@@ -223,20 +230,23 @@ def train(
             say(f"{model}{going_on if continued else ' does not exist yet: starting anew'}")
         if talk:
             say(f"{called(data)}: {examples.text}, read in {reading:.1f} s")
+        if not quiet and flags.text is not None and (unused := getattr(form, "others", [])):
+            say(f"{called(data)}: {quoted(unused)}: not used; --text reads text alone", err=as_json)
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ConvergenceWarning)
+            warnings.simplefilter("always", UserWarning)
             shown, limit = verbose or (talk and sys.stderr.isatty()), estimator.max_time
             if choose and (examples.y is not None or isinstance(examples.X, Dataset)):
                 if talk and kept_in:
                     say("choosing C, which leaves no checkpoints; the last fit does", err=True)
                 began = clock.now()
-                chosen = choose_C(estimator, form.features(examples), examples.y, examples.weights, shown, began)
+                with columns_called(form.called(examples)):
+                    chosen = choose_C(estimator, form.features(examples), examples.y, examples.weights, shown, began)
                 estimator.C = chosen.C
                 if limit is not None:
                     estimator.max_time = max(limit - (clock.now() - began), SHORTEST)
             estimator.verbose = int(shown)
             estimator.on_interrupt, estimator.checkpoint = "keep", kept_in
-            with not_written(model, "before there was a point to keep"):
+            with not_written(model, "before there was a point to keep"), columns_called(form.called(examples)):
                 fitted = form.fit(estimator, examples)
     estimator.on_interrupt, estimator.checkpoint, estimator.max_time = "raise", None, limit
     save_model(fitted, model, overwrite=True)
@@ -247,6 +257,7 @@ def train(
     if report is not None and "interrupt" not in ended:
         if choose:  # what a LinearSVCCV knows, for the page; the model is saved without it
             estimator.C_, estimator.Cs_, estimator.mean_score_ = chosen.C, chosen.Cs, chosen.scores
+            estimator.scored_by_ = chosen.score
         timings, others = {f"reading {called(data)}": reading}, held_out is not None and held_out.data.y is not None
         shown_on = held_out.data if held_out is not None and others else examples
         with written(model):
@@ -265,8 +276,8 @@ def train(
         if report is not None and "interrupt" not in ended:
             say(f"report   {report}")
     if not quiet:
-        for warning in caught:
-            say(f"pegasos: warning: {in_flags(str(warning.message))}", err=True)
+        for text in distinct(str(warning.message) for warning in caught):
+            say(f"pegasos: warning: {in_flags(text)}", err=True)
     if goes_on and not quiet:
         say(f"pegasos: the checkpoint in {checkpoint} is kept; --resume goes on from it", err=True)
     if "interrupt" not in ended:
@@ -274,28 +285,22 @@ def train(
     if report is not None:
         say(f"pegasos: {report} is not written, as the fit was cut short; pegasos report makes one", err=True)
     say(
-        f"pegasos: interrupted; the best point of the last check is saved in {model}{_further(estimator, kept_in)}",
+        f"pegasos: interrupted; the best point of the last check is saved in {model}"
+        f"{_further(estimator, kept_in, examples.X)}",
         err=True,
     )
     return SIGNALS.code
 
 
-def _further(estimator: Any, kept_in: Checkpoint | None) -> str:
+def _further(estimator: Any, kept_in: Checkpoint | None, X: Any) -> str:
     """How another run goes on, where nothing else says so."""
     if kept_in is not None:
         return ""
     if estimator.warm_start:
         return "; the same command goes on from it"
+    if isinstance(X, Dataset) and is_larger(X):
+        return "; to be able to go on, train with --checkpoint from the first time on, and then --resume"
     return "; to be able to go on, train with --warm-start or --checkpoint from the first time on"
-
-
-def starts_anew(estimator: Any) -> bool:
-    """Whether a fit of the loaded model has no dual point to continue from, and its solver needs one."""
-    last = getattr(estimator, "_last", None)
-    name = getattr(estimator.solver, "name", estimator.solver)
-    if name not in ("auto", "sdca", "interior-point") or not isinstance(estimator, LinearSVC | LinearSVR):
-        return False
-    return last is None or any(one.point is None for one in last)
 
 
 def _data_flags(task: str | None, given: dict[str, Any]) -> DataFlags:
@@ -304,7 +309,7 @@ def _data_flags(task: str | None, given: dict[str, Any]) -> DataFlags:
     form = flags.form
     if flags.text is not None:
         if form not in (None, "text"):
-            raise click.UsageError(f"--text is for raw text, and --format {form} is none; leave one of them out")
+            raise click.UsageError(f"--text is for raw text, and --format {form} for another; leave one of them out")
         form = "text"
     elif given.get("hash_bits") is not None and task != "sequence":
         if form == "svmlight":

@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 
+from pegasos.base import clock
 from pegasos.base.wording import counted
-from pegasos.cli.choose import score_folds
+from pegasos.cli.choose import choose_C, score_folds, show_score
 from pegasos.cli.data import Data, DataFlags, Form, Summary, called
 from pegasos.cli.forms import form_of, machine_of
 from pegasos.cli.options import as_json_text
@@ -128,19 +129,27 @@ def _take(data: Data, rows: Any) -> Data:
     return data._replace(X=X, y=y, weights=weights, lines=lines, counts=counts)
 
 
-def cross_validate(machine: Any, form: Form, data: Data, folds: int, shown: bool, as_json: bool) -> int:
-    """Tell the mean score over so many folds, as LIBLINEAR's -v does; there is no model."""
+def cross_validate(
+    machine: Any, form: Form, data: Data, folds: int, shown: bool, as_json: bool, choose: bool = False
+) -> int:
+    """Tell the mean score over so many folds, as LIBLINEAR's -v does, with the best C if it is to choose one; there is
+    no model."""
     X, y, weights = form.features(data), data.y, data.weights
     if isinstance(X, Dataset):
         X, y, weights = X.load()
     if y is None:
         raise click.UsageError(f"{called(data.source)} has no labels, which -v needs")
+    more = {}
+    if choose:
+        chosen = choose_C(machine, X, y, weights, False, clock.now())
+        machine.C, more = chosen.C, chosen.to_dict()
+        if shown and not as_json:
+            click.echo(str(chosen))
     score, scores = score_folds(machine, X, y, weights, folds)
     mean = float(scores.mean())
     if as_json:
-        facts = {"folds": folds, "score": score, "mean": mean, "scores": scores.tolist()}
+        facts = {"folds": folds, "score": score, "mean": mean, "scores": scores.tolist(), **more}
         click.echo(as_json_text("cross-validation", {**data.counts, **facts}))
     elif shown:
-        found = f"{mean:.4f}" if score == "R^2" else f"{mean:.2%}"
-        click.echo(f"cross-validation in {folds} folds: {score} {found}; no model is written")
+        click.echo(f"cross-validation in {folds} folds: {show_score(score, mean)}; no model is written")
     return 0

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pegasos.io._chunks import READING
+from pegasos.io.chunks import READING
 
 
 @contextmanager

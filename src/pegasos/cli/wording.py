@@ -1,7 +1,7 @@
 """Messages of the package in the words of the command: flags in place of Python's parameters."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from pegasos.base.options import Accepted, Choice, Flag, Option
@@ -28,6 +28,7 @@ _GIVEN = re.compile(rf"(?<![\w.\-/'\"])({_NAMES})=({_VALUE})(?!\w)")
 _PLAIN = "|".join(name for name in sorted(_OPTIONS, key=len, reverse=True) if "_" in name or name == "tol")
 _BARE = re.compile(rf"(?<![\w.\-/'\"=])({_PLAIN})(?![\w\-/'\"=(\[]|\.\w)")
 
+_NUMBER = re.compile(r"[-+]?\d[\d.,]*(?:e[-+]?\d+)?")
 _QUOTED = re.compile(r"'([\w-]+)'")
 _WORDS = {
     *(solver for owner in TASKS.values() for solver in owner.solvers),
@@ -46,6 +47,16 @@ def in_flags(message: str) -> str:
     return _QUOTED.sub(lambda found: found[1] if found[1] in _WORDS else found[0], changed.replace(" or None", ""))
 
 
+def distinct(messages: Iterable[str]) -> list[str]:
+    """The messages, without those that differ from a later one in numbers alone."""
+    found: dict[str, str] = {}
+    for message in messages:
+        key = _NUMBER.sub("#", message)
+        found.pop(key, None)
+        found[key] = message
+    return list(found.values())
+
+
 def kept(estimator: Any, given: Collection[str]) -> str:
     """The parameters of an estimator that are not those it has by default, but for those given, as flags."""
     defaults, flags = type(estimator)().get_params(deep=False), []
@@ -58,10 +69,16 @@ def kept(estimator: Any, given: Collection[str]) -> str:
         if isinstance(option, Flag):
             flags.append(_switch(name, bool(value)))
         elif value is None or isinstance(value, str | int | float):
-            flags.append(f"{_dashed(name)} {f'{value:g}' if isinstance(value, float) else value}")
+            flags.append(f"{_dashed(name)} {_number(value) if isinstance(value, float) else value}")
         else:
             flags.append(f"its {_dashed(name)}" if name != "solver" else f"{_dashed(name)} {value.describe()}")
     return " ".join(flags)
+
+
+def _number(value: float) -> str:
+    """As short as it can be without becoming another one."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
 
 
 def _given(found: re.Match[str]) -> str:

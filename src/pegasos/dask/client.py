@@ -44,7 +44,7 @@ class Line:
     """The line to the scheduler: every wait on it ends, with an answer or an error."""
 
     #: Seconds between looks at the scheduler and the workers, and until a question is one too many.
-    PERIOD, PATIENCE = 1.0, 20.0
+    PERIOD, TIMEOUT = 1.0, 20.0
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -98,11 +98,11 @@ class Line:
     def ask(self, make: Callable[[], Awaitable[Any]]) -> Any:
         """The scheduler's answer to a question that it answers at once."""
         try:
-            return self.wait(make, lambda: None, self.PATIENCE)
+            return self.wait(make, lambda: None, self.TIMEOUT)
         except (TimeoutError, OSError) as error:
             self.check()
             raise SchedulerLost(
-                f"the Dask scheduler at {self._address()} has not answered for {self.PATIENCE:g} s; look at its log, "
+                f"the Dask scheduler at {self._address()} has not answered for {self.TIMEOUT:g} s; look at its log, "
                 "and fit again"
             ) from error
 

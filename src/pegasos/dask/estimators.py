@@ -27,7 +27,9 @@ class LinearSVC(ClassWeight, ClassificationLoss, ClassifierMixin, DaskMachine):
     max_iter : int, default=1000
         The budget in epochs.
     random_state : int, RandomState or None, default=None
-        Seed of the order of visits. With the same partitions on the same number of workers it gives the same result.
+        Seed of the order of visits. With the same partitions and numbers of workers and their threads it gives the
+        same result, if the partitions are not persisted or are persisted in the same places. Those that are not
+        persisted are moved, once they are loaded, to workers by their numbers; without a seed they stay.
     local_epochs : float, default=None
         Epochs that a worker makes in a round. None chooses from the sizes, so that work outweighs messages: one or
         less, with a single worker up to 8.

@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster as the group of a distributed fit: blocks are futures that stay where they are."""
+"""The workers of a Dask cluster as the group of a distributed fit: shards are futures that stay where they are."""
 
 import asyncio
 import concurrent.futures
@@ -12,15 +12,15 @@ import dask
 import distributed
 
 from pegasos.dask.client import Line
-from pegasos.linear.distributed.block import Block, serve, survey
 from pegasos.linear.distributed.drive import Lost
 from pegasos.linear.distributed.plan import Message, Reply, Survey
+from pegasos.linear.distributed.shard import Shard, serve, survey
 
 
 class DaskGroup:
-    """Members are threads of Dask workers, each with blocks that its worker holds.
+    """Members are threads of Dask workers, each with shards that its worker holds.
 
-    A worker that dies takes its blocks with it. The scheduler makes them again from what they were made of, on a worker
+    A worker that dies takes its shards with it. The scheduler makes them again from what they were made of, on a worker
     that is left or has joined; their dual variables begin at zero.
 
     Parameters
@@ -30,35 +30,46 @@ class DaskGroup:
         X, y and weights of each partition: delayed X, the others delayed, an array, or None.
     timeout : float
         Seconds without any worker until a fit fails.
+    repeatable : bool
+        Whether partitions that no worker holds yet go to workers by their numbers, not to those that happened to load
+        them.
     """
 
-    def __init__(self, client: Any, parts: Sequence[tuple[Any, Any, Any]], timeout: float) -> None:
+    def __init__(
+        self, client: Any, parts: Sequence[tuple[Any, Any, Any]], timeout: float, repeatable: bool = False
+    ) -> None:
         self.line = Line(client)
         self.client, self.timeout = client, timeout
         self.members: list[tuple[str, list[Any]]] = []
-        self.blocks: list[Any] = []
-        self._make_blocks(parts)
+        self.shards: list[Any] = []
+        self._make_shards(parts, repeatable)
         self.recover()
 
-    def _make_blocks(self, parts: Sequence[tuple[Any, Any, Any]]) -> None:
-        """A block of each partition, where its X is: Dask itself would weigh moving it against waiting."""
+    def _make_shards(self, parts: Sequence[tuple[Any, Any, Any]], repeatable: bool) -> None:
+        """A shard of each partition, where its X is: Dask itself would weigh moving it against waiting."""
+        keys = [key for part in parts for key in part[0].__dask_keys__()]
+        held = self.line.ask(lambda: self.client.scheduler.who_has(keys=keys)) if repeatable else {}
         delayed = {(k, j) for k, part in enumerate(parts) for j in range(3) if dask.is_dask_collection(part[j])}
         places = sorted(delayed)
         futures = dict(zip(places, self.client.compute([parts[k][j] for k, j in places]), strict=True))
         rows = [futures[k, 0] for k in range(len(parts))]
-        holders, _ = self._settle(rows)
+        holders, threads = self._settle(rows)
+        if repeatable:
+            loaded = [not any(held.get(key) for key in part[0].__dask_keys__()) for part in parts]
+            allowed = [sorted(threads) if new else there for new, there in zip(loaded, holders, strict=True)]
+            holders = [[worker] for worker in _deal(allowed, threads)]
         for k, part in enumerate(parts):
             values = [futures.get((k, j), part[j]) for j in range(3)]
-            self.blocks.append(
-                self.client.submit(Block, k, *values, workers=holders[k], allow_other_workers=True, pure=False)
+            self.shards.append(
+                self.client.submit(Shard, k, *values, workers=holders[k], allow_other_workers=True, pure=False)
             )
 
     def __len__(self) -> int:
         return len(self.members)
 
     def recover(self) -> None:
-        """Wait until all blocks are there, and share out those of each worker among its threads."""
-        self.members = _share_out(self.blocks, *self._settle(self.blocks))
+        """Wait until all shards are there, and share out those of each worker among its threads."""
+        self.members = _share_out(self.shards, *self._settle(self.shards))
 
     def _settle(self, futures: Sequence[Any]) -> tuple[list[list[str]], dict[str, int]]:
         """Wait until all are there: the workers that hold each, and the threads of each worker."""
@@ -93,7 +104,7 @@ class DaskGroup:
     def _raise_errors(self, futures: Sequence[Any]) -> None:
         for number, future in enumerate(futures):
             if future.status == "error":
-                error = future.exception(timeout=self.line.PATIENCE)
+                error = future.exception(timeout=self.line.TIMEOUT)
                 if isinstance(error, distributed.scheduler.KilledWorker):
                     raise RuntimeError(
                         f"partition {number} was on workers that died, several times: {error}; look at their memory"
@@ -107,7 +118,7 @@ class DaskGroup:
                 )
 
     def survey(self, machine: Any) -> list[Survey]:
-        """What all blocks hold."""
+        """What all shards hold."""
         for _ in range(10):
             try:
                 found = self._submit(survey, [machine] * len(self))
@@ -117,7 +128,7 @@ class DaskGroup:
         raise RuntimeError("workers were lost ten times while they looked at their data; look at their memory")
 
     def describe(self) -> str:
-        """A sentence on uneven columns, from a block of each member; "" where there are none, or a worker is lost."""
+        """A sentence on uneven columns, from a shard of each member; "" where there are none, or a worker is lost."""
         try:
             return next(filter(None, self._submit(_describe, [None] * len(self))), "")
         except Lost:
@@ -130,9 +141,9 @@ class DaskGroup:
         async def send() -> list[dict[str, Reply]]:
             calls = [
                 self.client.run(
-                    _serve_here, [block.key for block in blocks], message, workers=[worker], asynchronous=True
+                    _serve_here, [shard.key for shard in shards], message, workers=[worker], asynchronous=True
                 )
-                for (worker, blocks), message in zip(self.members, messages, strict=True)
+                for (worker, shards), message in zip(self.members, messages, strict=True)
             ]
             return await asyncio.gather(*calls)
 
@@ -144,15 +155,15 @@ class DaskGroup:
         return [answer[worker] for (worker, _), answer in zip(self.members, answers, strict=True)]
 
     def _submit(self, function: Callable[..., Any], arguments: Sequence[Any]) -> list[Any]:
-        """What the function returns for each member's blocks and its argument; `Lost` where a worker is gone."""
+        """What the function returns for each member's shards and its argument; `Lost` where a worker is gone."""
         self.line.check()
         # Vectors in a task are what it is about; Dask would warn of the larger ones.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             futures = [
                 self.client.submit(
-                    function, blocks, argument, workers=[worker], allow_other_workers=False, pure=False, retries=0
+                    function, shards, argument, workers=[worker], allow_other_workers=False, pure=False, retries=0
                 )
-                for (worker, blocks), argument in zip(self.members, arguments, strict=True)
+                for (worker, shards), argument in zip(self.members, arguments, strict=True)
             ]
         try:
             found = self.line.wait(lambda: self.client.gather(futures, errors="skip", asynchronous=True), self._look)
@@ -170,7 +181,7 @@ class DaskGroup:
     def _explain(self, futures: Sequence[Any]) -> NoReturn:
         """Raise what a task raised, or `Lost` where that is the worker's end."""
         for future in futures:
-            error = future.exception(timeout=self.line.PATIENCE) if future.status == "error" else None
+            error = future.exception(timeout=self.line.TIMEOUT) if future.status == "error" else None
             if error is not None and not isinstance(error, distributed.scheduler.KilledWorker | OSError):
                 raise error
         raise Lost("a worker was lost with what it did")
@@ -183,34 +194,44 @@ class DaskGroup:
                 raise Lost(f"the worker {worker} is gone")
 
     def close(self) -> None:
-        """Let go of the blocks."""
-        for block in self.blocks:
-            block.release()
+        """Let go of the shards."""
+        for shard in self.shards:
+            shard.release()
 
 
-def _describe(blocks: Sequence[Block], _: None) -> str:
-    return blocks[0].describe()
+def _describe(shards: Sequence[Shard], _: None) -> str:
+    return shards[0].describe()
 
 
 async def _serve_here(keys: Sequence[str], message: Message, dask_worker: Any) -> Reply:
-    """Serve with the blocks of these keys, on a thread of the worker's own, one of those that tasks run on."""
+    """Serve with the shards of these keys, on a thread of the worker's own, one of those that tasks run on."""
     if any(key not in dask_worker.data for key in keys):
         return Reply(stale=True)  # moved, or lost
-    blocks = [dask_worker.data[key] for key in keys]
+    shards = [dask_worker.data[key] for key in keys]
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(dask_worker.executors["default"], serve, blocks, message)
+    return await loop.run_in_executor(dask_worker.executors["default"], serve, shards, message)
 
 
 def _share_out(
-    blocks: Sequence[Any], holders: Sequence[Sequence[str]], threads: dict[str, int]
+    shards: Sequence[Any], holders: Sequence[Sequence[str]], threads: dict[str, int]
 ) -> list[tuple[str, list[Any]]]:
-    """The members: a block goes to the holder that has the fewest for each of its threads."""
+    """The members, by the numbers of their shards: names of workers are others in another cluster of the same sizes."""
     held: dict[str, list[Any]] = {}
-    for block, places in zip(blocks, holders, strict=True):
-        worker = min(places, key=lambda place: (len(held.get(place, ())) / max(threads[place], 1), place))
-        held.setdefault(worker, []).append(block)
+    for shard, worker in zip(shards, _deal(holders, threads), strict=True):
+        held.setdefault(worker, []).append(shard)
     members = []
-    for worker in sorted(held):
-        count = min(max(threads[worker], 1), len(held[worker]))
-        members += [(worker, held[worker][k::count]) for k in range(count)]
+    for worker, own in held.items():  # in the order of their first shards
+        count = min(max(threads[worker], 1), len(own))
+        members += [(worker, own[k::count]) for k in range(count)]
     return members
+
+
+def _deal(places: Sequence[Sequence[str]], threads: dict[str, int]) -> list[str]:
+    """The worker of each partition: of those where it can be, the one that has the fewest for each of its threads."""
+    counts = dict.fromkeys(threads, 0)
+    chosen = []
+    for workers in places:
+        worker = min(workers, key=lambda one: (counts[one] / max(threads[one], 1), -threads[one], one))
+        counts[worker] += 1
+        chosen.append(worker)
+    return chosen

@@ -77,7 +77,8 @@ class DaskMachine(DaskParameters, Explained):
         machine.check_parameters()
         seed = self._seed()
         with find_client(self.client) as client:
-            group = DaskGroup(client, split(X, y, sample_weight), float(self.timeout))
+            parts = split(X, y, sample_weight)
+            group = DaskGroup(client, parts, float(self.timeout), self.random_state is not None)
             try:
                 surveys = group.survey(machine)
                 plan = make_plan(machine, surveys, seed)
@@ -85,18 +86,18 @@ class DaskMachine(DaskParameters, Explained):
                 budget = Budget(self.tol, self._max_epochs, self.max_time, clock.now() - started, keep=self._keeps)
                 with listening(self, Unseen(len(labels))) as whole:
                     progress = Named(whole, functools.partial(name_weights, machine, plan))
-                    parts = [progress]
+                    told = [progress]
                     if len(labels) > 1:
-                        parts = [progress.part(label, k, len(labels)) for k, label in enumerate(labels)]
-                    found, tally = Drive(group, plan, surveys, budget, self.local_epochs, parts).run()
-                    for part in parts:
-                        part.close()
+                        told = [progress.part(label, k, len(labels)) for k, label in enumerate(labels)]
+                    found, tally = Drive(group, plan, surveys, budget, self.local_epochs, told).run()
+                    for listener in told:
+                        listener.close()
                 text = store(machine, plan, found, group.describe)
             finally:
                 group.close()
         copy_results(machine, self)
         self._held = machine
-        self.rounds_, self.recoveries_ = tally.rounds, tally.losses
+        self.rounds_, self.recoveries_ = tally.rounds, tally.lost
         self.bytes_per_round_ = tally.bytes / tally.rounds
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=3)

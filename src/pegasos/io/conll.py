@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import BinaryIO
 
-from pegasos.io._chunks import open_text, whole_lines
+from pegasos.io.chunks import open_text, whole_lines
 
 Sentences = list[list[tuple[str, ...]]]
 

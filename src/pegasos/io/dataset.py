@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos._config import make_csr
 from pegasos._core import native
+from pegasos.config import make_csr
 
 HEADER = "header.json"
 FORMAT, VERSION = "pegasos-dataset", 1

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos._config import make_csr
+from pegasos.config import make_csr
 from pegasos.io.ahead import read_ahead
 from pegasos.io.dataset import Dataset
 

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from pegasos.io._atomic import named, put_in_place, sync, temporary
-from pegasos.io._csr import canonical, check_sparse
+from pegasos.io.atomic import named, put_in_place, sync, temporary
+from pegasos.io.csr import canonical, check_sparse
 from pegasos.io.dataset import (
     FORMAT,
     HEADER,

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos.io._chunks import open_text, whole_lines
+from pegasos.io.chunks import open_text, whole_lines
 from pegasos.io.model import all_kinds
 
 Source = str | os.PathLike[str] | BinaryIO

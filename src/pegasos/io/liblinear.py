@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos.io._atomic import open_atomic
+from pegasos.io.atomic import open_atomic
 from pegasos.io.foreign import Header, Source, foreign, join_numbers, parse_numbers, read_lines, starts_with
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos.io._atomic import open_atomic
+from pegasos.io.atomic import open_atomic
 from pegasos.io.foreign import Header, Source, foreign, join_numbers, parse_numbers, read_lines, starts_with
 from pegasos.io.svmlight import read_svmlight
 from pegasos.io.svmlight_writer import write_svmlight

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
 from pegasos.certificate import Certificate, History, history_from_records
-from pegasos.io._atomic import open_atomic
+from pegasos.io.atomic import open_atomic
 from pegasos.io.dataset import checksum
 
 FORMAT = "pegasos-model"
@@ -172,7 +172,7 @@ def _records(history: History) -> NDArray[np.float64]:
 def _kind_of(model: Any) -> tuple[Kind, str | None]:
     """The kind of a model, and the attribute that holds it where the estimator is not one itself."""
     if hasattr(model, "to_local"):
-        raise TypeError("a machine of pegasos.dask is saved as a local one: save_model(model.to_local(), path)")
+        raise TypeError("an estimator of pegasos.dask is saved as a local one: save_model(model.to_local(), path)")
     for kind in all_kinds().values():
         for holder, name in kind.held_by.items():
             if isinstance(model, holder):
@@ -181,9 +181,16 @@ def _kind_of(model: Any) -> tuple[Kind, str | None]:
             return kind, None
     *most, last = all_kinds()
     raise TypeError(
-        f"a {type(model).__name__} is no model of pegasos; save_model writes {', '.join(most)} and {last}. What holds "
-        "one, such as scikit-learn's CalibratedClassifierCV, is written whole with joblib.dump(model, path)"
+        f"a {type(model).__name__}{_whose(model)} is no model of pegasos; save_model writes its {', '.join(most)} and "
+        f"{last}. What holds one, such as scikit-learn's CalibratedClassifierCV, is written whole with "
+        "joblib.dump(model, path)"
     )
+
+
+def _whose(model: Any) -> str:
+    """The package of a model of another one, which may have the name of one of ours."""
+    package = type(model).__module__.partition(".")[0]
+    return "" if package in ("pegasos", "builtins", "__main__") else f" of {package}"
 
 
 def _take_apart(model: Any) -> tuple[tuple[Features, Any] | None, Any]:

@@ -2,12 +2,17 @@
 
 import io
 import os
+import re
+from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos.io._chunks import open_text, whole_lines
+from pegasos.io.chunks import open_text, whole_lines
+
+#: Whole numbers that begin with zeros, or have more digits than are kept.
+_CHANGED = re.compile(r"[+-]?(0\d+|\d{19,})")
 
 #: What begins a label in fastText's format.
 FASTTEXT = "__label__"
@@ -89,9 +94,22 @@ def _split_fasttext(line: str) -> tuple[str, str]:
     return label.removeprefix(FASTTEXT), rest[0] if rest else ""
 
 
-def as_labels(words: list[str]) -> NDArray[Any]:
-    """Numbers, where all are such; otherwise strings."""
+def changes_as_number(words: Iterable[str]) -> bool:
+    """Whether one of the words is a whole number that would be written in another way, such as 007.
+
+    Examples
+    --------
+    >>> changes_as_number(["7", "-1", "+1", "1.0", "x"]), changes_as_number(["7", "007"])
+    (False, True)
+    """
+    return any(_CHANGED.fullmatch(word.strip()) for word in words)
+
+
+def as_labels(words: list[str], targets: bool = False) -> NDArray[Any]:
+    """Numbers, where all are such, and where as labels they would be written in the same way; otherwise strings."""
     labels = np.asarray(words, dtype=str)
+    if not targets and changes_as_number(set(words)):
+        return labels
     for kind in (np.int64, np.float64):
         try:
             numbers: NDArray[Any] = labels.astype(kind)

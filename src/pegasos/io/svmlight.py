@@ -11,11 +11,11 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import DTypeLike
 
-from pegasos._config import make_csr
 from pegasos._core import native
 from pegasos._threads import count_threads, usable_threads
-from pegasos.io._chunks import TextFile, open_text, whole_lines
+from pegasos.config import make_csr
 from pegasos.io.ahead import read_ahead
+from pegasos.io.chunks import TextFile, open_text, whole_lines
 
 _READERS = {np.dtype(np.float32): native.SvmlightReaderFloat32, np.dtype(np.float64): native.SvmlightReaderFloat64}
 _LARGEST_N_FEATURES = 10**18

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from pegasos._core import native
-from pegasos.io._atomic import open_atomic
-from pegasos.io._compression import compressing
-from pegasos.io._csr import canonical, check_sparse
+from pegasos.io.atomic import open_atomic
+from pegasos.io.compression import compressing
+from pegasos.io.csr import canonical, check_sparse
 
 _ENTRIES_PER_BLOCK = 1 << 20
 

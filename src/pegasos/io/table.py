@@ -6,7 +6,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pegasos.io._table_file import TO_UTF8, TableFile, pyarrow
+from pegasos.io.raw_text import changes_as_number
+from pegasos.io.table_file import TO_UTF8, TableFile, pyarrow
 
 _VALUES_PER_BLOCK = 1 << 17  # what is turned from columns into rows at a time: it should fit the cache
 
@@ -58,9 +59,40 @@ def read_table(
     >>> y
     array(['oak', 'elm'], dtype='<U3')
     """
+    return read_labelled(source, label, columns, dtype, "numbers")
+
+
+def read_labelled(
+    source: Any, label: str | None, columns: Sequence[str] | None, dtype: DTypeLike | None, words: str
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """The same. `words` says how labels of CSV and TSV are read: "numbers" as such where they are, "words" as they are
+    written, "auto" as numbers unless these would be written in another way, such as 007."""
     file = TableFile(source)
     plan = _Plan(file, label, columns, dtype)
-    return plan.arrays(file.read(plan.names), 0)
+    table = file.read(plan.names, as_text(file, label, words))
+    return plan.arrays(numbered(file, table, label, words), 0)
+
+
+def as_text(file: TableFile, label: str | None, words: str) -> list[str]:
+    """The label, where it is read as it is written."""
+    if label is None or not file.delimited or words == "numbers":
+        return []
+    whole = pyarrow().types.is_integer(file.schema.field(label).type)
+    return [label] if words == "words" or whole else []
+
+
+def numbered(file: TableFile, table: Any, label: str | None, words: str) -> Any:
+    """The table with whole numbers in place of labels that were read as text, unless they are to stay that."""
+    if label is None or words != "auto" or not as_text(file, label, words):
+        return table
+    column = table.column(label)
+    if changes_as_number(filter(None, column.unique().to_pylist())):
+        return table
+    try:
+        made = column.cast(pyarrow().int64())
+    except pyarrow().ArrowInvalid:  # other values come later
+        made = file.read([label]).column(label)
+    return table.set_column(table.schema.get_field_index(label), label, made)
 
 
 def iter_table(
@@ -105,14 +137,17 @@ def table_columns(source: Any) -> list[str]:
     return list(TableFile(source).names)
 
 
-def read_text_column(source: Any, text: str, label: str | None = None) -> tuple[list[str], NDArray[Any] | None]:
-    """A column of texts, and the labels as from `read_table`; a missing text is an empty one."""
+def read_text_column(
+    source: Any, text: str, label: str | None = None, words: str = "numbers"
+) -> tuple[list[str], NDArray[Any] | None]:
+    """A column of texts, and the labels as from `read_labelled`; a missing text is an empty one."""
     file = TableFile(source, texts=True)
     for name in (text,) if label is None else (text, label):
         file.check_present(name)
     if text == label:
         raise ValueError(f"{label!r} is both the label and the text; name another column")
-    table = file.read([text] if label is None else [text, label], texts=[text])
+    table = file.read([text] if label is None else [text, label], texts=[text, *as_text(file, label, words)])
+    table = numbered(file, table, label, words)
     column = table.column(text)
     if pyarrow().types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -236,6 +271,8 @@ class _Plan(_Labels):
         """X and y of a table whose first row has this number."""
         for name in self.names:
             self.check_missing(table.column(name), name, first)
+            if name != self.label and is_text(table.column(name).type):  # though the first values are numbers
+                self._fail_text(table.column(name), name, first)
         X = np.empty((table.num_rows, len(self.features)), self.dtype)
         start = 0
         for batch in table.select(self.features).to_batches(max(64, _VALUES_PER_BLOCK // len(self.features))):
@@ -253,6 +290,15 @@ class _Plan(_Labels):
                 self._fail_missing(self.features[j], first + row)
             self._fail(self.features[j], first + row, "the value is infinite; correct it, or drop the row")
         return X, None if self.label is None else self.labels(table.column(self.label), first)
+
+    def _fail_text(self, column: Any, name: str, first: int) -> NoReturn:
+        """Raise a ValueError about the first value that is not a number."""
+        for row, value in enumerate(column.to_pylist()):
+            try:
+                float(value)
+            except ValueError:
+                self._fail(name, first + row, f"{value!r} is not a number; correct it, or drop the row")
+        raise self._wrong_type(name, column.type, "numbers", "write numbers as numbers")
 
     def _check_range(self, values: NDArray[Any], rounded: NDArray[Any], name: str, first: int) -> None:
         wrong = np.flatnonzero(np.isinf(rounded) & np.isfinite(values))

@@ -12,11 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pegasos._config import make_csr
 from pegasos._core import native
-from pegasos.io._chunks import check_line, whole_lines
-from pegasos.io._compression import MAGIC_BYTES, Kind, decompress, kind_of
+from pegasos.config import make_csr
 from pegasos.io.ahead import read_ahead
+from pegasos.io.chunks import check_line, whole_lines
+from pegasos.io.compression import MAGIC_BYTES, Kind, decompress, kind_of
 
 MOST_HASH_BITS = 28
 #: The name of the hash in model files, which hold for no other: XXH3 of 64 bits, with the seed 0.
@@ -203,10 +203,10 @@ def _unpacked(head: bytes, file: Any, kind: Kind, name: str) -> Iterator[NDArray
         yield block if block[-1] == 10 else np.append(block, np.uint8(10))
 
 
-def _is_dry(file: Any, patience: float = 0.02) -> bool:
+def _is_dry(file: Any, seconds: float = 0.02) -> bool:
     """Whether nothing comes for a while."""
     try:
-        return not select.select([file], [], [], patience)[0]
+        return not select.select([file], [], [], seconds)[0]
     except (OSError, ValueError):  # no file that could be waited for
         return False
 

@@ -9,14 +9,14 @@ from sklearn.utils import _safe_indexing
 from pegasos.base.callbacks import AgainstTheRest, Given, Problems
 from pegasos.base.estimator import Data
 from pegasos.base.progress import Weights
-from pegasos.kernel.fit import Part
+from pegasos.kernel.fit import Subproblem
 from pegasos.kernel.kernels import GivenKernel, Kernel
 
 
 class KernelProblems(Problems):
     """One problem; or each class against the rest; or pairs of classes, which have the examples and labels of both."""
 
-    def __init__(self, data: Data, parts: Sequence[Part], kernel: Kernel, scale: Any) -> None:
+    def __init__(self, data: Data, parts: Sequence[Subproblem], kernel: Kernel, scale: Any) -> None:
         super().__init__(len(parts), scale_=scale, shape_fit_=data.X.shape)
         self.data, self.parts, self.kernel = data, parts, kernel
 

@@ -12,7 +12,6 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos._config import make_csr
 from pegasos.base import clock
 from pegasos.base.display import listening
 from pegasos.base.estimator import Data, Machine, of_one_model, shortfall
@@ -25,9 +24,10 @@ from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns, 
 from pegasos.base.scores import worth_threads
 from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
 from pegasos.certificate import REASONS, Certificate
+from pegasos.config import make_csr
 from pegasos.kernel.callbacks import KernelProblems
 from pegasos.kernel.exchange import kernel_to_sklearn
-from pegasos.kernel.fit import KernelFit, Part
+from pegasos.kernel.fit import KernelFit, Subproblem
 from pegasos.kernel.kernels import (
     KERNELS,
     CalledKernel,
@@ -35,6 +35,7 @@ from pegasos.kernel.kernels import (
     Definiteness,
     GivenKernel,
     Kernel,
+    KernelRequest,
     PointKernel,
     Support,
     as_objects,
@@ -140,11 +141,18 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
                 "matrix; leave it out, and scale the examples before their kernel is computed"
             )
 
-    def _parts(self, data: Data) -> list[Part]:
+    def _kernel_request(self) -> KernelRequest:
+        """What its parameters say about the kernel."""
+        given = (self.kernel, self.gamma, int(self.degree), float(self.coef0))
+        return KernelRequest(*given, bool(self.fit_intercept), float(self.tol), self._threads())
+
+    def _parts(self, data: Data) -> list[Subproblem]:
         """The problems of a fit."""
         raise NotImplementedError
 
-    def _store_machines(self, data: Data, parts: Sequence[Part], betas: Sequence[Floats], intercepts: Floats) -> None:
+    def _store_machines(
+        self, data: Data, parts: Sequence[Subproblem], betas: Sequence[Floats], intercepts: Floats
+    ) -> None:
         """Store what the examples weigh in each problem."""
         raise NotImplementedError
 
@@ -177,7 +185,7 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         if self.scale is not None:
             warn_of_offsets(X, getattr(self, "feature_names_in_", None), 4)
             X, scale = scale_columns(check_points(X, self._threads() or 1)[0], s)
-        kernel = make_kernel(self, solver, X, data.sample_weight, C * float(s.max()))
+        kernel = make_kernel(self._kernel_request(), solver, X, data.sample_weight, C * float(s.max()))
         left = math.inf if self.max_time is None else float(self.max_time) - (clock.now() - started)
         known = definiteness(kernel, seed, left)
         parts = self._parts(data)
@@ -203,7 +211,7 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         )
         if solver.maximises_margin and not known.indefinite and min(part.dual for part in certificates) <= 0:
             text = (
-                f"{type(self).__name__} has no machine yet: {solver.describe()} found no margin above zero. There "
+                f"{type(self).__name__} has no weights yet: {solver.describe()} found no margin above zero. There "
                 "are no support vectors, and one class is predicted. Raise nu, max_iter or max_steps."
             )
         if text:

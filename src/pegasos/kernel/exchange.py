@@ -6,9 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pegasos._config import make_csr
 from pegasos.base.exchange import carry_names, store_imported
 from pegasos.base.rows import check_rows
+from pegasos.config import make_csr
 from pegasos.kernel.kernels import KERNELS, GivenKernel, PointKernel
 from pegasos.kernel.layout import Layout, centre, squared_norms
 

@@ -1,7 +1,7 @@
 """One problem of a kernel machine's fit: solve, certify, and where rounding stands in the way solve in a finer way."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -34,7 +34,7 @@ LITTLE = 0.3
 Floats = NDArray[np.float64]
 
 
-class Part(NamedTuple):
+class Subproblem(NamedTuple):
     """One of the problems of a fit."""
 
     name: str
@@ -46,7 +46,7 @@ class Part(NamedTuple):
 class Chosen(NamedTuple):
     """Which examples a problem is solved on."""
 
-    part: Part
+    part: Subproblem
     rows: NDArray[np.intp]  # of all examples, to train on
     train: Any  # the same of those of the part
     held: NDArray[np.intp] | None  # of the part, to tell when to stop by
@@ -71,7 +71,7 @@ class KernelFit:
     started: float
 
     def solve_all(
-        self, parts: Sequence[Part], last: Floats | None, progress: Progress
+        self, parts: Sequence[Subproblem], last: Floats | None, progress: Progress
     ) -> list[tuple[Solution[KernelPoint], Kernel]]:
         """The solution of each problem, its coefficients by example of the part, and the kernel that it was found with.
 
@@ -141,13 +141,13 @@ class KernelFit:
         left = float(limit) - (clock.now() - self.started)
         return [k for k, (one, _) in enumerate(found) if one.reason == "max_time"] if left > LEFT * limit else []
 
-    def _spread(self, part: Part, beta: Floats) -> Floats:
+    def _spread(self, part: Subproblem, beta: Floats) -> Floats:
         """The coefficients of a part's examples by example of all."""
         spread = np.zeros(len(self.s))
         spread[slice(None) if part.rows is None else part.rows] = beta
         return spread
 
-    def _choose(self, part: Part) -> Chosen:
+    def _choose(self, part: Subproblem) -> Chosen:
         rows = np.arange(len(self.s)) if part.rows is None else part.rows
         if not getattr(self.machine, "early_stopping", False):
             return Chosen(part, rows, slice(None), None, part.rows)
@@ -155,7 +155,7 @@ class KernelFit:
         return Chosen(part, rows[train], train, held, rows[np.concatenate([train, held])])
 
     def _solve(
-        self, part: Part, source: native.KernelSource | None, last: Floats | None, progress: Progress
+        self, part: Subproblem, source: native.KernelSource | None, last: Floats | None, progress: Progress
     ) -> tuple[Solution[KernelPoint], Kernel]:
         """One problem; `source` is the kernel matrix where it is there already."""
         chosen, kernel, machine = self._choose(part), self.kernel, self.machine
@@ -186,7 +186,12 @@ class KernelFit:
             _refuse_overflow(self.C, found.point.beta, found.point.b, found.point.squared_norm)
             if earlier is not None:
                 found = continuing(earlier, found)
-            found = self._certified(problem, found, chosen, kernel, limit)
+            try:
+                found = self._certified(problem, found, chosen, kernel, limit)
+            except KeyboardInterrupt:  # during the closer look at its bounds
+                if not self.keep:
+                    raise
+                found = self._certified(problem, replace(found, reason="interrupt"), chosen, kernel, limit)
             stored = self._as_stored(found, chosen, kernel)
             gap = stored.bounds.gap
             ended = found.reason in ("tol", "precision")
@@ -282,7 +287,7 @@ class KernelFit:
         _refuse_overflow(self.C, primal)
         seconds, records = clock.now() - self.started, found.records
         if self._able.exact:
-            records = [[*row[:2], max(row[2], primal), min(row[3], dual)] for row in records]
+            records = _best_so_far(records, primal, dual)
         return replace(found, seconds=seconds, records=[*records, [seconds, found.epochs, primal, dual]])
 
     @property
@@ -298,11 +303,17 @@ def _nearer(
     if found.bounds.gap > before.bounds.gap:
         return replace(before, reason=found.reason, epochs=before.epochs + found.epochs), first[1]
     whole = continuing(before, found)
-    records, (primal, dual) = [], (np.inf, -np.inf)
-    for seconds, epoch, *bounds in whole.records:  # the best so far, and none better than that of the end
-        primal, dual = min(primal, bounds[0]), max(dual, bounds[1])
-        records.append([seconds, epoch, max(primal, found.bounds.primal), min(dual, found.bounds.dual)])
+    records = _best_so_far(whole.records, found.bounds.primal, found.bounds.dual)
     return replace(whole, records=records), used
+
+
+def _best_so_far(records: Iterable[Sequence[float]], lowest: float, highest: float) -> list[list[float]]:
+    """Records with the best bounds so far, of which none is better than those of the end."""
+    found, (primal, dual) = [], (np.inf, -np.inf)
+    for seconds, epoch, *bounds in records:
+        primal, dual = min(primal, bounds[0]), max(dual, bounds[1])
+        found.append([seconds, epoch, max(primal, lowest), min(dual, highest)])
+    return found
 
 
 def _name(beta: Floats, rows: NDArray[np.intp], b: float) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from pegasos._threads import usable_threads
 from pegasos.base.rows import check_rows
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import Solver
-from pegasos.io._csr import canonical
+from pegasos.io.csr import canonical
 from pegasos.kernel.layout import Layout, blocks, centre, squared_norms
 from pegasos.problems.kernel import KernelProblem
 
@@ -361,33 +361,47 @@ class CalledKernel:
         return K.astype(np.float64, copy=False)
 
 
-def make_kernel(machine: Any, solver: Solver, X: Any, sample_weight: Floats | None, most: float = 1.0) -> Kernel:
-    """The kernel that a machine's parameters ask for, of the validated examples X, as precise as its solver needs.
+class KernelRequest(NamedTuple):
+    """What the parameters of an estimator say about its kernel, and about what it is for."""
+
+    kernel: str | Callable[..., Any]
+    gamma: float | str
+    degree: int
+    coef0: float
+    fit_intercept: bool
+    tol: float
+    n_jobs: int | None  # a number of threads; None chooses
+
+
+def make_kernel(
+    asked: KernelRequest, solver: Solver, X: Any, sample_weight: Floats | None, most: float = 1.0
+) -> Kernel:
+    """The kernel that is asked for, of the validated examples X, as precise as the solver needs.
 
     `most` is the largest that a coefficient may be, C times a weight.
     """
-    if isinstance(machine.kernel, str) and machine.kernel == "precomputed":
+    if isinstance(asked.kernel, str) and asked.kernel == "precomputed":
         given = GivenKernel(_check_matrix(X), np.float32 if X.dtype == np.float32 else np.float64)
         _check_diagonal(given)
         return given
-    if callable(machine.kernel):
-        called = CalledKernel(machine.kernel, _in_double(X if X.ndim == 1 else check_points(X, 1)[0]))
+    if callable(asked.kernel):
+        called = CalledKernel(asked.kernel, _in_double(X if X.ndim == 1 else check_points(X, 1)[0]))
         _check_diagonal(called)
         return called
-    X, facts = check_points(X, machine._threads() or 1)
+    X, facts = check_points(X, asked.n_jobs or 1)
     able = solver.supports[KernelProblem]
-    gamma, rbf = scale_gamma(machine.gamma, X, sample_weight), machine.kernel == "rbf"
+    gamma, rbf = scale_gamma(asked.gamma, X, sample_weight), asked.kernel == "rbf"
     layout, largest = Layout(), facts.largest_squared_norm
     # Without cancellation that matters: where rounding does no harm, nothing is centred.
     if rbf and gamma * largest > 1:
         layout, largest = centre(X, largest, 0.5)
-    elif machine.kernel == "linear" and machine.fit_intercept and "free" in able.intercepts and able.exact:
+    elif asked.kernel == "linear" and asked.fit_intercept and "free" in able.intercepts and able.exact:
         layout, largest = centre(X, largest, 0.1)
     if layout.shift is None:
-        X = _without_zeros(X, machine._threads() or usable_threads())
+        X = _without_zeros(X, asked.n_jobs or usable_threads())
     given = layout.arrange(X)
-    tol = machine.tol if able.exact else max(machine.tol, COARSE)
-    value = _largest_value(machine, gamma, largest)
+    tol = asked.tol if able.exact else max(asked.tol, COARSE)
+    value = _largest_value(asked, gamma, largest)
 
     def is_rounded(precision: Precision) -> bool:
         """Whether what a kernel matrix in this precision rounds off would be felt."""
@@ -397,9 +411,9 @@ def make_kernel(machine: Any, solver: Solver, X: Any, sample_weight: Floats | No
     tame = SMALLEST <= largest <= LARGEST and (value <= LARGE[np.float32] if not rbf else gamma * largest <= 1e3)
     exact = X.shape[0] <= SMALL or tol < EXACT or is_rounded(np.float32) or not tame
     precision: Precision = np.float64 if exact else np.float32
-    coef0, degree = float(machine.coef0), int(machine.degree)
     converted = layout.convert(given, precision)
-    kernel = PointKernel(machine.kernel, gamma, coef0, degree, precision, layout, given, converted)
+    named = (asked.kernel, gamma, asked.coef0, asked.degree)
+    kernel = PointKernel(*named, precision, layout, given, converted)
     _check_diagonal(kernel)
     if exact and rbf and gamma * largest > 1 and is_rounded(np.float64):
         return kernel.finer() or kernel
@@ -475,14 +489,35 @@ def definiteness(kernel: Kernel, seed: int, seconds: float = math.inf) -> Defini
     asymmetry = float(np.abs(square - square.T).max())
     if asymmetry > ROUNDING * np.abs(square).max():
         raise ValueError("the kernel is not symmetric: it has another value for (x, z) than for (z, x)")
-    values = np.linalg.eigvalsh((square + square.T) / 2)
-    lowest, highest = float(values[0]), max(float(values[-1]), 0.0)
-    if lowest < -1e-6 * highest:
+    shift = _negative_part((square + square.T) / 2)
+    if shift is None:
         return Definiteness(indefinite=True)
-    error = float(np.finfo(np.float64).eps) * len(rows) * highest  # of the eigenvalues
     if isinstance(kernel, PointKernel):  # the core's values differ from these
-        error += len(rows) * 1e-13 * max(float(np.abs(square).max()), 1.0)
-    return Definiteness(False, assumed, max(error - lowest, 0.0), asymmetry)
+        shift += len(rows) * 1e-13 * max(float(np.abs(square).max()), 1.0)
+    return Definiteness(False, assumed, shift, asymmetry)
+
+
+def _negative_part(K: Floats) -> float | None:
+    """At least by how much the lowest eigenvalue of a symmetric matrix is below zero; None where it is no rounding.
+
+    All eigenvalues take twenty times as long as two looks that mostly tell. Eigenvalues of a few rows lie between those
+    of all. And Cholesky's factor of K + s, where there is one, is that of a matrix near it, which is definite:
+    it differs by at most (n + 1) units of the trace (N. Higham, Accuracy and Stability of Numerical Algorithms, 10.3).
+    """
+    n, unit, trace = len(K), float(np.finfo(np.float64).eps), float(np.trace(K))
+    highest = float(np.abs(K).sum(axis=0).max())  # or less
+    if n > SAMPLE and float(np.linalg.eigvalsh(K[:SAMPLE, :SAMPLE])[0]) < -1e-6 * highest:
+        return None
+    rounding = 2 * (n + 1) * unit * trace
+    shifted = K.copy()
+    shifted[np.diag_indices(n)] += rounding
+    try:
+        np.linalg.cholesky(shifted)
+        return 2 * rounding
+    except np.linalg.LinAlgError:
+        values = np.linalg.eigvalsh(K)
+    lowest, highest = float(values[0]), max(float(values[-1]), 0.0)
+    return None if lowest < -1e-6 * highest else max(unit * n * highest - lowest, 0.0)
 
 
 def as_objects(X: Any) -> NDArray[Any] | None:
@@ -506,7 +541,7 @@ def check_points(X: Any, n_jobs: int) -> tuple[Any, native.RowsFacts]:
     _, facts = check_rows(X, 0.0, n_jobs)
     if sp.issparse(X) and X.shape[1] >= 2**31:
         raise ValueError(
-            f"X has {X.shape[1]} columns; kernel machines count at most {2**31 - 1}; leave out those that are empty"
+            f"X has {X.shape[1]} columns, and with a kernel at most {2**31 - 1} can be used; drop the empty ones"
         )
     whole = canonical(X)
     return whole, facts if whole is X else check_rows(whole, 0.0, n_jobs)[1]
@@ -541,13 +576,13 @@ def _dense(X: Any) -> Any:
     return X.toarray() if X.shape[0] * X.shape[1] * 8 <= DENSE_BYTES else None
 
 
-def _largest_value(machine: Any, gamma: float, largest: float) -> float:
+def _largest_value(asked: KernelRequest, gamma: float, largest: float) -> float:
     """The largest number that comes up in a kernel, where the largest squared norm of an example is given."""
-    if machine.kernel == "rbf":
+    if asked.kernel == "rbf":
         return 1.0
-    base = abs(gamma) * largest + abs(machine.coef0) if machine.kernel != "linear" else largest
+    base = abs(gamma) * largest + abs(asked.coef0) if asked.kernel != "linear" else largest
     with np.errstate(over="ignore"):
-        power = float(np.float64(base) ** machine.degree) if machine.kernel == "poly" else base
+        power = float(np.float64(base) ** asked.degree) if asked.kernel == "poly" else base
     return max(power, largest)
 
 

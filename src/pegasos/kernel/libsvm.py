@@ -94,7 +94,7 @@ def _sorted(told: LibsvmModel, order: NDArray[np.intp]) -> tuple[NDArray[np.int3
 def to_libsvm(model: Any) -> LibsvmModel:
     """What a file tells of the model."""
     if not isinstance(model, SVC | SVR):
-        raise TypeError(f"LIBSVM has kernel machines, and a {type(model).__name__} is none; use save_model")
+        raise TypeError(f"LIBSVM's files hold an SVC or SVR, and not a {type(model).__name__}; use save_model")
     check_is_fitted(model)
     refuse_unsayable(model, "LIBSVM")
     if isinstance(model, SVR) and model.loss != "epsilon_insensitive":

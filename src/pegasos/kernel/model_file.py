@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pegasos._config import make_csr
 from pegasos.base.options import Integer, Number
 from pegasos.base.rows import check_rows
+from pegasos.config import make_csr
 from pegasos.io.model import Header, Kind, Tensors, take
 from pegasos.kernel.kernels import KERNELS, GivenKernel, PointKernel, Precision
 from pegasos.kernel.layout import Layout

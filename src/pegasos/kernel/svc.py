@@ -17,7 +17,7 @@ from pegasos.base.options import Choice, Flag, names
 from pegasos.base.parameters import WithoutProbability, parameter, parameters
 from pegasos.base.validation import class_weights
 from pegasos.kernel.estimator import KernelMachine
-from pegasos.kernel.fit import Part
+from pegasos.kernel.fit import Subproblem
 from pegasos.kernel.onnx import write_classifier
 from pegasos.solvers import Solver
 
@@ -255,21 +255,25 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
         winners = np.where(scores > 0, *np.triu_indices(count, 1)) + count * np.arange(n)[:, None]
         return np.bincount(winners.ravel(), minlength=n * count).reshape(n, count)
 
-    def _parts(self, data: Data) -> list[Part]:
+    def _parts(self, data: Data) -> list[Subproblem]:
         """The second class against the first; of more than two the first of each pair, or each against the rest."""
         labels = data.classes.tolist()
         if len(labels) == 2:
-            return [Part("", None, np.where(data.encoded == 1, 1.0, -1.0))]
+            return [Subproblem("", None, np.where(data.encoded == 1, 1.0, -1.0))]
         if self.multi_class == "ovr":
-            return [Part(f"{label!r}", None, np.where(data.encoded == k, 1.0, -1.0)) for k, label in enumerate(labels)]
+            return [
+                Subproblem(f"{label!r}", None, np.where(data.encoded == k, 1.0, -1.0)) for k, label in enumerate(labels)
+            ]
         parts = []
         for first, second in combinations(range(len(labels)), 2):
             rows = np.flatnonzero((data.encoded == first) | (data.encoded == second))
             y = np.where(data.encoded[rows] == first, 1.0, -1.0)
-            parts.append(Part(f"{labels[first]!r} against {labels[second]!r}", rows, y))
+            parts.append(Subproblem(f"{labels[first]!r} against {labels[second]!r}", rows, y))
         return parts
 
-    def _store_machines(self, data: Data, parts: Sequence[Part], betas: Sequence[Floats], intercepts: Floats) -> None:
+    def _store_machines(
+        self, data: Data, parts: Sequence[Subproblem], betas: Sequence[Floats], intercepts: Floats
+    ) -> None:
         self.classes_ = data.classes
         self.class_weight_ = class_weights(self.class_weight, data.classes, np.bincount(data.encoded))
         n, count = len(data.encoded), len(data.classes)

@@ -12,7 +12,7 @@ from pegasos.base.options import Choice, Number, names
 from pegasos.base.parameters import QuantileOfLoss, parameter, parameters
 from pegasos.base.validation import near_middle
 from pegasos.kernel.estimator import KernelMachine
-from pegasos.kernel.fit import Part
+from pegasos.kernel.fit import Subproblem
 from pegasos.kernel.onnx import write_regressor
 
 Floats = NDArray[np.float64]
@@ -80,13 +80,15 @@ scale_, n_features_in_, feature_names_in_
     def _write_onnx(self, graph: Graph, x: str) -> dict[str, Output]:
         return write_regressor(self, graph, x)
 
-    def _parts(self, data: Data) -> list[Part]:
+    def _parts(self, data: Data) -> list[Subproblem]:
         y = np.ascontiguousarray(data.encoded, dtype=np.float64)
         shift = near_middle(y) if self.fit_intercept else 0.0
         with np.errstate(over="ignore"):  # an error tells of it
-            return [Part("", None, y - shift if shift else y, shift)]
+            return [Subproblem("", None, y - shift if shift else y, shift)]
 
-    def _store_machines(self, data: Data, parts: Sequence[Part], betas: Sequence[Floats], intercepts: Floats) -> None:
+    def _store_machines(
+        self, data: Data, parts: Sequence[Subproblem], betas: Sequence[Floats], intercepts: Floats
+    ) -> None:
         used = np.flatnonzero(betas[0])
         self.support_ = used.astype(np.int32)
         self.n_support_ = np.array([len(used)], dtype=np.int32)

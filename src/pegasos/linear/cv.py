@@ -173,6 +173,7 @@ random_state, verbose
         copy_results(one_thread, best)  # those of validation
         if dataset is not None:
             name_features(best, dataset)
+        best._label = "last fit"
         with refitting(self, best, len(self.scores_), X, y, sample_weight):
             best._fit(data, solver, seed, None, started)
         for name, value in vars(best).items():
@@ -301,6 +302,11 @@ random_state, verbose
         return tags
 
 
+def choose_only(search: LinearSVCCV, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, started: float) -> None:
+    """Choose C as `fit` does, and store it with the scores, without the last fit. `max_time` began at `started`."""
+    search._search(X, y, sample_weight, None, started)
+
+
 def _share(max_time: float | None, n_folds: int, n_jobs: int) -> TimeShare:
     """The time of the folds, of which the last fit is as good as one more."""
     turns = -(-n_folds // n_jobs)
@@ -341,7 +347,7 @@ def _fit_fold(
         if count > 1:
             listeners = [progress.part(repr(label), k, count) for k, label in enumerate(data.classes.tolist())]
         told = zip(examples, listeners, strict=True)
-        paths = [follow(svc, solver, own, grid, seed, listener, next_budget) for own, listener in told]
+        paths = [follow(svc, solver, own, grid, seed, listener, next_budget, started) for own, listener in told]
         points = zip(*paths, strict=False)  # each C of all classes before the next C, as far as there is time
         while some := list(itertools.islice(points, -(-SCORED // count))):
             scores += _score(svc, scorer, data, held_out, some)

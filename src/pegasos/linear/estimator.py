@@ -11,13 +11,13 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos._config import make_csr
 from pegasos.base import clock
 from pegasos.base.callbacks import Problems
 from pegasos.base.display import listening
 from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, shortfall
 from pegasos.base.exchange import Exchanged
+from pegasos.base.memory import refuse_beyond
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
 from pegasos.base.parameters import PrimalOrDual, Scaled
 from pegasos.base.progress import Named, Progress
@@ -26,7 +26,8 @@ from pegasos.base.scaling import describe_offsets, describe_sizes, scale_columns
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Elsewhere, Wish, refuse_unsupported, wish_for_loss
 from pegasos.certificate import Certificate
-from pegasos.io._csr import canonical
+from pegasos.config import make_csr
+from pegasos.io.csr import canonical
 from pegasos.io.dataset import Dataset
 from pegasos.io.dataset_reader import read_rows
 from pegasos.linear.out_of_core.machine import check_names, fit_dataset, name_features, take_own
@@ -38,6 +39,9 @@ Floats = NDArray[np.float64]
 
 #: What a fit leaves for one that continues it, besides its weights: of each of its problems the dual point and steps.
 LastFit = tuple[Start[Floats | None], ...]
+
+#: Bytes that a fit takes for each feature at least: the weights, and those of the best point.
+WEIGHT_BYTES = 16
 
 
 class Task(NamedTuple):
@@ -163,6 +167,11 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
     def _hand_over(self, data: Data) -> Examples:
         """The examples in the core's hands, scaled if so wanted."""
         X, s = data.X, self._weights(data)
+        refuse_beyond(
+            WEIGHT_BYTES * X.shape[1],
+            f"X has {X.shape[1]:,} features, and a fit, which has a weight for each in memory,",
+            "number them anew, without gaps, or hash them (sklearn.feature_extraction.FeatureHasher)",
+        )
         n_jobs, scale = self._threads() or 1, None
         rows, facts = make_rows(X, self._bias, n_jobs)
         if self.scale is not None:
@@ -306,3 +315,11 @@ def accuracy(data: Data, right: NDArray[np.bool_]) -> float:
     """The share of examples that are right, by their weights."""
     weights = data.sample_weight
     return float(right.mean() if weights is None or not weights.any() else np.average(right, weights=weights))
+
+
+def starts_anew(machine: LinearMachine) -> bool:
+    """Whether a warm start would have no dual point to continue from, and the solver needs one."""
+    name, last = getattr(machine.solver, "name", machine.solver), machine._last_fit()
+    if name not in ("auto", "sdca", "interior-point"):
+        return False
+    return last is None or any(one.point is None for one in last)

@@ -22,12 +22,12 @@ def classifier_to_sklearn(model: Any) -> Any:
     from sklearn.svm import LinearSVC
 
     if model.cost is not None:
-        raise ValueError("cost: scikit-learn has no machine whose errors differ in cost; fit one without it")
+        raise ValueError("cost: scikit-learn has no estimator whose errors differ in cost; fit one without it")
     rows, intercepts = model._weight_rows(), model.intercept_
     if model.loss == "log_loss":
         return _logistic(model, rows, intercepts)
     if model._joint and model.loss != "hinge":
-        raise ValueError(f"loss={model.loss!r} of all classes jointly is no machine of scikit-learn's; use 'hinge'")
+        raise ValueError(f"loss={model.loss!r} of all classes jointly is no estimator of scikit-learn's; use 'hinge'")
     kind = {"multi_class": "crammer_singer"} if model._joint else {"loss": model.loss}
     made = LinearSVC(**kind, **_shared(model, SHARED_SVC))
     if len(model.classes_) == 2 and len(rows) == 2:

@@ -55,7 +55,9 @@ def to_liblinear(model: Any) -> LiblinearModel:
     if not isinstance(model, LinearSVC | LinearSVR):
         if hasattr(model, "best_estimator_"):
             raise TypeError(f"a {type(model).__name__} is a search for C: pass its best_estimator_")
-        raise TypeError(f"LIBLINEAR has linear machines, and a {type(model).__name__} is none; use save_model")
+        raise TypeError(
+            f"LIBLINEAR's files hold a LinearSVC or LinearSVR, and not a {type(model).__name__}; use save_model"
+        )
     check_is_fitted(model)
     if model.loss not in SOLVERS:
         raise ValueError(f"loss={model.loss!r} is none of LIBLINEAR's; use one of {', '.join(SOLVERS)}")

@@ -1,6 +1,5 @@
 """Several classes, each against the rest, that share one pass over the examples."""
 
-import functools
 import itertools
 import math
 from dataclasses import replace
@@ -8,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from pegasos._core import native
-from pegasos.base.outcome import Budget, Point, Solution, check_finite, is_cut_short, joined, then
+from pegasos.base.bounds import UNIT, bound_primal
+from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_finite, is_cut_short, joined, then
 from pegasos.base.progress import Progress, Shifted, make_run
 from pegasos.base.threads import TimeShare
 from pegasos.linear.estimator import Task
@@ -31,6 +31,8 @@ DENSE_ENTRIES_OF_CLASS = 100
 MOST_BYTES = 512e6
 #: Epochs after which a class goes on alone, with examples that rest for it alone; with the log loss none does.
 SHARED_EPOCHS = 20
+#: The losses of a score of zero.
+LOSS_AT_ZERO = {"hinge": 1.0, "squared_hinge": 1.0, "log_loss": math.log(2)}
 
 
 def group_classes(count: int) -> list[range]:
@@ -102,22 +104,42 @@ def solve_together(
     cut = False
     for k in left:  # a class that goes on alone
         problem = replace(examples, y=np.where(classes == numbers[k], 1.0, -1.0)).problem(task.C)
-        first, limit = solutions[k], share.limit(elapsed)
-        epochs = max(budget.max_iter - round(first.epochs), 1)
-        rest = replace(budget, max_iter=epochs, max_time=limit, elapsed=elapsed)
+        first = solutions[k]
+        rest = replace(budget, max_time=share.limit(elapsed), elapsed=elapsed)
         if cut:
             solutions[k] = replace(first, reason="interrupt")
             continue
-        go_on = functools.partial(_go_on, solver, problem, first, rest, task.seed, listeners[k])
-        solutions[k] = then(first, go_on, budget.keep)
+        solutions[k] = go_on_alone(solver, problem, first, rest, task.seed, listeners[k])
         elapsed, cut = solutions[k].seconds, is_cut_short(solutions[k])
-    for listener in listeners:
-        listener.close()
+    for solution, listener in zip(solutions, listeners, strict=True):
+        if solution.reason != "max_time":  # with which it may go on
+            listener.close()
     return [check_finite(solution, whole) for solution in solutions]
 
 
-def _go_on(
+def go_on_alone(
     solver: Solver, problem: LinearProblem, first: Solution[Point], budget: Budget, seed: int, progress: Progress
 ) -> Solution[Point]:
-    more = solver.solve(problem, budget, seed, first.start, Shifted(progress, first.epochs))
-    return joined(first, replace(more, t=more.t - first.t))
+    """What a class has that goes on from where it was left, in what is left of the budget's epochs."""
+    rest = replace(budget, max_iter=max(budget.max_iter - round(first.epochs), 1))
+
+    def go_on() -> Solution[Point]:
+        more = solver.solve(problem, rest, seed, first.start, Shifted(progress, first.epochs))
+        return joined(first, replace(more, t=more.t - first.t))
+
+    return then(first, go_on, budget.keep)
+
+
+def can_go_on(solver: Solver) -> bool:
+    """Whether two runs of a solver, the second from where the first ended, are as good as one."""
+    whole = solver.max_steps is None and getattr(solver, "returns_best", True)
+    return whole and solver.supports[LinearProblem].continued
+
+
+def not_begun(examples: Examples, C: float, seconds: float) -> Solution[Point]:
+    """What is known of a class that Ctrl-C kept from its first check: the bounds of the point zero."""
+    losses = C * examples.total_weight * LOSS_AT_ZERO[examples.loss]
+    point = Point(np.zeros(examples.dimension), np.zeros(len(examples.y)))
+    bounds = bound_primal(point.w, losses, 2 * UNIT * len(examples.y) * losses)._replace(dual=0.0)
+    records = [[seconds, 0.0, bounds.primal, bounds.dual]]
+    return Solution(point, bounds, 0.0, seconds, "interrupt", records, UsedSolvers(("none",)))

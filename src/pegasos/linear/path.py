@@ -13,14 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
+from pegasos.base import clock
 from pegasos.base.display import listening
 from pegasos.base.estimator import Data
 from pegasos.base.outcome import Budget, check_finite
 from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameters, refuse_unknown
-from pegasos.base.progress import Named, Progress
+from pegasos.base.progress import Named, Progress, Shifted
 from pegasos.base.scores import FLOATS, is_plain, score_rows
 from pegasos.certificate import Certificate
-from pegasos.io._csr import check_sparse
+from pegasos.io.csr import check_sparse
 from pegasos.linear.parameters import ClassificationLoss, KindOfIntercept
 from pegasos.linear.svc import LinearSVC
 from pegasos.problems.linear import Examples
@@ -109,11 +110,11 @@ def path(
     """
     known = [one.name for one in fields(PathParameters)]
     refuse_unknown("path", parameters, ["Cs", *known])
-    svc = LinearSVC(**parameters)
+    svc, started = LinearSVC(**parameters), clock.now()
     grid, solver = make_grid(Cs), svc.check_parameters()
     data = two_classes(svc._accept(X, y, sample_weight))
-    with listening(svc) as progress:
-        points = list(follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress, svc._budget))
+    with listening(svc, fits=len(grid)) as progress:
+        points = list(follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress, svc._budget, started))
     warn_of_shortfall("path", svc, points, data.X, stacklevel=3)
     return as_path(points, data.classes)
 
@@ -161,9 +162,11 @@ def follow(
     seed: int,
     progress: Progress,
     next_budget: Callable[[], Budget | None],
+    started: float,
 ) -> Iterator[Fitted]:
     """Solve for each C in turn, from the dual point of the last. Its variables are shares of their bounds C s_i: they
-    are feasible for any C, and those at a bound stay there. Without a budget for the next C it ends."""
+    are feasible for any C, and those at a bound stay there. Without a budget for the next C it ends. Certificates have
+    the seconds of each fit, and listeners are told those since all `started`."""
     start = None
     for number, C in enumerate(grid):
         budget = next_budget()
@@ -172,7 +175,8 @@ def follow(
         problem = examples.problem(float(C))
         part = progress.part(f"C={C:.3g}", number, len(grid))
         part = Named(part, functools.partial(svc._name_weights, examples))
-        solution = check_finite(solver.solve(problem, budget, seed, start, part), problem)
+        told = Shifted(part, 0.0, clock.now() - started)
+        solution = check_finite(solver.solve(problem, budget, seed, start, told), problem)
         part.close()
         start, certificate = solution.start, solution.certificate(svc.tol, svc.scale is not None)
         yield Fitted(problem.C, problem.largest_norm, *examples.weights(solution.point.w), certificate)

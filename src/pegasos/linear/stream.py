@@ -224,18 +224,19 @@ class StreamMachine(LinearMachine):
                 f"partial_fit(X[:1000], y[:1000]{labels}); or use fit(dataset), which needs not all of it in memory"
             )
 
-    def _warn_of_offsets(self, X: Any, of_sizes: bool) -> None:
+    def _warn_of_offsets(self, X: Any, solver: Solver, who: str, more: str, stacklevel: int) -> None:
         """Warn once, at the first part that tells, of columns far from zero or of very different sizes."""
         if self._looked_at or X.shape[0] < ENOUGH_ROWS:
             return
         self._looked_at = True
-        how = ", whose partial_fit takes a stream too: transform examples before they are learned from"
+        of_sizes = not isinstance(solver, AdaGrad)  # which has a step size for each column
+        how = f"{more}: transform examples before they are learned from"
         names = getattr(self, "feature_names_in_", None)
         text = describe_offsets(X, names, how, FAR_IN_STREAMS)
         if not text and of_sizes:
             text = describe_sizes(X, names, f"scale them (sklearn.preprocessing.StandardScaler){how}")
         if text:
-            warnings.warn(f"{type(self).__name__}.partial_fit learns little from these data. {text}", stacklevel=5)
+            warnings.warn(f"{who} learns little from these data. {text}", stacklevel=stacklevel)
 
     def _learn_part(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, encode: Encode, targets: Callable[[Data], list[Floats]]
@@ -252,7 +253,8 @@ class StreamMachine(LinearMachine):
         s = np.ones(len(y)) if weights is None else weights.copy()
         self._weigh_classes(data, s)
         rows, _ = make_rows(X, self._bias)
-        self._warn_of_offsets(X, not isinstance(solver, AdaGrad))  # which has a step size for each column
+        more = ", whose partial_fit takes a stream too"
+        self._warn_of_offsets(X, solver, f"{type(self).__name__}.partial_fit", more, 5)
         learned = targets(data)
         if first:
             self._begin_stream(solver, X.shape[1], len(learned))
@@ -295,6 +297,10 @@ class OnePass:
         """Learn on with so many features: new ones weigh nothing yet, and those beyond are dropped."""
         self.machine._streams = [learner.resized(n_features + 1) for learner in self.machine._streams]
         self.n_features = n_features
+
+    def look_at(self, X: Any, who: str) -> None:
+        """Warn where examples, the first of all, are such that little is learned from them."""
+        self.machine._warn_of_offsets(X, self.machine._streams[0].solver, who, "", 2)
 
     def learn(self, rows: native.Rows, y: NDArray[Any], weights: Floats) -> list[native.Progress]:
         """Learn from examples with targets y, or y the numbers of their classes; progress of this part alone."""

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -16,18 +17,27 @@ from pegasos.base.estimator import Classifier, Data, at_once, of_one_model
 from pegasos.base.memory import refuse_beyond
 from pegasos.base.onnx import Graph, Output
 from pegasos.base.options import Choice, names
-from pegasos.base.outcome import Budget, Point, Solution, is_cut_short
+from pegasos.base.outcome import Budget, Point, Solution, check_finite, is_cut_short
 from pegasos.base.parameters import SquaredNorm, parameter, parameters
-from pegasos.base.progress import Progress
+from pegasos.base.progress import Opened, Progress, Unsaved
 from pegasos.base.scores import score_rows
-from pegasos.base.threads import TimeShare, run_all
+from pegasos.base.threads import TimeShare, finish_short, run_all
 from pegasos.base.validation import check_cost
 from pegasos.linear.estimator import Task, accuracy
 from pegasos.linear.exchange import classifier_to_sklearn
-from pegasos.linear.one_vs_rest import group_classes, is_worth_sharing, solve_together
+from pegasos.linear.one_vs_rest import (
+    MOST_BYTES,
+    can_go_on,
+    go_on_alone,
+    group_classes,
+    is_worth_sharing,
+    not_begun,
+    solve_together,
+)
 from pegasos.linear.onnx import write_classifier
 from pegasos.linear.parameters import ClassificationLoss
 from pegasos.linear.stream import StreamMachine, known_classes, number_known_labels
+from pegasos.problems.linear import Examples
 from pegasos.solvers import Solver
 from pegasos.solvers.auto import Auto
 
@@ -102,8 +112,9 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         first are those of the previous fit; with fewer, `SDCA` and `InteriorPoint` start anew.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does to a fit. "raise" leaves the estimator as it was. "keep" gives it the best point of the last
-        check, without another pass, with its certificate and the reason "interrupt"; where there was no check yet, or
-        none of some class, it raises too, and so it does inside searches and cross-validation, such as `GridSearchCV`.
+        check, without another pass, with its certificate and the reason "interrupt"; classes without a check have zero
+        weights then. Where there was no check at all it raises too, and so it does inside searches and
+        cross-validation, such as `GridSearchCV`.
     checkpoint : str, path-like or Checkpoint, default=None
         A folder for checkpoints, written every 30 seconds. A fit that is killed goes on from there, if the same fit is
         started again, and ends with the same bits; see `pegasos.Checkpoint`.
@@ -187,8 +198,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
             advice = [" and ".join(f"{name}={value!r}" for name, value in way.items()) for way in works]
             least = [text for text, way in zip(advice, works, strict=True) if len(way) == len(works[0])]
             raise ValueError(
-                f"loss={self.loss!r}: the machine of Crammer and Singer has the hinge loss; use "
-                f"{', or '.join(least[:3])}"
+                f"loss={self.loss!r}: multi_class='crammer_singer' has the hinge loss; use {', or '.join(least[:3])}"
             )
         super()._refuse_combinations(solver)
         if self.cost is not None and not (self._joint and self.loss == "hinge"):
@@ -315,29 +325,74 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         anew = self._start(task, 0, count) is None
         shared = anew and is_worth_sharing(task.examples, count, task.solver, float(self.tol))
         groups = group_classes(count) if shared else [range(k, k + 1) for k in range(count)]
-        share = TimeShare(self.max_time, len(groups), n_jobs)
         labels, keep = task.data.classes.tolist(), self._keeps
+        able = can_go_on(task.solver) and task.held_out is None
+        room = MOST_BYTES // (8 * len(task.examples.y))  # of dual points to go on from
+        opened, share, held = Opened(progress), TimeShare(self.max_time, len(groups), n_jobs), itertools.count()
 
-        def solve_alone(number: int, budget: Budget, progress: Progress) -> Solution[Point]:
-            examples = replace(task.examples, y=_against_the_rest(task.data, number))
-            start = self._start(task, number, count)
-            part = progress.part(f"{labels[number]!r}", number, count)
-            solution = self._solve_one(task, examples, start, part, budget, number)
-            part.close()
-            return solution
+        def listener(number: int, progress: Progress) -> Progress:
+            return progress.part(f"{labels[number]!r}", number, count)
+
+        def against_the_rest(number: int) -> Examples:
+            return replace(task.examples, y=_against_the_rest(task.data, number))
+
+        def next_budget() -> Budget:
+            elapsed = task.elapsed
+            return Budget(self.tol, self._max_epochs, share.limit(elapsed), elapsed, 1, keep)
+
+        def leave(solution: Solution[Point]) -> Solution[Point]:
+            goes_on = able and solution.reason == "max_time" and next(held) < room
+            return solution if goes_on else self._without_dual_point(solution)
 
         def solve(numbers: range, progress: Progress) -> list[Solution[Point]]:
-            elapsed = task.elapsed
-            budget = Budget(self.tol, self._max_epochs, share.limit(elapsed), elapsed, 1, keep)
             if shared:
-                found = solve_together(task, numbers, budget, progress, bool(self.warm_start))
+                found = solve_together(task, numbers, next_budget(), progress, bool(self.warm_start))
             else:
-                found = [solve_alone(number, budget, progress) for number in numbers]
-            return [self._without_dual_point(part) for part in found]
+                found = [solve_alone(number, progress) for number in numbers]
+            return [leave(solution) for solution in found]
 
-        works = [(functools.partial(solve, numbers), progress) for numbers in groups]
-        found = run_all(works, n_jobs, (lambda group: any(map(is_cut_short, group))) if keep else None)
+        def solve_alone(number: int, progress: Progress) -> Solution[Point]:
+            part, start = listener(number, progress), self._start(task, number, count)
+            solution = self._solve_one(task, against_the_rest(number), start, part, next_budget(), number)
+            if solution.reason != "max_time":  # with which it may go on
+                part.close()
+            return solution
+
+        def solve_more(number: int, progress: Progress) -> Solution[Point]:
+            problem, first = against_the_rest(number).problem(task.C), solutions[number]
+            solution = go_on_alone(task.solver, problem, first, next_budget(), task.seed, progress)
+            if solution.reason != "max_time":
+                listener(number, opened).close()
+            return leave(check_finite(solution, problem))
+
+        def find_short() -> list[int]:
+            ended = not able or any(map(is_cut_short, solutions))
+            return [] if ended else [k for k, solution in enumerate(solutions) if solution.reason == "max_time"]
+
+        def go_on(numbers: Sequence[int]) -> None:
+            nonlocal share, held
+            share, held = TimeShare(self.max_time, len(numbers), n_jobs), itertools.count()
+            works = [(functools.partial(solve_more, k), Unsaved(listener(k, opened))) for k in numbers]
+            before = [replace(solutions[k], reason="interrupt") for k in numbers]
+            more = run_all(works, n_jobs, is_cut_short if keep else None, before.__getitem__ if keep else None)
+            for k, solution in zip(numbers, more, strict=True):
+                solutions[k] = solution
+
+        def not_begun_group(number: int) -> list[Solution[Point]]:
+            return [not_begun(task.examples, task.C, task.elapsed) for _ in groups[number]]
+
+        works = [(functools.partial(solve, numbers), opened) for numbers in groups]
+        cut_short = (lambda group: any(map(is_cut_short, group))) if keep else None
+        # A class whose turn did not come has the point zero. Where a fit is continued, the old model is worth more.
+        found = run_all(works, n_jobs, cut_short, not_begun_group if keep and anew else None)
         solutions = list(itertools.chain.from_iterable(found))
+        if all(solution.epochs == 0 and is_cut_short(solution) for solution in solutions):
+            raise KeyboardInterrupt
+        finish_short(find_short, go_on, self.max_time, lambda: task.elapsed)
+        for number, solution in enumerate(solutions):
+            if solution.reason == "max_time":
+                listener(number, opened).close()
+        solutions = [self._without_dual_point(solution) for solution in solutions]
         weights = [task.examples.weights(solution.point.w) for solution in solutions]
         self._store_weights(np.array([coef for coef, _ in weights]), np.array([intercept for _, intercept in weights]))
         self._store(solutions, task.elapsed, task.examples)

@@ -106,7 +106,8 @@ def make_problem(
 ) -> KernelProblem:
     """The problem of so many examples as there are labels; options are further fields."""
     rows, targets = np.arange(len(y), dtype=np.uint32), y
-    least, most = low, high = _limits(loss, parameter, y, C * s)
+    with np.errstate(over="ignore"):  # what is infinite is refused by the core
+        least, most = low, high = _limits(loss, parameter, y, C * s)
     if loss in IN_TWOS:
         zero, targets = np.zeros(len(y)), np.concatenate([y - parameter, y + parameter])
         rows, low, high = np.tile(rows, 2), np.concatenate([zero, least]), np.concatenate([most, zero])

@@ -14,6 +14,9 @@ from pegasos.base.outcome import Point, Problem, Start
 JOINT_LOSSES = ("hinge", "log_loss")
 #: Data of fewer bytes stays in the caches, where the order of visits costs nothing.
 LARGE = 50e6
+#: Entries of a row from which on reading it takes so long that it does not matter where it lies, and comparing a
+#: thousand pairs of rows takes longer than the order of visits could save.
+LONG_ROW = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +36,12 @@ class LinearProblem(Problem[Point]):
         """In which order examples are best visited: "blocks", runs of neighbours in random order, where that is faster
         and neighbours are no more alike than others; or else "permute"."""
         large = self.entries * 8 > LARGE
-        return "blocks" if large and not native.neighbours_alike(self.core, seed) else "permute"
+        return "blocks" if large and are_runs_worth(self.core, self.entries / self.n_rows, seed) else "permute"
+
+
+def are_runs_worth(problem: native.Problem, row_length: float, seed: int) -> bool:
+    """Whether rows, of so many entries on average, are as well visited in runs of neighbours, if that is faster."""
+    return row_length < LONG_ROW and not native.neighbours_alike(problem, seed)
 
 
 @dataclass(frozen=True, kw_only=True)

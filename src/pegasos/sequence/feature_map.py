@@ -39,7 +39,7 @@ from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, See
 from pegasos.base.progress import Progress
 from pegasos.base.validation import check_cost, check_weights, require_targets, sum_weights
 from pegasos.certificate import REASONS, Certificate, History
-from pegasos.io._csr import check_sparse
+from pegasos.io.csr import check_sparse
 
 Floats = NDArray[np.float64]
 FeatureMap = Callable[[Any, Any], ArrayLike]
@@ -211,7 +211,11 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
 
 
 class _Problem:
-    """What is minimised."""
+    """What is minimised.
+
+    It is no kind of problem of `Solver.solve`, which chooses among the methods that a kind has: this one has one, in
+    NumPy, as no vectors of pairs of examples and labels are known to the core.
+    """
 
     def __init__(self, features: Floats, own: NDArray[np.intp], s: Floats, C: float, cost: Floats) -> None:
         self.features = features  # of shape (examples, labels, features)
@@ -385,7 +389,9 @@ def _features(feature_map: FeatureMap, x: Any, i: int, label: Any, length: int |
     try:
         vector = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{where} is {type(given).__name__} and no vector of numbers; encode what is none") from None
+        raise ValueError(
+            f"{where} is {type(given).__name__} and not a vector of numbers; return numbers only"
+        ) from None
     if vector.ndim != 1 or len(vector) == 0:
         raise ValueError(
             f"{where} has shape {vector.shape}; it must be a vector, of one dimension: return its .ravel()"

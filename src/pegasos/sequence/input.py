@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from pegasos._core import native
 from pegasos.base.wording import counted
-from pegasos.io._csr import check_sparse
+from pegasos.io.csr import check_sparse
 
 #: How sequences are given, and what a prediction gives back: a list of lists, a list of arrays, an array.
 KINDS = ("features", "arrays", "matrix")

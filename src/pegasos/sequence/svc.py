@@ -28,8 +28,9 @@ from pegasos.base.rows import check_rows
 from pegasos.base.scaling import describe_offsets, describe_sizes
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import WARM_START, refuse_unsupported
-from pegasos.base.validation import check_cost, sum_weights
+from pegasos.base.validation import check_cost, check_weights, require_targets, sum_weights
 from pegasos.certificate import Certificate, History
+from pegasos.io.dataset import Dataset
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 from pegasos.sequence.input import Encoder, Labels, Sequences, encode_labels, look_up_labels, take_labels
 from pegasos.solvers import SEQUENCE_SOLVERS, Solver
@@ -159,7 +160,7 @@ class SequenceSVC(SequenceParameters, Machine):
     # The lengths come before the weights, unlike in other machines, as they say what X is.
     @at_once
     def fit(  # type: ignore[override]
-        self, X: Any, y: Any, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self, X: Any, y: Any = None, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Fit to the sequences X with labels y.
 
@@ -175,6 +176,12 @@ class SequenceSVC(SequenceParameters, Machine):
             What each sequence counts.
         """
         started = clock.now()
+        if isinstance(X, Dataset):
+            raise TypeError(
+                "SequenceSVC takes sequences, and a data set has single examples; pass lists of positions and their "
+                "labels, or fit LinearSVC to it"
+            )
+        require_targets(self, y)
         solver = self.check_parameters()
         last = self._last if self.warm_start and hasattr(self, "classes_") else None
         encoder = Encoder(int(self.min_count), self.hash_bits)
@@ -186,7 +193,7 @@ class SequenceSVC(SequenceParameters, Machine):
         _check_allowed(labels, sequences, barriers)
         if last is not None:
             last = _drop_forbidden(last, sequences, barriers)
-        weights = _check_weights(sample_weight, len(sequences))
+        weights = _weights_of(sequences, sample_weight)
         C = self.weight_of_loss(sum_weights(weights))
         cost = check_cost(self.cost, len(labels.classes))
         refuse_beyond(
@@ -278,7 +285,8 @@ class SequenceSVC(SequenceParameters, Machine):
         right = look_up_labels(take_labels(y, sequences), self.classes_) == labels
         if len(right) == 0:
             raise ValueError("X has no positions, so that there is nothing to score; pass sequences that have some")
-        weights = np.repeat(_check_weights(sample_weight, len(sequences)), sequences.lengths)
+        weights = np.repeat(_weights_of(sequences, sample_weight), sequences.lengths)
+        sum_weights(weights)
         return float(np.average(right, weights=weights))
 
     def __sklearn_tags__(self) -> Any:
@@ -476,16 +484,10 @@ def _find_forbidden(
     return before, forbidden[before, encoded], at_end & forbidden[n_labels + 1, encoded]
 
 
-def _check_weights(sample_weight: ArrayLike | None, n_sequences: int) -> Floats:
-    if n_sequences == 0:
+def _weights_of(sequences: Sequences, sample_weight: ArrayLike | None) -> Floats:
+    """The weight of each sequence."""
+    if len(sequences) == 0:
         raise ValueError("X has no sequences; give at least one")
-    weights = np.ones(n_sequences) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n_sequences,):
-        raise ValueError(
-            f"sample_weight has shape {weights.shape}; give one weight for each of {n_sequences} sequences"
-        )
-    wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
-    if len(wrong):
-        raise ValueError(f"sample_weight[{wrong[0]}]={weights[wrong[0]]}: weights must be finite and not negative")
-    sum_weights(weights)
-    return weights
+    if sample_weight is None:
+        return np.ones(len(sequences))
+    return check_weights(sample_weight, sequences.lengths, what="sequence")

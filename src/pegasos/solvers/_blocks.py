@@ -154,7 +154,7 @@ class DualAscent:
             self._file.close()
             raise OSError(
                 error.errno,
-                f"{error.strerror}; the dual variables of {n_rows:,} examples take {size:,} "
+                f"{error.strerror}; the dual variables of {n_rows:,} examples take {problem.n_problems * size:,} "
                 "bytes there: point TMPDIR at another folder, or use solver='sgd-s'",
                 tempfile.gettempdir(),
             ) from None

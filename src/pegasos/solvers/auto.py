@@ -1,6 +1,6 @@
 """The default: chooses solver and threads for the problem."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
@@ -28,8 +28,8 @@ ENTRIES_PER_THREAD = 2_000_000
 MOST_THREADS = 2
 #: Features beyond which the matrices of InteriorPoint are a burden on memory and time.
 MOST_FEATURES = 4_000
-#: Seconds that a problem may take InteriorPoint to count as tiny.
-TINY = 0.02
+#: Seconds that InteriorPoint may be expected to take for a problem to count as tiny.
+TINY = 0.0005
 #: The gap to which tiny problems are solved: rounding.
 ROUNDING = 1e-13
 #: Rows of a kernel matrix up to which a problem is tiny, and the epochs that SMO is given to solve it to rounding.
@@ -37,26 +37,31 @@ TINY_ROWS = 64
 TINY_EPOCHS = 1000
 #: Rows of a kernel matrix from which on there is work for several threads.
 ROWS_FOR_THREADS = 1000
-#: Iterations that InteriorPoint is expected to take.
-ITERATIONS = 30
-#: Epochs of SDCA after which it is decided whether to go on.
-TRIAL = 6
+#: A trial of SDCA: the share of InteriorPoint's time that it may take, and the fewest and the most epochs.
+TRIAL = 0.12
+TRIAL_EPOCHS = 3, 6
+#: The share of InteriorPoint's time that going on may be expected to take, and then takes at most.
+SHARE = 0.8
 #: The gap at which InteriorPoint can leave most rows out.
 NEAR = 1e-2
 #: The tolerance from which on InteriorPoint is the faster one to get there from NEAR.
 EXACT = 1e-5
-#: Epochs that SDCA takes to 0.1%, about, for each unit of the gap after the trial, where that is large.
-EPOCHS_PER_GAP = 25
+#: Epochs of SDCA on sparse data of many features with the log loss, after which `Newton` goes on.
+LONG = 30
+#: Epochs that SDCA takes to 0.1%, about: at least, and with classes and targets for each unit of the gap after the
+#: trial and each epoch of that.
+LEAST_EPOCHS = 10
+EPOCHS_PER_GAP = {True: 2.7, False: 13.0}
 
 
 class Auto(Solver):
     """Chooses a solver and the number of threads for the problem.
 
-    Its page in the docs says how and why. Tiny problems are solved to rounding by `InteriorPoint`. Of the others, those
-    with a loss without corners are left to `Newton`, unless data are sparse with many features and the loss is another
-    than the log loss, or of all classes together. The rest begin with `SDCA` and, where that turns out to take longer
-    than `InteriorPoint` would, and the features are not too many, end with that. Threads, where ``n_jobs`` is None, are
-    chosen too. `tol` means the same whatever is chosen, and ``certificate_.solver`` tells what was.
+    Its page in the docs says how and why. Losses without corners are left to `Newton`, unless data are sparse with many
+    features: these are left to `SDCA`, after which `Newton` ends the log loss of two classes if need be. The rest begin
+    with `SDCA` and, where that turns out to take longer than `InteriorPoint` would, and the features are not too many,
+    end with that. Tiny problems are solved to rounding. Threads, where ``n_jobs`` is None, are chosen too. `tol` means
+    the same whatever is chosen, and ``certificate_.solver`` tells what was.
     """
 
     name = "auto"
@@ -105,39 +110,37 @@ class Auto(Solver):
 
     def _linear(self, problem: LinearProblem, terms: Terms[Point]) -> Solution[Point]:
         budget = terms.budget
-        epoch, iteration = _costs(problem)
-        exact = ITERATIONS * iteration  # seconds that InteriorPoint would take, about, with one thread
+        epoch, exact = _costs(problem)
         sizes = problem.n_rows, problem.entries, problem.dimension
         if ascends(problem.loss, *sizes, budget.tol):
-            return _ascend(problem, terms)
-        is_tiny = exact < TINY and problem.loss in InteriorPoint.supports[LinearProblem].losses
-        if takes_newton(problem.loss, *sizes) and not is_tiny:
-            threads = _exact_threads(problem, budget)
-            return chosen(Newton().solve_on(problem, terms.within(n_jobs=threads)), threads)
+            if problem.loss != "log_loss" or budget.tol == 0:
+                return _ascend(problem, terms)
+            found = _ascend(problem, terms.within(max_iter=min(LONG, budget.max_iter)))
+            return _end(found, terms, lambda rest: _newton(problem, replace(rest, start=found.start)))
+        goal = ROUNDING if exact < TINY else 0.0
+        if takes_newton(problem.loss, *sizes):
+            return _newton(problem, terms, goal)
         if _is_near_enough(problem, terms):
             return _finish(problem, terms)  # finds just that
-        if is_tiny:
-            return _finish(problem, terms, goal=ROUNDING)
         exact /= _exact_threads(problem, budget)
-        if budget.tol < EXACT and TRIAL / 2 * epoch > 0.1 * exact:
-            return _finish(problem, terms)
+        least, most = TRIAL_EPOCHS
+        trial = int(TRIAL * exact / epoch)
+        if goal > 0 or (budget.tol < EXACT and trial < least):
+            return _finish(problem, terms, goal)
 
-        # A trial of coordinate ascent; if that promises to be done in half the time of the exact method, that long.
+        # A trial of coordinate ascent; if that promises to be done in less time than the exact method, it goes on.
         goal = budget.tol if budget.tol > EXACT else NEAR
-        worth = int(exact / epoch / 2)
-        trial = min(TRIAL if goal == budget.tol else TRIAL // 2, budget.max_iter)
+        worth = int(SHARE * exact / epoch)
+        trial = min(max(trial, least), most, budget.max_iter)
         found = _ascend(problem, terms.within(tol=goal, max_iter=trial))
         more = min(worth, budget.max_iter - trial)
-        if found.reason == "max_iter" and EPOCHS_PER_GAP * found.bounds.gap < worth and more > 0:
+        expected = LEAST_EPOCHS + EPOCHS_PER_GAP[_has_classes(problem)] * trial * found.bounds.gap
+        if found.reason == "max_iter" and expected < worth and more > 0:
             longer = terms.within(tol=goal, max_iter=more, elapsed=found.seconds)
             first, goes_on = found, replace(longer, start=found.start)
             found = then(first, lambda: joined(first, _ascend(problem, goes_on)), budget.keep)
-        gap, epochs = found.bounds.gap, round(found.epochs)
-        if gap <= budget.tol or found.reason in ("max_time", "interrupt", "callback") or epochs >= budget.max_iter:
-            return found
-        rest = terms.within(max_iter=budget.max_iter - epochs, elapsed=found.seconds)
-        last = replace(rest, start=found.start if gap <= NEAR else None)
-        return then(found, lambda: joined(found, _finish(problem, last)), budget.keep)
+        start = found.start if found.bounds.gap <= NEAR else None
+        return _end(found, terms, lambda rest: _finish(problem, replace(rest, start=start)))
 
     supports: ClassVar = {
         LinearProblem: Supports(_linear, losses=LOSSES, intercepts=("penalized", "free")),
@@ -155,8 +158,9 @@ def ascends(loss: str, n_rows: int, entries: float, dimension: int, tol: float) 
 
 
 def takes_newton(loss: str, n_rows: int, entries: float, dimension: int) -> bool:
-    """Whether a linear machine that is not tiny is left to `Newton`."""
-    return loss in SMOOTH and (loss == "log_loss" or _packs_well(n_rows, entries, dimension))
+    """Whether a linear machine is left to `Newton`; `InteriorPoint` does not support the log loss."""
+    few = loss == "log_loss" and dimension - 1 <= MOST_FEATURES
+    return loss in SMOOTH and (few or _packs_well(n_rows, entries, dimension))
 
 
 def _packs_well(*sizes: Any) -> bool:
@@ -175,20 +179,24 @@ def _is_near_enough(problem: LinearProblem, terms: Terms[Point]) -> bool:
 
 
 def _costs(problem: LinearProblem) -> tuple[float, float]:
-    """Seconds that an epoch of SDCA and an iteration of InteriorPoint take, about, with one thread.
+    """Seconds that an epoch of SDCA and all of InteriorPoint take, about, with one thread.
 
-    The figures are nanoseconds a row, measured; only their ratio matters much.
+    The figures are iterations, and nanoseconds a row, measured; only the ratio of the two matters much.
     """
     k, d = problem.entries / problem.n_rows, problem.dimension
     if k < d / 4:  # sparse: the outer product of each row is added entry by entry
-        epoch, iteration = 50 + 4 * k, 120 + 4 * k + 0.6 * k * k
+        epoch, iteration, iterations = 25 + 1.6 * k, 60 + 2 * k + 0.15 * k * k, 20
     else:
-        epoch, iteration = 40 + 0.4 * d, 150 + 2.5 * d + 0.03 * d * d
+        epoch, iteration, iterations = 25 + 0.2 * d, 50 + 1.4 * d + 0.0095 * d * d, 12
     if problem.entries * 12 > LARGE:  # beyond the caches, each visit waits for memory
-        epoch += 100
-    if not problem.loss.endswith("hinge"):  # in regression each row is two to InteriorPoint
+        epoch += 50 if k < d / 4 else 20
+    if not _has_classes(problem):  # in a regression each row is two to InteriorPoint
         iteration *= 2
-    return 1e-9 * problem.n_rows * epoch, 1e-9 * (problem.n_rows * iteration + 0.07 * d**3)
+    return 1e-9 * problem.n_rows * epoch, 1e-9 * iterations * (problem.n_rows * iteration + 0.07 * d**3)
+
+
+def _has_classes(problem: LinearProblem) -> bool:
+    return problem.loss.endswith("hinge")
 
 
 def _ascend(problem: LinearProblem, terms: Terms[Point]) -> Solution[Point]:
@@ -200,10 +208,27 @@ def _ascend(problem: LinearProblem, terms: Terms[Point]) -> Solution[Point]:
     return chosen(SDCA().solve_on(problem, terms), terms.budget.n_jobs)
 
 
+def _newton(problem: LinearProblem, terms: Terms[Point], goal: float = 0.0) -> Solution[Point]:
+    threads = _exact_threads(problem, terms.budget)
+    return chosen(Newton()._linear(problem, terms.within(n_jobs=threads), goal), threads)
+
+
 def _finish(problem: LinearProblem, terms: Terms[Point], goal: float = 0.0) -> Solution[Point]:
     """The exact method, with all the threads that have something to do."""
     threads = _exact_threads(problem, terms.budget)
     return chosen(InteriorPoint()._linear(problem, terms.within(n_jobs=threads), goal), threads)
+
+
+def _end(
+    found: Solution[Point], terms: Terms[Point], go_on: Callable[[Terms[Point]], Solution[Point]]
+) -> Solution[Point]:
+    """What coordinate ascent found, if it is within `tol`; otherwise what goes on with the rest of the budget."""
+    budget, epochs = terms.budget, round(found.epochs)
+    stopped = found.reason in ("max_time", "interrupt", "callback")
+    if stopped or found.bounds.gap <= budget.tol or epochs >= budget.max_iter:
+        return found
+    rest = terms.within(max_iter=budget.max_iter - epochs, elapsed=found.seconds)
+    return then(found, lambda: joined(found, go_on(rest)), budget.keep)
 
 
 def _exact_threads(problem: LinearProblem | JointProblem, budget: Budget) -> int:

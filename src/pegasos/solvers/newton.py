@@ -53,7 +53,8 @@ class Newton(Solver):
         "auto", Choice(values=names("auto", "cholesky", "cg"), help="how the equations of a step are solved")
     )
 
-    def _linear(self, problem: LinearProblem, terms: Terms[Point]) -> Solution[Point]:
+    def _linear(self, problem: LinearProblem, terms: Terms[Point], goal: float = 0.0) -> Solution[Point]:
+        """`goal` is a gap below the tolerance to go for, where it can be had."""
         equations = (
             choose_equations(problem.n_rows, problem.entries, problem.dimension)
             if self.equations == "auto"
@@ -66,6 +67,7 @@ class Newton(Solver):
             exact=equations == "cholesky",
             max_iterations=terms.budget.max_iter,
             tol=terms.budget.tol,
+            goal=goal,
             start_w=start.point.w if start else None,
             start_t=start.t if start else 0,
         )

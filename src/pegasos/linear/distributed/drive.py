@@ -16,18 +16,18 @@ from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, keeping
 from pegasos.base.progress import Progress
 from pegasos.certificate import Certificate
 from pegasos.linear.distributed.ascent import Ascent
-from pegasos.linear.distributed.block import Block, serve
 from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited, check_same, payload
+from pegasos.linear.distributed.shard import Shard, serve
 
 
 class Lost(Exception):
-    """A worker went away, or a block is not where it was."""
+    """A worker went away, or a shard is not where it was."""
 
 
 class Group(Protocol):
     """The workers of a fit: what a carrier such as Dask has to have.
 
-    Every block is with exactly one member. What a member does is `serve`, with its blocks and a message.
+    Every shard is with exactly one member. What a member does is `serve`, with its shards and a message.
     """
 
     def __len__(self) -> int:
@@ -39,36 +39,36 @@ class Group(Protocol):
         ...
 
     def recover(self) -> None:
-        """After a loss: have all blocks made that are no more, and share them out among those who are there."""
+        """After a loss: have all shards made that are no more, and share them out among those who are there."""
         ...
 
 
 class LocalGroup:
-    """Blocks shared out among members in this process, one after the other: the smallest carrier.
+    """Shards shared out among members in this process, one after the other: the smallest carrier.
 
     Parameters
     ----------
-    blocks : list of list of Block
+    shards : list of list of Shard
         Those of each member.
     make_again : callable, default=None
         What `recover` shares out anew, after `call` was made to raise `Lost`.
     """
 
     def __init__(
-        self, blocks: Sequence[Sequence[Block]], make_again: Callable[[], Sequence[Sequence[Block]]] | None = None
+        self, shards: Sequence[Sequence[Shard]], make_again: Callable[[], Sequence[Sequence[Shard]]] | None = None
     ) -> None:
-        self.blocks = blocks
+        self.shards = shards
         self.make_again = make_again
 
     def __len__(self) -> int:
-        return len(self.blocks)
+        return len(self.shards)
 
     def call(self, messages: Sequence[Message]) -> list[Reply]:
-        return [serve(blocks, message) for blocks, message in zip(self.blocks, messages, strict=True)]
+        return [serve(shards, message) for shards, message in zip(self.shards, messages, strict=True)]
 
     def recover(self) -> None:
         if self.make_again is not None:
-            self.blocks = self.make_again()
+            self.shards = self.make_again()
 
 
 @dataclass
@@ -77,15 +77,15 @@ class Tally:
 
     rounds: int = 0
     bytes: int = 0
-    losses: int = 0  # of workers, from which it recovered
+    lost: int = 0  # times workers were lost, and it recovered
 
 
 #: What the turns of a round are chosen by: rough costs, and how much work messages should at least be beside.
 SECONDS_PER_ENTRY, SECONDS_PER_ROUND, SECONDS_PER_BYTE, MESSAGES_WORTH = 4e-9, 0.03, 2e-9, 5
 FEWEST_TURNS = 4
 
-#: After so many losses in a row without a round between them a fit gives up.
-PATIENCE = 10
+#: Where workers are lost more often than this without a round between, a fit gives up.
+MOST_LOST_IN_A_ROW = 10
 
 
 @dataclass
@@ -130,9 +130,9 @@ class Drive:
                 self._round()
                 in_a_row = 0
             except Lost as loss:
-                self.tally.losses += 1
+                self.tally.lost += 1
                 in_a_row += 1
-                if in_a_row > PATIENCE:
+                if in_a_row > MOST_LOST_IN_A_ROW:
                     raise RuntimeError(f"{in_a_row} times in a row workers were lost, at last: {loss}") from loss
                 self.group.recover()
                 fresh = True
@@ -245,13 +245,10 @@ def store(machine: Any, plan: Plan, found: Sequence[Solution[Point]], describe: 
 
 def _advice(machine: Any, plan: Plan, worst: Certificate, uneven: str) -> str:
     """Why a fit fell short, and what to do about it: data that one machine can hold are better off there."""
-    dense = plan.entries == plan.n_rows * plan.n_features
-    size, more = plan.entries * (8 if dense else 12), []  # with its column an entry takes 12 bytes
-    if size < free_memory() / 2:
-        name = f"pegasos.{type(machine).__name__}"
-        more = [
-            f"These data take about {max(size / 1e6, 0.1):,.1f} MB: {name}, in memory, takes a fraction of the time."
-        ]
+    more = []
+    if plan.n_bytes < free_memory() / 2:
+        name, size = f"pegasos.{type(machine).__name__}", max(plan.n_bytes / 1e6, 0.1)
+        more = [f"These data take about {size:,.1f} MB: {name}, in memory, takes a fraction of the time."]
     if not uneven and plan.C * plan.largest_norm**2 <= 100:  # of which there is a sentence
         more.append(f"Here a smaller C than {plan.C:.3g} takes fewer epochs.")
     advice: str = machine._advise(worst, plan.C, plan.largest_norm, uneven, "before the fit", *more)

@@ -1,4 +1,4 @@
-"""What driver and workers of a fit to spread examples tell each other: what the blocks hold, the problem that follows,
+"""What driver and workers of a fit to spread examples tell each other: what the shards hold, the problem that follows,
 and in each round orders and replies.
 """
 
@@ -15,13 +15,13 @@ from pegasos.base.bounds import Measured
 from pegasos.base.outcome import Point, Problem
 from pegasos.base.validation import class_weights, sum_weights
 
-#: How often a worker's blocks take turns in an epoch.
+#: How often a worker's shards take turns in an epoch.
 TURNS = 32
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What a block holds."""
+    """What a shard holds."""
 
     number: int
     n_rows: int
@@ -32,13 +32,14 @@ class Survey:
     weights: NDArray[np.float64]  # of the examples of each class; in regression of all
     squares: float  # sum of the squares of all entries
     entries: float
+    n_bytes: int  # of X
     largest_norm: float  # the largest norm of a row
     mark: int  # a number by which to tell whether it is the same again
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(Problem[Point]):
-    """The problem, as each block needs it."""
+    """The problem, as each shard needs it."""
 
     machine: Any  # an estimator with the parameters, which validates
     seed: int
@@ -47,6 +48,7 @@ class Plan(Problem[Point]):
     n_features: int
     names: tuple[str, ...] | None
     entries: float
+    n_bytes: int  # of X
     largest_norm: float  # of a row
     bias: float  # the constant feature of the problem; 0: no intercept
     step: float  # the intercept's, in the method of multipliers
@@ -68,7 +70,7 @@ class Plan(Problem[Point]):
 
 
 def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
-    """The problem of the machine on blocks that were looked at."""
+    """The problem of the machine on shards that were looked at."""
     held = [survey for survey in surveys if survey.n_rows]
     if not held:
         raise ValueError(f"X has no rows in any of its {len(surveys)} partitions; look at how it was made")
@@ -101,6 +103,7 @@ def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
         n_features=first.n_features,
         names=first.names,
         entries=math.fsum(s.entries for s in held),
+        n_bytes=sum(s.n_bytes for s in held),
         largest_norm=max(s.largest_norm for s in held),
         bias=bias,
         step=step,
@@ -109,7 +112,7 @@ def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
 
 
 def check_same(before: Survey, now: Survey) -> None:
-    """Raise a ValueError where a block that was made anew is not what it was: bounds would be of another problem."""
+    """Raise a ValueError where a shard that was made anew is not what it was: bounds would be of another problem."""
     if before.mark != now.mark:
         raise ValueError(
             f"partition {now.number} was lost with its worker and is not the same after it was made again, so the fit "
@@ -151,9 +154,9 @@ class Order:
 
 @dataclass(frozen=True)
 class Message:
-    """The orders of one round. A block follows them if it stands at `expects`, and then stands at `becomes`.
+    """The orders of one round. A shard follows them if it stands at `expects`, and then stands at `becomes`.
 
-    None expects nothing: what a block has not joined in yet is taken back, and one that knows nothing starts at zero.
+    None expects nothing: what a shard has not joined in yet is taken back, and one that knows nothing starts at zero.
     """
 
     plan: Plan
@@ -179,7 +182,7 @@ class Reply:
 
     answers: tuple[Visited | Measured, ...] = ()
     stale: bool = False
-    surveys: tuple[Survey, ...] = field(default=())  # of blocks that began at zero
+    surveys: tuple[Survey, ...] = field(default=())  # of shards that began at zero
 
 
 def payload(message: Any) -> int:

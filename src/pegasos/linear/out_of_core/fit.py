@@ -18,7 +18,7 @@ from pegasos.base.wording import counted, megabytes
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.blocks import BlockReader, Encoder
 from pegasos.linear.out_of_core.moving import ROW_BYTES, MovingRows
-from pegasos.problems.linear import BlocksProblem
+from pegasos.problems.linear import BlocksProblem, are_runs_worth
 from pegasos.solvers import Solver
 from pegasos.solvers._blocks import Block, BlockLearner, core_of
 
@@ -270,8 +270,8 @@ class FitByBlocks:
         order = getattr(solver, "order", getattr(solver, "sampling", "permute"))
         if order == "auto":
             cores = (core_of(self.problem, block, number) for number in range(len(block.targets)))
-            alike = any(native.neighbours_alike(core, self.seed) for core in cores)
-            order = "permute" if alike else "blocks"
+            length = self.dataset.nnz / len(self.dataset)
+            order = "blocks" if all(are_runs_worth(core, length, self.seed) for core in cores) else "permute"
         return RUN if order == "blocks" else 1
 
     def _make_run(self, fit: Fit, limit: float) -> native.Run:

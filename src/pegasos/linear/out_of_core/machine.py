@@ -41,6 +41,11 @@ def take_all(dataset: Dataset, y: Any, sample_weight: Any) -> tuple[Any, Any, An
     return dataset.load()
 
 
+def is_larger(dataset: Dataset) -> bool:
+    """Whether a data set takes more memory than its `memory_limit`, so that it is trained on by blocks."""
+    return needed_in_memory(dataset, 1) > limit_of(dataset, None)
+
+
 def refuse_larger(dataset: Dataset, who: str) -> None:
     """Raise a ValueError where a data set that is needed in memory whole takes more than its `memory_limit`."""
     needed, limit = needed_in_memory(dataset, 1), limit_of(dataset, None)
@@ -92,7 +97,7 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
             data, last = machine._continue(X, labels, weights)
             machine._runs = kept.runs
             return machine._fit(data, solver, kept.seed, last, kept.started)
-        _refuse(machine, solver, dataset)
+        _refuse(machine, solver, dataset, n_parts)
         problem = _fit_by_blocks(machine, dataset, solver, classes, limit, kept)
     text = shortfall(machine.certificate_, lambda worst: _advice(machine, dataset, problem, worst))
     if text and not needs_no_pass(solver):
@@ -165,9 +170,10 @@ def _check_labels(dataset: Dataset, labels: NDArray[Any], classes: Any) -> None:
         raise dataset.damaged("labels", "has labels that the header does not")
 
 
-def _refuse(machine: Any, solver: Solver, dataset: Dataset) -> None:
+def _refuse(machine: Any, solver: Solver, dataset: Dataset, n_parts: int) -> None:
     """Raise a ValueError where what is asked for cannot be done by blocks."""
-    advice = f"raise memory_limit, so that {dataset.path} ({megabytes(dataset.nbytes)}) is trained on from memory"
+    needed = megabytes(needed_in_memory(dataset, n_parts))
+    advice = f"raise memory_limit to {needed}, so that {dataset.path} is trained on from memory"
     in_memory = JointProblem if machine._joint else LinearProblem
     machine._refuse_unsupported(solver, BlocksProblem, SOLVERS, Elsewhere(in_memory, advice))
     solver.supports[BlocksProblem].check_options(solver, BlocksProblem.label, advice)

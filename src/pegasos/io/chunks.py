@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import BinaryIO
 
-from pegasos.io._compression import MAGIC_BYTES, Kind, decompress, kind_named, kind_of
+from pegasos.io.compression import MAGIC_BYTES, Kind, decompress, kind_named, kind_of
 
 _CHUNK_BYTES = 1 << 22
 #: Bytes of a line at most: what is longer is no text, but a small file may decompress to it and take all memory.

@@ -4,10 +4,10 @@ import csv
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from pegasos.io._chunks import open_text, whole_lines
+from pegasos.io.table_faults import explain, may_span_lines, read_lines, refuse_open_quote
 
 #: Bytes that are parsed at a time: of numbers, and of texts, which may be long.
 BLOCK, TEXT_BLOCK = 1 << 20, 64 << 20
@@ -122,6 +122,7 @@ class TableFile:
         self.name = os.fspath(source)
         with open(self.name, "rb") as file:
             head = file.read(6)
+        self._check_head(head)
         with self._errors():
             if head[:4] == b"PAR1" or head == b"ARROW1":
                 self.dataset = pa.dataset.dataset(self.name, format="parquet" if head[:4] == b"PAR1" else "ipc")
@@ -133,6 +134,21 @@ class TableFile:
                 with self.text.open() as reader:
                     self.schema = reader.schema
             self.names = self.schema.names
+
+    def _check_head(self, head: bytes) -> None:
+        """Raise a ValueError where a file cannot be what its name says."""
+        if not head:
+            raise ValueError(f"{self.name}: the file is empty; is it the right one?")
+        kind = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Feather"}.get(
+            os.path.splitext(self.name)[1].lower()
+        )
+        if kind is not None and head[:4] not in (b"PAR1", b"ARRO"):
+            raise ValueError(f"{self.name}: no {kind} file, as it does not begin like one; copy or make the file again")
+
+    @property
+    def delimited(self) -> bool:
+        """Whether it is CSV or TSV, whose values have no types of their own."""
+        return isinstance(self.text, _Delimited)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -146,6 +162,10 @@ class TableFile:
                 raise
             remedy = "copy or make the file again" if isinstance(error, OSError) else "correct the file"
             text = re.sub(r" in row (\d+)$", self._told, str(error).strip())
+            if isinstance(self.text, _Delimited) and not isinstance(error, OSError):
+                with suppress(ImportError):  # pyarrow reads zstd by itself
+                    refuse_open_quote(self.name, self.text.delimiter)
+                    text = explain(self.name, self.text.delimiter, getattr(self, "names", []), text)
             raise ValueError(f"{self.name}: {text}; {remedy}") from None
 
     def _told(self, found: re.Match[str]) -> str:
@@ -191,6 +211,8 @@ class TableFile:
         self._check_rows(count)
 
     def _check_rows(self, count: int) -> None:
+        if isinstance(self.text, _Delimited) and may_span_lines(self.name, count):
+            refuse_open_quote(self.name, self.text.delimiter)
         if not count and self.name != "<table>":
             raise ValueError(f"{self.name}: the table has columns and no rows; add examples")
 
@@ -201,12 +223,10 @@ class TableFile:
         if self.text is None:
             return f"row {row + 1} (the first is 1)"
         try:
-            with open_text(self.name) as file:
-                texts = (bytes(part) for part in whole_lines(file.chunks()))
-                lines = (line.decode("utf-8", "replace") for text in texts for line in text.splitlines(keepends=True))
-                for number, line in enumerate(self.text.records(lines)):
-                    if number == row + self.text.header:
-                        return f"line {line}"
+            lines = (line.decode("utf-8", "replace") for line in read_lines(self.name))
+            for number, line in enumerate(self.text.records(lines)):
+                if number == row + self.text.header:
+                    return f"line {line}"
         except csv.Error:  # of a text that is too long for that module
             pass
         return f"row {row + 1} after the names"

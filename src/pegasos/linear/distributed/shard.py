@@ -1,4 +1,4 @@
-"""The examples of one partition with their dual variables, and what a worker does with its blocks in a round."""
+"""The examples of one partition with their dual variables, and what a worker does with its shards in a round."""
 
 import copy
 import threading
@@ -18,15 +18,15 @@ from pegasos.base.parameters import loss_parameter
 from pegasos.base.rows import check_rows
 from pegasos.base.scaling import describe_offsets, describe_sizes
 from pegasos.base.validation import check_weights, number_labels
-from pegasos.io._csr import canonical
+from pegasos.io.csr import canonical
 from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited
-from pegasos.problems.linear import Examples
+from pegasos.problems.linear import Examples, are_runs_worth
 
 #: Neighbouring rows that are visited one after the other, where they are no more alike than others.
 RUN = 16
 
 
-class Block:
+class Shard:
     """The examples of one partition and, during a fit, where it stands on them: their dual variables.
 
     It holds all that is not the driver's. A copy, on disk or on another worker, has the dual variables too.
@@ -67,11 +67,7 @@ class Block:
         self.__dict__.update(state)
 
     def __sizeof__(self) -> int:
-        size = object.__sizeof__(self)
-        for part in (*self._given, *self.q.values(), *self.before.values()):
-            arrays = (part.data, part.indices, part.indptr) if issparse(part) else (part,)
-            size += sum(int(np.sum(getattr(array, "nbytes", 0))) for array in arrays)
-        return size
+        return object.__sizeof__(self) + sum(map(_bytes_of, (*self._given, *self.q.values(), *self.before.values())))
 
     def survey(self, machine: Any) -> Survey:
         """What it holds, validated as the machine validates; a ValueError names the partition."""
@@ -88,7 +84,7 @@ class Block:
         X, y, given = self._given
         if X.shape[0] == 0:
             names = tuple(map(str, getattr(X, "columns", ()))) or None
-            return Survey(self.number, 0, X.shape[1], names, np.empty(0), np.empty(0), np.empty(0), 0.0, 0.0, 0.0, 0)
+            return Survey(self.number, 0, X.shape[1], names, np.empty(0), np.empty(0), np.empty(0), 0.0, 0.0, 0, 0.0, 0)
         machine = copy.copy(machine)  # which it leaves its names of features on
         X, y = machine._validate_pair(X, y, True)
         s = np.ones(len(y)) if given is None else check_weights(given, X, part=True)
@@ -115,6 +111,7 @@ class Block:
             weights,
             float(np.einsum("i,i->", values, values, dtype=np.float64)),
             float(self._facts.entries),
+            _bytes_of(X),
             float(np.sqrt(self._facts.largest_squared_norm)),
             _mark(X.shape, values, X.indices if issparse(X) else values[:0], y, s),
         )
@@ -143,8 +140,8 @@ class Block:
             self._examples = Examples(
                 rows, self._facts, y, s, plan.dimension, plan.feature, False, plan.loss, None, parameter
             )
-            alike = self._examples.problem(plan.C).core
-            self.run = 1 if native.neighbours_alike(alike, plan.seed) else RUN
+            problem = self._examples.problem(plan.C)
+            self.run = RUN if are_runs_worth(problem.core, problem.entries / problem.n_rows, plan.seed) else 1
         return self._examples
 
     def next_rows(self, target: int, random: np.random.Generator) -> NDArray[np.uint32]:
@@ -164,33 +161,42 @@ class Block:
             self.q[target] = before + share * (self.q[target] - before)
 
 
-def survey(blocks: Sequence[Block], machine: Any) -> list[Survey]:
-    """What a worker's blocks hold."""
-    return [block.survey(machine) for block in blocks]
+def _bytes_of(values: Any) -> int:
+    """What an array, a sparse matrix, a data frame or a series takes."""
+    if issparse(values):
+        return int(values.data.nbytes + values.indices.nbytes + values.indptr.nbytes)
+    if hasattr(values, "memory_usage"):
+        return int(np.sum(values.memory_usage(deep=True)))
+    return int(getattr(values, "nbytes", 0))
 
 
-def serve(blocks: Sequence[Block], message: Message) -> Reply:
+def survey(shards: Sequence[Shard], machine: Any) -> list[Survey]:
+    """What a worker's shards hold."""
+    return [shard.survey(machine) for shard in shards]
+
+
+def serve(shards: Sequence[Shard], message: Message) -> Reply:
     """What a worker does in a round: the one function that is run there."""
     with ExitStack() as stack:
-        for block in blocks:
-            stack.enter_context(block._lock)
-        if message.expects is not None and any(block.stands != message.expects for block in blocks):
+        for shard in shards:
+            stack.enter_context(shard._lock)
+        if message.expects is not None and any(shard.stands != message.expects for shard in shards):
             return Reply(stale=True)
-        new = tuple(block.survey(message.plan.machine) for block in blocks if block.stands is None)
-        for block in blocks:
-            block.stands = message.becomes
-        held = [(block, examples) for block in blocks if (examples := block.examples(message.plan)) is not None]
+        new = tuple(shard.survey(message.plan.machine) for shard in shards if shard.stands is None)
+        for shard in shards:
+            shard.stands = message.becomes
+        held = [(shard, examples) for shard in shards if (examples := shard.examples(message.plan)) is not None]
         return Reply(tuple(_follow(held, message, order) for order in message.orders), surveys=new)
 
 
-def _follow(held: list[tuple[Block, Examples]], message: Message, order: Order) -> Visited | Measured:
-    """Follow one order on the blocks that have examples."""
+def _follow(held: list[tuple[Shard, Examples]], message: Message, order: Order) -> Visited | Measured:
+    """Follow one order on the shards that have examples."""
     plan = message.plan
     problems = []
-    for block, examples in held:
-        if order.target not in block.q:
-            block.q[order.target] = np.zeros(len(examples.y))
-        block.keep(order.target, order.share)
+    for shard, examples in held:
+        if order.target not in shard.q:
+            shard.q[order.target] = np.zeros(len(examples.y))
+        shard.keep(order.target, order.share)
         if len(plan.classes):
             examples = replace(examples, y=np.where(examples.y == order.target, 1.0, -1.0))
         problems.append(examples.problem(plan.C).core)
@@ -200,25 +206,25 @@ def _follow(held: list[tuple[Block, Examples]], message: Message, order: Order) 
 
 
 def _visit(
-    held: list[tuple[Block, Examples]], problems: list[native.Problem], message: Message, order: Order
+    held: list[tuple[Shard, Examples]], problems: list[native.Problem], message: Message, order: Order
 ) -> Visited:
-    """Turns of the blocks, all with the same w.
+    """Turns of the shards, all with the same w.
 
-    One whole block after the other would leave w, at the end, the last one's.
+    One whole shard after the other would leave w, at the end, the last one's.
     """
     w, linear, visits = order.w.copy(), 0.0, 0.0
-    for block, _ in held:
-        block.before[order.target] = block.q[order.target].copy()
-    seed = [message.plan.seed, message.becomes, order.target, *(block.number for block, _ in held)]
+    for shard, _ in held:
+        shard.before[order.target] = shard.q[order.target].copy()
+    seed = [message.plan.seed, message.becomes, order.target, *(shard.number for shard, _ in held)]
     random, run = np.random.default_rng(seed), native.Run(max_seconds=message.seconds)
     gaps: list[tuple[float, float]] = []  # with the number of rows behind each
     for _ in range(order.turns):
         gap, seen = 0.0, 0.0
         for k in random.permutation(len(held)):
-            block = held[k][0]
-            rows = block.next_rows(order.target, random)
+            shard = held[k][0]
+            rows = shard.next_rows(order.target, random)
             if len(rows):
-                q = block.q[order.target]
+                q = shard.q[order.target]
                 found = native.visit(problems[k], run, q=q, w=w, caution=order.caution, visits=rows)
                 linear, gap, seen = linear + found.linear, gap + found.gap, seen + found.visits
         visits += seen
@@ -228,11 +234,11 @@ def _visit(
     return Visited((w - order.w) / order.caution, linear, gap / share if share else 0.0, visits)
 
 
-def _measure(held: list[tuple[Block, Examples]], problems: list[native.Problem], order: Order) -> Measured:
-    """The sums of all blocks."""
+def _measure(held: list[tuple[Shard, Examples]], problems: list[native.Problem], order: Order) -> Measured:
+    """The sums of all shards."""
     sums = Measured.nothing(len(order.w))
-    for (block, _), problem in zip(held, problems, strict=True):
-        sums.add(native.measure(problem, native.Run(), w=order.w, q=block.q[order.target]))
+    for (shard, _), problem in zip(held, problems, strict=True):
+        sums.add(native.measure(problem, native.Run(), w=order.w, q=shard.q[order.target]))
     return sums
 
 
