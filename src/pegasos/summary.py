@@ -37,8 +37,41 @@ def histories_of(model: Any) -> list[tuple[str, History]]:
     return list(zip(names, machine.history_, strict=True))
 
 
-def feature_names_of(model: Any, given: ArrayLike | None = None) -> list[str] | None:
+def beginning_of(history: History) -> float:
+    """The second at which a problem of several began, about: its epochs before the first check took as long as those
+    after it."""
+    seconds, epochs = history["seconds"], history["epoch"]
+    if len(seconds) < 2 or not epochs[-1] > epochs[0]:
+        return float(seconds[0]) if len(seconds) else 0.0
+    before = epochs[0] * (seconds[-1] - seconds[0]) / (epochs[-1] - epochs[0])
+    return float(max(seconds[0] - before, 0.0))
+
+
+def work_of(model: Any) -> str:
+    """What "epoch" counts in the traces: epochs, or passes, of which an iteration of interior-point makes three."""
+    found = machine_of(model).certificate_
+    ends = [history["epoch"][-1:].tolist() for _, history in histories_of(model)]
+    told = zip(ends, found.parts or [found] * len(ends), strict=True)
+    return "passes" if any(end and end[0] > part.n_iter for end, part in told) else "epochs"
+
+
+class FromOne(Sequence[str]):
+    """Names of features by their numbers in svmlight text, which counts from 1; there may be billions."""
+
+    def __init__(self, count: int) -> None:
+        self.numbers = range(1, count + 1)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, place: Any) -> Any:
+        return f"feature {self.numbers[place]}"
+
+
+def feature_names_of(model: Any, given: ArrayLike | None = None) -> Sequence[str] | None:
     """What the features of a model are called; None where they have no names."""
+    if isinstance(given, FromOne):
+        return given
     if given is not None:
         return [str(name) for name in np.asarray(given).ravel().tolist()]
     machine = machine_of(model)
@@ -125,7 +158,8 @@ def largest_weights(
 ) -> list[Weights]:
     """The largest weights of each problem, up to so many of each sign; `classes` leaves only some of them.
 
-    Of two classes the positive ones speak for the second. Features without a name have their numbers, from 1.
+    Of two classes the positive ones speak for the second. Features without a name are called as scikit-learn calls
+    them: x0, x1, ...
     """
     machine = machine_of(model)
     coef = machine.coef_
@@ -140,7 +174,7 @@ def largest_weights(
             continue
         order = np.argsort(-row, kind="stable")
         chosen = [j for j in order[:top].tolist() if row[j] > 0] + [j for j in order[-top:].tolist() if row[j] < 0]
-        texts = [names[j] if names is not None else f"feature {j + 1}" for j in chosen]
+        texts = [names[j] if names is not None else f"x{j}" for j in chosen]
         found.append(Weights(title, texts, [float(row[j]) for j in chosen]))
     return found
 

@@ -75,9 +75,12 @@ def test_convergence_of_several_fits_is_one_over_the_other(two, fitted):
     other = LinearSVC(C=0.1, solver="pegasos", tol=0.1, random_state=0).fit(*two)
     display = ConvergenceDisplay.from_estimators({"one": fitted, "two": other}, what="gap")
     assert [line.get_label() for line in display.lines_] == ["one", "two"]
-    assert display.ax_.get_xlabel() == "seconds"
-    numbered = ConvergenceDisplay.from_estimators([fitted, make_pipeline(StandardScaler(), other)], what="gap")
-    assert [line.get_label() for line in numbered.lines_] == ["1: LinearSVC", "2: LinearSVC"]
+    listed = ConvergenceDisplay.from_estimators([fitted, make_pipeline(StandardScaler(), other)], what="gap")
+    assert [line.get_label() for line in listed.lines_] == ["sdca, tol=0.001", "pegasos, tol=0.1"]
+    same = ConvergenceDisplay.from_estimators([fitted, fitted], what="gap")
+    assert [line.get_label() for line in same.lines_] == ["1: LinearSVC", "2: LinearSVC"]
+    kinds = ConvergenceDisplay.from_estimators([fitted, SVC(random_state=0).fit(*two)], what="gap")
+    assert [line.get_label().partition(",")[0] for line in kinds.lines_] == ["LinearSVC", "SVC"]
 
 
 def test_convergence_of_several_problems_has_the_parts(three):
@@ -91,9 +94,70 @@ def test_convergence_of_several_problems_has_the_parts(three):
     assert "'a' against 'b'" in ConvergenceDisplay.from_estimator(pairs, what="gap").names
 
 
+def trace(seconds, epoch, dual):
+    primal = np.full(len(seconds), 2.0)
+    with np.errstate(divide="ignore"):
+        gap = np.where(np.array(dual) > 0, 2.0 / np.array(dual) - 1, np.inf)
+    return {
+        "seconds": np.array(seconds),
+        "epoch": np.array(epoch),
+        "primal": primal,
+        "dual": np.array(dual),
+        "gap": gap,
+    }
+
+
+def test_both_panels_begin_at_0_and_end_together():
+    history = trace([0.01, 0.02, 0.05], [1.0, 2.0, 5.0], [0.0, 0.0, 1.9])
+    display = ConvergenceDisplay([history], ["fit"]).plot()
+    assert display.ax_[0].get_xlim() == display.ax_[1].get_xlim() == (0, pytest.approx(52.5))
+    assert [ax.get_xlabel() for ax in display.ax_] == ["milliseconds"] * 2
+    np.testing.assert_allclose(display.lines_[0].get_xdata(), [10, 20, 50])
+    display.ax_[0].set_xscale("log")  # of both
+    low, high = display.ax_[1].get_xlim()
+    assert 1 < low < 10
+    assert 50 < high < 100
+    over = ConvergenceDisplay([{**history, "seconds": 100 * history["seconds"]}], ["fit"]).plot(display.ax_)
+    assert over.ax_[0].get_xlabel() == "milliseconds"
+    np.testing.assert_allclose(over.lines_[0].get_xdata(), [1000, 2000, 5000])
+    slow = ConvergenceDisplay([{**history, "seconds": 100 * history["seconds"]}], ["fit"]).plot()
+    assert slow.ax_[0].get_xlabel() == "seconds"
+
+
+def test_problems_of_a_fit_begin_at_0(three):
+    svc = LinearSVC(random_state=0).fit(*three)
+    svc.history_ = [trace([10 + k + t for t in (0.25, 0.5, 1.0)], [1.0, 2.0, 4.0], [0.5, 1.0, 1.9]) for k in range(3)]
+    display = ConvergenceDisplay.from_estimator(svc)
+    for line in display.lines_:
+        np.testing.assert_allclose(line.get_xdata(), [0.25, 0.5, 1.0])
+    assert display.ax_[0].get_xlabel() == "seconds since each problem began"
+    assert [line.get_marker() for line in display.lines_] == ["o"] * 9
+    svc.history_ = svc.history_[0]
+    svc.certificate_ = svc.certificate_.parts[0]
+    alone = ConvergenceDisplay.from_estimator(svc, what="gap")
+    assert alone.ax_.get_xlabel() == "seconds since the solver began"
+
+
+def test_names_of_many_lines_are_beside_the_picture(fitted):
+    fits = {str(number): fitted for number in range(6)}
+    display = ConvergenceDisplay.from_estimators(fits)
+    assert display.ax_[0].get_legend() is None
+    display.figure_.canvas.draw()
+    legend, picture = display.ax_[1].get_legend().get_window_extent(), display.ax_[1].get_window_extent()
+    assert legend.x0 >= picture.x1
+    assert {line.get_marker() for line in display.lines_} == {"None"}
+
+
 def test_many_problems_have_no_legend(fitted):
     fits = {str(number): fitted for number in range(11)}
     assert ConvergenceDisplay.from_estimators(fits, what="gap").ax_.get_legend() is None
+
+
+def test_passes_of_interior_point_are_no_epochs(two):
+    clf = LinearSVC(solver="interior-point", random_state=0).fit(*two)
+    assert clf.history_["epoch"][-1] > clf.n_iter_
+    assert ConvergenceDisplay.from_estimator(clf, what="gap", x="epoch").ax_.get_xlabel() == "passes over the examples"
+    assert ConvergenceDisplay.from_estimator(clf, what="gap").ax_.get_xlabel().startswith("milliseconds")
 
 
 def test_one_axes_has_the_gap(fitted):
@@ -215,7 +279,7 @@ def test_top_features(two, fitted):
         f"f{k}\\$" for k in (*order[:2], *order[-2:])
     ]
     display.figure_.canvas.draw()  # a dollar sign is no formula
-    assert TopFeaturesDisplay.from_estimator(fitted, top=1).weights[0].names[0] == f"feature {order[0] + 1}"
+    assert TopFeaturesDisplay.from_estimator(fitted, top=1).weights[0].names[0] == f"x{order[0]}"
 
 
 def test_top_features_of_text_and_of_classes():

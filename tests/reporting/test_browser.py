@@ -6,6 +6,8 @@ import shutil
 import pytest
 from tests.reporting_helpers import CASES, HOSTILE, page_of
 
+from pegasos.reporting import Report
+
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = os.environ.get("PEGASOS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -85,7 +87,38 @@ def test_a_touch_shows_values(visit):
     chart.scroll_into_view_if_needed()
     box = chart.locator("svg").bounding_box()
     page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    assert "examples" in chart.locator(".tip").text_content()
+    tip = chart.locator(".tip")
+    assert tip.is_visible()
+    assert "examples" in tip.text_content()
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] - 60)  # elsewhere
+    assert not tip.is_visible()
+
+
+def test_links_in_a_notebook_stay_in_the_report(browser, folder):
+    """A frame's `srcdoc` has the address of the notebook: to go to "#errors" there would load the notebook."""
+    shown = Report((folder / "two_classes.html").read_text(encoding="utf-8"))._repr_html_()
+    (folder / "notebook.html").write_text(f"<!doctype html><title>notebook</title>{shown}", encoding="utf-8")
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    try:
+        page.goto((folder / "notebook.html").as_uri())
+        frame = page.frame_locator("iframe")
+        frame.locator("nav a", has_text="Margins").click()
+        section = frame.locator("#margins")
+        section.wait_for()
+        page.wait_for_function("document.activeElement.tagName === 'IFRAME'")
+        assert section.evaluate("one => one === document.activeElement")
+        section.evaluate("() => new Promise((done) => setTimeout(done, 800))")  # it scrolls smoothly
+        assert 0 <= section.evaluate("one => one.getBoundingClientRect().top") < 100
+        assert frame.locator("h1").count() == 1
+        assert page.url.endswith("notebook.html")
+    finally:
+        page.close()
+
+
+def test_links_of_a_page_of_its_own_have_addresses(visit):
+    page = visit("two_classes")
+    page.locator("nav a", has_text="Margins").click()
+    assert page.url.endswith("#margins")
 
 
 def test_arrow_keys_show_values(visit):
@@ -173,3 +206,23 @@ def test_on_paper_everything_is_there(visit):
     assert len(page.pdf()) > 10_000
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert not page.locator("#again table").first.is_visible()
+
+
+def test_paper_divides_no_table_and_no_chart(visit):
+    page = visit("three_classes")
+    page.emulate_media(media="print")
+    style = "(one, name) => getComputedStyle(one).getPropertyValue(name)"
+    for where in ("#errors .heat", "#errors figure, #margins figure", "#again pre", "#margins .charts"):
+        assert page.locator(where).first.evaluate(style, "break-inside") == "avoid"
+    for where in ("h2", "#errors caption", "figcaption"):
+        assert page.locator(where).first.evaluate(style, "break-after") == "avoid"
+    assert page.locator("thead th").first.evaluate(style, "position") == "static"
+
+
+def test_paper_has_no_thousand_rows(visit):
+    page = visit("two_classes")
+    page.locator("#convergence > details tbody").evaluate("body => { body.innerHTML += '<tr><td>1'.repeat(81); }")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    opened = page.locator("section > details").evaluate_all("all => all.map((one) => one.open)")
+    assert sorted(set(opened)) == [False, True]
+    assert not page.locator("#convergence > details").evaluate("one => one.open")

@@ -116,7 +116,7 @@ def test_what_is_in_the_page_of_two_classes():
     assert f"{np.sum(model.predict(X) != y)} of 300 wrong" in page.text
     assert "reached it after" in page.text
     assert repr(model) in page.text
-    assert f"feature {np.argmax(model.coef_[0]) + 1}" in page.text
+    assert f"x{np.argmax(model.coef_[0])}" in page.text
     assert pegasos.__version__ in page.text
     assert len([one for one in page.all("svg") if "data-points" in one]) == 7  # bounds and gap twice, and three more
 
@@ -262,6 +262,32 @@ def test_other_examples_than_those_of_the_fit():
     assert "pegasos.report(model, X, y, training=False)" in page.html
 
 
+def test_what_is_not_known_of_the_examples_is_asked_for():
+    hint = "pass training=True"
+    assert hint in page_of("two_classes").html
+    assert hint not in page_of("two_classes", training=True).html
+    assert hint not in page_of("two_classes", training=False).html
+    assert hint not in page_of("two_classes", repeat="pegasos train a.svm", timings={}).html  # the command's
+
+
+def test_seconds_of_several_problems_begin_with_each():
+    assert "seconds since each problem began" in page_of("three_classes").html
+    assert "seconds since each problem began" not in page_of("two_classes").html
+
+
+def test_what_is_not_bounded_has_no_gap():
+    model, X, y = CASES["two_classes"]()
+    model = LinearSVC(C=0.1, solver="interior-point", random_state=0).fit(X, y)
+    assert np.isinf(model.history_["gap"]).any()
+    page = pegasos.report(model, X, y).html
+    assert "no bound yet" in page
+    assert "gap inf" not in page
+    assert ">inf<" not in page
+    assert "passes over the examples" in page
+    assert f"{model.n_iter_} epochs" in page
+    assert "passes over the examples" not in page_of("two_classes").html
+
+
 def test_what_is_no_code_is_told_of():
     X, y = make_classification(50, 5, random_state=0)
     page = pegasos.report(SVC(kernel=lambda A, B: A @ B.T, random_state=0).fit(X, y), X, y)
@@ -316,7 +342,8 @@ def test_save_and_show(tmp_path):
     assert "characters" in repr(report)
     frame = Page(report._repr_html_()).all("iframe")[0]
     assert frame["srcdoc"] == report.html
-    assert frame["sandbox"] == "allow-scripts"
+    assert frame["sandbox"].split() == ["allow-scripts", "allow-popups", "allow-popups-to-escape-sandbox"]
+    assert 'target="_blank"' in report.html  # or the docs would take the place of the page
 
 
 @pytest.mark.parametrize(("low", "high", "log"), [(0, 1, False), (-3, 1e7, False), (1e-5, 3, True), (1, 1, False)])

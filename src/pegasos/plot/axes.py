@@ -21,8 +21,13 @@ def pyplot() -> Any:
     return plt
 
 
-def make_axes(ax: Any, count: int = 1, size: tuple[float, float] = (6.4, 4.2), columns: int = 3) -> list[Any]:
-    """The axes given, or so many new ones in a figure of their own, each of that size in inches."""
+def make_axes(
+    ax: Any, count: int = 1, size: tuple[float, float] = (6.4, 4.2), columns: int = 3, same_x: bool = False
+) -> list[Any]:
+    """The axes given, or so many new ones in a figure of their own, each of that size in inches.
+
+    With `same_x` new ones have the same range along x, also where a user zooms.
+    """
     plt = pyplot()
     if ax is not None:
         given = list(np.ravel(np.asarray(ax, dtype=object)))
@@ -31,9 +36,8 @@ def make_axes(ax: Any, count: int = 1, size: tuple[float, float] = (6.4, 4.2), c
         return given
     columns = min(count, columns)
     rows = -(-count // columns)
-    figure, made = plt.subplots(
-        rows, columns, figsize=(size[0] * columns, size[1] * rows), squeeze=False, layout="constrained"
-    )
+    shape = (size[0] * columns, size[1] * rows)
+    figure, made = plt.subplots(rows, columns, figsize=shape, squeeze=False, layout="constrained", sharex=same_x)
     found = list(made.ravel())
     for empty in found[count:]:
         figure.delaxes(empty)

@@ -68,7 +68,7 @@ class TopFeaturesDisplay:
         top : int, default=10
             How many of each sign.
         feature_names : array-like of str, default=None
-            What the features are called; None is what the model knows, or else their numbers, from 1.
+            What the features are called; None is what the model knows, or else x0, x1, ...
         classes : list of labels, default=None
             Of more than two classes those to draw; None is all.
         ax : matplotlib Axes, or one for each class, default=None

@@ -10,14 +10,20 @@ from pegasos.reporting import words
 from pegasos.reporting.charts import COLOURS, line_chart, series, thin
 from pegasos.reporting.markup import Markup, details, el, number, relative, seconds, table
 from pegasos.sequence.svc import SequenceSVC
-from pegasos.summary import Weights, histories_of, links_of
+from pegasos.summary import Weights, beginning_of, histories_of, links_of, work_of
 
 #: Problems that have a line of their own in a chart, classes whose weights are shown, and rows of a long table.
 MOST_LINES, MOST_CLASSES, MOST_ROWS = COLOURS, 24, 500
 #: Labels up to which the weights of transitions are shown.
 MOST_LABELS = 40
 
-AXES = {"epoch": "epochs", "seconds": "seconds"}
+#: What the work is called on an axis; a pass reads all examples once.
+WORK = {
+    "epochs": "epochs",
+    "passes": "passes over the examples",
+    "seconds": "seconds",
+    "seconds of each": "seconds since each problem began",
+}
 
 
 class Section(Markup):
@@ -29,9 +35,8 @@ class Section(Markup):
 
 def section(name: str, title: str, *children: Any) -> Section:
     """A part of the page."""
-    made = Section(
-        el("section", el("h2", title, id=f"{name}-title"), children, id=name, aria_labelledby=f"{name}-title")
-    )
+    heading = el("h2", title, id=f"{name}-title")
+    made = Section(el("section", heading, children, id=name, aria_labelledby=f"{name}-title", tabindex="-1"))
     made.name, made.heading = name, title
     return made
 
@@ -93,75 +98,95 @@ def convergence(machine: Any) -> Section | None:
     traces = [(name, history) for name, history in histories_of(machine) if len(history["gap"])]
     if not traces:
         return None
+    work = work_of(machine)
     if all(len(history["gap"]) == 1 for _, history in traces):
         text = "One check of the bounds was enough, so there is no curve to draw."
         return section(
-            "convergence", "Convergence", el("p", text), details("The check as a table", _trace_table(traces))
+            "convergence", "Convergence", el("p", text), details("The check as a table", _trace_table(traces, work))
         )
+    names = {"epoch": work, "seconds": "seconds" if len(traces) == 1 else "seconds of each"}
     views = [
-        el("div", _bounds_chart(traces, axis), _gap_chart(traces, axis), class_=f"charts by-{axis}") for axis in AXES
+        el("div", _bounds_chart(traces, axis, name), _gap_chart(traces, axis, name), class_=f"charts by-{axis}")
+        for axis, name in names.items()
     ]
     buttons = [
         el(
             "label",
             el("input", type="radio", name="axis", id=f"axis-{axis}", checked=axis == "epoch"),
-            el("span", name),
+            el("span", name.removesuffix(" of each")),
         )
-        for axis, name in AXES.items()
+        for axis, name in names.items()
     ]
     switch = el("fieldset", el("legend", "Against"), buttons, class_="switch")
     return section(
         "convergence",
         "Convergence",
         el("p", "The optimum is between the two bounds at every moment. The fit ends when they are close enough."),
+        el("p", "An epoch of interior-point makes three passes over the examples.", class_="note")
+        if work == "passes"
+        else None,
         switch,
         views,
-        details("The checks as a table", _trace_table(traces)),
+        details("The checks as a table", _trace_table(traces, work)),
     )
 
 
-def _bounds_chart(traces: list[tuple[str, History]], axis: str) -> Markup | None:
+def _bounds_chart(traces: list[tuple[str, History]], axis: str, name: str) -> Markup | None:
     if len(traces) > 1:
         return None
     _, trace = traces[0]
-    tips = _tips("", trace)
+    tips = _tips("", trace, name)
     lines = [series("primal, the upper bound", trace[axis], trace["primal"], tips)]
     lower = series("dual, the lower bound", trace[axis], trace["dual"], tips, "dashed", 0)
     summary = f"From {number(trace['primal'][0])} and {number(trace['dual'][0])} to {number(trace['primal'][-1])} and "
     summary += f"{number(trace['dual'][-1])}."
     return line_chart(
-        "Bounds on the optimum", summary, [*lines, lower], AXES[axis], "objective", between=len(lower.x) > 0
+        "Bounds on the optimum", summary, [*lines, lower], WORK[name], "objective", between=len(lower.x) > 0
     )
 
 
-def _gap_chart(traces: list[tuple[str, History]], axis: str) -> Markup:
+def _gap_chart(traces: list[tuple[str, History]], axis: str, work: str) -> Markup:
     worst = sorted(range(len(traces)), key=lambda k: (-traces[k][1]["gap"][-1], k))[:MOST_LINES]
     chosen = [traces[k] for k in sorted(worst)]
-    lines = [series(name or "gap", trace[axis], trace["gap"], _tips(name, trace)) for name, trace in chosen]
+    lines = [
+        series(name or "gap", _along(trace, axis, work), trace["gap"], _tips(name, trace, work))
+        for name, trace in chosen
+    ]
     left = len(traces) - len(chosen)
     title = "Relative gap" + (f" of the {len(chosen)} worst of {len(traces)} problems" if left else "")
     ends = [trace["gap"][-1] for _, trace in chosen]
-    return line_chart(title, f"It falls to {max(ends):.3g}.", lines, AXES[axis], "relative gap", y_log=True)
+    return line_chart(title, f"It falls to {max(ends):.3g}.", lines, WORK[work], "relative gap", y_log=True)
 
 
-def _tips(name: str, trace: History) -> list[str]:
+def _along(trace: History, axis: str, work: str) -> Any:
+    """Where the checks are; each of several problems begins at 0."""
+    return trace[axis] - beginning_of(trace) if work == "seconds of each" else trace[axis]
+
+
+def _tips(name: str, trace: History, work: str) -> list[str]:
     first = f"{name}\n" if name else ""
+    noun = "passes" if work == "passes" else "epoch"
     rows = zip(*(trace[key].tolist() for key in ("epoch", "seconds", "primal", "dual", "gap")), strict=True)
     return [
-        f"{first}epoch {epoch:.4g}, {seconds(time)}\nprimal {number(primal)}\ndual {number(dual)}\ngap {gap:.3g}"
+        f"{first}{noun} {epoch:.4g}, {seconds(time)}\nprimal {number(primal)}\n"
+        + (f"dual {number(dual)}\ngap {gap:.3g}" if np.isfinite(gap) else "no bound yet")
         for epoch, time, primal, dual, gap in rows
     ]
 
 
-def _trace_table(traces: list[tuple[str, History]]) -> Markup:
+def _gap(gap: float) -> str:
+    return f"{gap:.3g}" if np.isfinite(gap) else "no bound yet"
+
+
+def _trace_table(traces: list[tuple[str, History]], work: str) -> Markup:
     several, rows = len(traces) > 1, []
     each = max(MOST_ROWS // len(traces), 2)
     for name, trace in traces[:MOST_ROWS]:
         for k in thin(len(trace["gap"]), each).tolist():
             values = [f"{trace['epoch'][k]:.4g}", f"{trace['seconds'][k]:.4g}"]
-            values += [number(float(trace[key][k])) for key in ("primal", "dual")] + [f"{trace['gap'][k]:.3g}"]
+            values += [number(float(trace[key][k])) for key in ("primal", "dual")] + [_gap(trace["gap"][k])]
             rows.append([name, *values] if several else values)
-    head = ["Epoch", "Seconds", "Primal", "Dual", "Gap"]
+    head = ["Passes" if work == "passes" else "Epoch", "Seconds", "Primal", "Dual", "Gap"]
     return table(["Problem", *head] if several else head, rows, "Bounds at the checks of the fit")
 
 
@@ -169,17 +194,21 @@ def along_C(machine: Any) -> Section | None:
     """What cross-validation found."""
     if not hasattr(machine, "mean_score_"):
         return None
-    errors = 1 - machine.mean_score_
+    is_loss = getattr(machine, "scored_by_", "").endswith("loss")  # of quantiles, from the command
+    errors = machine.mean_score_ if is_loss else 1 - machine.mean_score_
     columns = [(f"{C:.4g}" for C in machine.Cs_), (number(float(score), 4) for score in machine.mean_score_)]
-    head, told = ["C", "Mean score"], "C = {}\nscore {}"
+    what = machine.scored_by_ if is_loss else "score"
+    head, told = ["C", f"Mean {what}"], f"C = {{}}\n{what} {{}}"
     if hasattr(machine, "norms_"):  # the command keeps scores alone
         columns.append(number(float(deviation), 2) for deviation in machine.standard_error_)
         columns.append(number(float(norm), 4) for norm in machine.norms_.mean(axis=0))
         head, told = [*head, "Standard error", "Norm of the weights"], f"{told} ± {{}}\nnorm {{}}"
     rows = list(zip(*columns, strict=True))
-    line = series("error", machine.Cs_, errors, [told.format(*row) for row in rows])
+    axis = what if is_loss else "error"
+    line = series(axis, machine.Cs_, errors, [told.format(*row) for row in rows])
     chart = line_chart(
-        "What the score lacks to 1, along C", f"The C chosen is {machine.C_:.4g}.", [line], "C", "error", x_log=True,
+        f"The {what}, along C" if is_loss else "What the score lacks to 1, along C",
+        f"The C chosen is {machine.C_:.4g}.", [line], "C", axis, x_log=True,
         table=table(head, rows, "Scores along C"),
     )  # fmt: skip
     rule = getattr(machine, "rule", "best")

@@ -39,7 +39,9 @@ for (const svg of document.querySelectorAll("svg[data-points]")) {
 
   svg.addEventListener("pointermove", near);
   svg.addEventListener("pointerdown", near);
-  svg.addEventListener("pointerleave", hide);
+  // A finger that is lifted leaves, and what it asked for stays: until it comes elsewhere.
+  svg.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") hide(); });
+  document.addEventListener("pointerdown", (event) => { if (!svg.contains(event.target)) hide(); });
   svg.addEventListener("blur", hide);
   svg.addEventListener("keydown", (event) => {
     const last = lines[line].length - 1;
@@ -65,10 +67,21 @@ for (const svg of document.querySelectorAll("svg[data-points]")) {
   };
 }
 
-// On paper nothing can be opened.
+// In a frame of a notebook the address is the notebook's, and to go to "#errors" there would leave this page.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest('a[href^="#"]'), to = link && document.getElementById(link.hash.slice(1));
+  if (!to || window === window.parent || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  to.scrollIntoView();
+  to.focus({ preventScroll: true });
+});
+
+// On paper nothing can be opened; pages and pages of rows are left out.
+const MOST_ROWS_ON_PAPER = 80;
 let closed = [];
 addEventListener("beforeprint", () => {
-  closed.push(...document.querySelectorAll("section > details:not([open])"));
+  const all = [...document.querySelectorAll("section > details:not([open])")];
+  closed.push(...all.filter((one) => one.querySelectorAll("tr").length <= MOST_ROWS_ON_PAPER));
   closed.forEach((one) => { one.open = true; });
 });
 addEventListener("afterprint", () => {

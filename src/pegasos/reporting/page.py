@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos._config import config
 from pegasos.base.estimator import Machine
 from pegasos.base.notebook import docs_address
 from pegasos.base.wording import counted
 from pegasos.certificate import Certificate, rounds
-from pegasos.io._atomic import open_atomic
+from pegasos.config import config
+from pegasos.io.atomic import open_atomic
 from pegasos.reporting import fit, predictions, words
 from pegasos.reporting.markup import Markup, details, el, number, percent, seconds, table
 from pegasos.reporting.quality import Labelled, Quality, Valued, judge
@@ -48,7 +48,8 @@ class Report:
         return f"<report of {len(self.html):,} characters; save(path) writes it>"
 
     def _repr_html_(self) -> str:
-        frame = 'sandbox="allow-scripts" style="width:100%;height:48em;border:1px solid #8888;border-radius:6px"'
+        allowed = "allow-scripts allow-popups allow-popups-to-escape-sandbox"  # the link to the docs opens elsewhere
+        frame = f'sandbox="{allowed}" style="width:100%;height:48em;border:1px solid #8888;border-radius:6px"'
         return f'<iframe {frame} title="report" srcdoc="{html.escape(self.html, quote=True)}"></iframe>'
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -94,7 +95,7 @@ def report(
     training : bool, default=None
         Whether the model was fitted to these examples; the page then says so.
     feature_names : array-like of str, default=None
-        What the features are called; None is what the model knows.
+        What the features are called; None is what the model knows, or else x0, x1, ...
     top : int, default=10
         How many of the largest weights of each sign to show.
     repeat : str, default=None
@@ -154,7 +155,7 @@ def report(
     ]
     sections = [one for one in made if one is not None]
     body = [
-        _head(machine, title, found, quality, X, data, training),
+        _head(machine, title, found, quality, X, data, training, repeat is None and timings is None),
         _contents(sections),
         el("main", sections),
         el("footer", _footer()),
@@ -170,6 +171,7 @@ def _head(
     X: Any,
     data: str,
     training: bool | None,
+    hint: bool,
 ) -> Markup:
     lines = [f"{words.problem(machine)}, by pegasos."]
     if quality is not None:
@@ -180,6 +182,10 @@ def _head(
             lines.append("These are what it was trained on: expect larger errors on others.")
         elif training is False:
             lines.append("It was not trained on these.")
+        elif hint:
+            lines.append("If these are the examples of the fit, pass training=True, and the page says so.")
+        else:
+            lines.append("Whether it was trained on these is not known here.")
     else:
         lines.append("There are no labels that it knows to judge it by, so this page is about the fit alone.")
     tiles = []
@@ -297,7 +303,7 @@ def _seed_note(machine: Any) -> Markup | None:
 def _footer() -> Markup:
     made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
     address = docs_address("report.md")
-    link = el("a", "how to read it", href=address, rel="noreferrer") if address else "how to read it"
+    link = el("a", "how to read it", href=address, rel="noreferrer", target="_blank") if address else "how to read it"
     return el("p", f"Made by pegasos {config()['pegasos']}, {made}; ", link, ".")
 
 

@@ -37,7 +37,7 @@ def sentences(found: Certificate, tol: float, maximises_margin: bool = False) ->
 
 def _bounds(found: Certificate, maximises_margin: bool) -> str:
     if maximises_margin:
-        return f"The margin reached is {number(found.dual)}, and no machine has one above {number(found.primal)}."
+        return f"The margin reached is {number(found.dual)}, and no weights have one above {number(found.primal)}."
     if not math.isfinite(found.gap) and not math.isfinite(found.dual):
         return f"The objective of these weights is {number(found.primal)}. Nothing is known about the best possible."
     if not math.isfinite(found.gap):
@@ -64,7 +64,7 @@ def problem(machine: Any) -> str:
         "LinearSVR": "A linear regression",
         "SVC": "A classifier with a kernel",
         "SVR": "A regression with a kernel",
-        "SequenceSVC": "A machine that labels sequences",
+        "SequenceSVC": "A classifier that labels sequences",
         "FeatureMapSVC": "A classifier with features of example and label",
     }
     return kinds.get(type(machine).__name__, f"A {type(machine).__name__}")
