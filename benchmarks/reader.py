@@ -23,7 +23,7 @@ from timing import alternate, print_machine, print_table, seconds
 
 from pegasos.datasets import make_text
 from pegasos.io import read_svmlight, write_svmlight
-from pegasos.io._chunks import open_text
+from pegasos.io.chunks import open_text
 
 Job = Callable[[], object]
 

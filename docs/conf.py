@@ -60,6 +60,7 @@ html_theme_options: dict[str, Any] = {
 mathjax_path = "mathjax/tex-chtml.js"
 mathjax3_config: dict[str, Any] = {"options": {"enableMenu": False}}
 
+toc_object_entries_show_parents = "hide"  # the column at the side is narrow
 autosummary_generate = True
 autosummary_filename_map = {"pegasos.Path": "pegasos.Path-class"}  # beside pegasos.path, where case does not count
 #: The members that the page of a class has; what scikit-learn gives every estimator is left out.
@@ -100,6 +101,7 @@ sphinx_gallery_conf: dict[str, Any] = {
     "reference_url": {"pegasos": None},
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
+    "thumbnail_size": (640, 420),
     "image_srcset": [],
     "capture_repr": (),
     "remove_config_comments": True,

@@ -1,7 +1,8 @@
 """Figures of the guide and of the first page: ``python docs/figures.py [NAME ...]`` draws them into docs/figures/.
 
-Every figure is a function of the same name. All of them are drawn from fits, but for the flow chart, which is drawn
-from the figures in `solvers/auto.py`.
+Every figure is a function of the same name. They are drawn from fits, but for the flow chart, which is drawn from the
+figures in `solvers/auto.py`, and `peers`, which is drawn from the run of docs/benchmarks.md: when that is replaced,
+``python docs/figures.py peers`` follows.
 """
 
 import sys
@@ -19,6 +20,10 @@ from pegasos.reference import s0
 from pegasos.reference.objective import primal
 
 FOLDER = Path(__file__).parent / "figures"
+RUN = FOLDER.parent / "benchmarks" / "run.json"
+sys.path.append(str(FOLDER.parents[1] / "benchmarks"))
+
+import summary  # noqa: E402
 
 BLUE, ORANGE, GREEN, GREY = "#2563c9", "#d9480f", "#2b8a3e", "#8a93a3"
 #: What is black on white on light pages, and the other way round on dark ones.
@@ -266,7 +271,7 @@ def hero(ink: str) -> Figure:
     X, y = make_classification(2000, 30, n_informative=8, flip_y=0.1, random_state=0)
     history = LinearSVC(alpha=2e-3, solver="pegasos", tol=5e-3, max_iter=2000, random_state=0).fit(X, y).history_
     epochs = history["epoch"]
-    figure, ax = subplots(figsize=(5.2, 3.5))
+    figure, ax = subplots(figsize=(5.2, 2.35))
     ax.fill_between(epochs, history["dual"], history["primal"], color=BLUE, alpha=0.15, linewidth=0)
     ax.plot(epochs, history["primal"], "o-", color="#d9480f" if ink == INKS[""] else "#ff9a62", markersize=4)
     ax.plot(epochs, history["dual"], "o-", color="#2563c9" if ink == INKS[""] else "#74a9ff", markersize=4)
@@ -276,15 +281,49 @@ def hero(ink: str) -> Figure:
     ax.text(epochs[1] * 1.25, history["primal"][1] * 1.05, "the objective reached", fontsize="large")
     ax.text(epochs[1] * 1.25, history["dual"][1] * 0.82, "no weights can go below", fontsize="large")
     ax.annotate(f"certified: within {history['gap'][-1]:.1%}", (epochs[-1], history["primal"][-1]), fontsize="large",
-                xytext=(-4, 60), textcoords="offset points", ha="right",
+                xytext=(-4, 40), textcoords="offset points", ha="right",
                 arrowprops={"arrowstyle": "->", "color": ink})  # fmt: skip
     return figure
+
+
+#: Problems that a package has to have solved to have a bar.
+FEWEST = 5
+
+
+def peers(ink: str) -> Figure:
+    """Processor time of other packages to the same objective, as a multiple of ours."""
+    run = summary.read(RUN)
+    rows = [(one.package, one.mean, f"{one.reached} of {one.stated}") for one in shown_peers()]
+    reached = sum(problem["contenders"][0]["status"] == "reached" for problem in run["problems"])
+    rows.insert(0, ("pegasos", 1.0, f"{reached} of {len(run['problems'])}"))
+    figure, ax = subplots(figsize=(4.6, 0.25 + 0.22 * len(rows)))
+    names, means, solved = zip(*rows, strict=True)
+    places = range(len(rows))
+    colours = [BLUE if ink == INKS[""] else "#74a9ff", *["#a9b1bf" if ink == INKS[""] else "#6b7689"] * (len(rows) - 1)]
+    ax.barh(places, means, 0.68, color=colours)
+    ax.axvline(1, color=ink, linewidth=0.8, linestyle=":")
+    for place, mean, count in zip(places, means, solved, strict=True):
+        ax.annotate(f"{mean:.1f}×", (mean, place), xytext=(4, -0.5), textcoords="offset points", va="center",  # noqa: RUF001
+                    fontweight="bold", fontsize=10)  # fmt: skip
+        ax.annotate(count, (1, place), xycoords=("axes fraction", "data"), va="center", ha="right", fontsize=8.5)
+    ax.set(yticks=places, ylim=(len(rows) - 0.5, -0.5), xlim=(0, 1.5 * max(means)), xticks=[])
+    ax.set_yticklabels(names, fontsize=10)
+    ax.tick_params(length=0)
+    ax.spines[["bottom", "left"]].set_visible(False)
+    ax.annotate("solved", (1, 1), xycoords="axes fraction", xytext=(0, 3), textcoords="offset points", ha="right",
+                fontsize=8.5)  # fmt: skip
+    return figure
+
+
+def shown_peers() -> list[Any]:
+    """The packages that have a bar, the fastest first."""
+    return [one for one in summary.summaries(summary.read(RUN)) if one.reached >= FEWEST]
 
 
 #: Each figure, and whether it has a twin for dark pages.
 FIGURES: dict[Callable[[str], Figure], bool] = {
     problem: False, lower_bound: False, bounds: False, steps: False, averages: False, kernels: False, widths: False,
-    along_c: False, hero: True,
+    along_c: False, hero: True, peers: True,
 }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from html import escape
 
 from pegasos.solvers import auto
 
-WIDTH, HEIGHT = 860, 680
+WIDTH, HEIGHT = 860, 600
 BLUE, ORANGE, GREEN = "#2563c9", "#d9480f", "#2b8a3e"
 
 
@@ -47,29 +47,25 @@ def chart(ink: str) -> str:
     parts.append(arrow([(430, 50), (430, 70), (785, 70), (785, 160)], ink))
     parts.append(f'<text x="792" y="118" fill="{ink}" font-weight="600">linear</text>')
     left, right, width = 40, 470, 380
+    least, most = auto.TRIAL_EPOCHS
     ask = [
-        (162, ["tol above 0, and a loss without corners:", "log loss, or dense data, or few features?"]),
+        (162, ["tol above 0, and a loss without corners:", "dense data, or few features?"]),
         (242, [f"More than {auto.MOST_FEATURES:,} features, or tol=0?"]),
-        (322, [f"InteriorPoint done in less than {1000 * auto.TINY:g} ms?"]),
-        (402, [f"tol below {auto.EXACT:g}, and a trial of SDCA costs", "more than a tenth of InteriorPoint?"]),
         (
-            482,
+            322,
             [
-                f"{auto.TRIAL} epochs of SDCA on trial, {auto.TRIAL // 2} if tol is below {auto.EXACT:g}:",
-                "done, or soon to be?",
+                f"Tiny, or tol below {auto.EXACT:g} and {least} epochs of",
+                f"SDCA cost {auto.TRIAL:.0%} of InteriorPoint or more?",
             ],
         ),
+        (402, [f"{least} to {most} epochs of SDCA on trial:", "done, or soon to be?"]),
     ]
+    tiny = f"tiny problems to a gap of {auto.ROUNDING:g}"
     answers = [
-        ["Newton", "tiny ones but for the log loss: InteriorPoint"],
-        ["SDCA", "threads where the data are sparse and large"],
-        ["InteriorPoint", f"to rounding: a gap of {auto.ROUNDING:g}"],
-        ["InteriorPoint"],
-        [
-            "SDCA goes on",
-            f"while {auto.EPOCHS_PER_GAP} epochs for each unit of the gap",
-            "cost less than half of InteriorPoint",
-        ],
+        ["Newton", tiny],
+        ["SDCA", f"with the log loss, Newton after {auto.LONG} epochs"],
+        ["InteriorPoint", tiny],
+        ["SDCA goes on", f"for at most {auto.SHARE:.0%} of the time of InteriorPoint"],
     ]
     for (y, question), answer in zip(ask, answers, strict=True):
         tall = 56 if len(answer) < 3 else 66
@@ -78,11 +74,11 @@ def chart(ink: str) -> str:
         parts.append(arrow([(right, y + 23), (left + 332, y + 23)], ink, "yes", (left + 370, y + 16)))
     for y, _ in ask[:-1]:
         parts.append(arrow([(right + 190, y + 46), (right + 190, y + 78)], ink, "no", (right + 198, y + 68)))
-    parts.append(box(right, 580, width, 56, ["SDCA, then InteriorPoint",
+    parts.append(box(right, 500, width, 56, ["SDCA, then InteriorPoint",
                  f"from where SDCA ended, if its gap is {auto.NEAR:.0%} or less"], BLUE, ink))  # fmt: skip
-    parts.append(arrow([(right + 190, 528), (right + 190, 578)], ink, "no", (right + 198, 558)))
-    parts.append(arrow([(205, 538), (205, 608), (right - 2, 608)], ink, "not within tol by then", (222, 600)))
-    parts.append(f'<text x="430" y="670" text-anchor="middle" fill="{ink}">Whatever is chosen: a fit ends when its '
+    parts.append(arrow([(right + 190, 448), (right + 190, 498)], ink, "no", (right + 198, 478)))
+    parts.append(arrow([(205, 453), (205, 528), (right - 2, 528)], ink, "not within tol by then", (222, 520)))
+    parts.append(f'<text x="430" y="590" text-anchor="middle" fill="{ink}">Whatever is chosen: a fit ends when its '
                  f'certified gap is at most tol, and certificate_.solver names the choice.</text>')  # fmt: skip
     tip = (f'<defs><marker id="tip" markerWidth="9" markerHeight="8" refX="7" refY="4" orient="auto">'
            f'<path d="M0,0 L8,4 L0,8 z" fill="{ink}"/></marker></defs>')  # fmt: skip
