@@ -347,13 +347,13 @@ class TestIndefinite:
             assert SVC(kernel="precomputed", max_iter=50).fit(K, Y).certificate_.gap == np.inf
 
     def test_of_many_rows_some_are_looked_at(self, monkeypatch):
-        from pegasos.kernel import kernels
+        from pegasos.kernel import definiteness
 
-        monkeypatch.setattr(kernels, "SMALL", 100)
-        monkeypatch.setattr(kernels, "SAMPLE", 60)
+        monkeypatch.setattr(definiteness, "SMALL", 100)
+        monkeypatch.setattr(definiteness, "SAMPLE", 60)
         with pytest.warns(ConvergenceWarning, match="not positive semi-definite"):
             SVC(kernel="sigmoid", gamma=1.0, max_iter=50, random_state=0).fit(X, Y)
-        assert not kernels.definiteness(GivenKernel(matrix({}, X), np.float64), 0).indefinite
+        assert not definiteness.definiteness(GivenKernel(matrix({}, X), np.float64), 0).indefinite
 
     def test_a_sigmoid_kernel_can_be_one(self):
         line = np.linspace(0.1, 1, 40)[:, None]

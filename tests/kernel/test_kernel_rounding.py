@@ -14,7 +14,7 @@ from pegasos._core import native
 from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Solution, UsedSolvers
 from pegasos.base.validation import near_middle
-from pegasos.kernel import kernels, layout
+from pegasos.kernel import definiteness, kernels, layout
 
 RANDOM = np.random.default_rng(0)
 KERNELS = {
@@ -258,8 +258,8 @@ class TestIndefinite:
         assert not found.assumed
 
     def test_more_rows_than_are_looked_at(self, monkeypatch):
-        monkeypatch.setattr(kernels, "SMALL", 50)
-        monkeypatch.setattr(kernels, "SAMPLE", 40)
+        monkeypatch.setattr(definiteness, "SMALL", 50)
+        monkeypatch.setattr(definiteness, "SAMPLE", 40)
         X = RANDOM.normal(size=(80, 2))
         K = X @ X.T
         found = SVC(kernel="precomputed").fit(K, X[:, 0] > 0).certificate_

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pegasos._core import native
 from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Solution
-from pegasos.kernel.kernels import Definiteness
+from pegasos.kernel.definiteness import Definiteness
 from pegasos.problems.kernel import KernelPoint, KernelProblem
 
 #: The share of `tol`, and where that is not reached of the gap, that rounding may have without being looked at.

@@ -26,13 +26,13 @@ from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_f
 from pegasos.certificate import REASONS, Certificate
 from pegasos.config import make_csr
 from pegasos.kernel.callbacks import KernelProblems
+from pegasos.kernel.definiteness import Definiteness, definiteness
 from pegasos.kernel.exchange import kernel_to_sklearn
 from pegasos.kernel.fit import KernelFit, Subproblem
 from pegasos.kernel.kernels import (
     KERNELS,
     CalledKernel,
     Decide,
-    Definiteness,
     GivenKernel,
     Kernel,
     KernelRequest,
@@ -40,7 +40,6 @@ from pegasos.kernel.kernels import (
     Support,
     as_objects,
     check_points,
-    definiteness,
     make_kernel,
 )
 from pegasos.kernel.layout import blocks

@@ -19,7 +19,8 @@ from pegasos.base.progress import Named, Progress, make_run
 from pegasos.base.solver import Supports
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.kernel.certify import allow_for, certify
-from pegasos.kernel.kernels import CalledKernel, Definiteness, Kernel, PointKernel
+from pegasos.kernel.definiteness import Definiteness
+from pegasos.kernel.kernels import CalledKernel, Kernel, PointKernel
 from pegasos.problems.kernel import KernelPoint, KernelProblem, continuing, feasible_start, make_problem
 from pegasos.solvers import Solver
 from pegasos.solvers.auto import ROWS_FOR_THREADS, Auto
