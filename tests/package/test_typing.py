@@ -19,6 +19,10 @@ PROGRAM = Path(__file__).parent / "typed_program.py"
 #: Mistakes that a checker should find, and what it says of them.
 MISTAKES = {
     "LinearSVC(C='large')": 'Argument "C" to "LinearSVC" has incompatible type "str"',
+    "LinearSVC(nonsense=1)": 'Unexpected keyword argument "nonsense" for "LinearSVC"',
+    "SVC(gama=1.0)": 'Unexpected keyword argument "gama" for "SVC"',
+    "solvers.SDCA(ordering='blocks')": 'Unexpected keyword argument "ordering" for "SDCA"',
+    "LinearSVC().fit([[1.0]], [1]).weights_": '"LinearSVC" has no attribute "weights_"',
     "SVC(tol=None)": 'Argument "tol" to "SVC" has incompatible type "None"',
     "LinearSVC().fit([[1.0]], [1]).certificate_.gap.upper()": '"float" has no attribute "upper"',
     "Checkpoint('folder', often=3)": 'Unexpected keyword argument "often" for "Checkpoint"',

@@ -14,17 +14,8 @@ from pegasos.base.listen import Check, Told, unheard
 from pegasos.base.progress import Progress, Weights
 from pegasos.certificate import Certificate, history_from_records
 
-try:
-    from sklearn.callback import CallbackSupportMixin
-except ImportError:  # scikit-learn before 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing, so that estimators have no `set_callbacks`."""
-
-
 __all__ = [
     "AgainstTheRest",
-    "CallbackSupportMixin",
     "Given",
     "Problems",
     "Unseen",

@@ -5,18 +5,18 @@ import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from pegasos._threads import count_threads
 from pegasos.base import clock
 from pegasos.base.callbacks import with_callbacks
 from pegasos.base.checkpoint import checkpointing
+from pegasos.base.conventions import ClassifierMixin, RegressorMixin
 from pegasos.base.early_stopping import split
 from pegasos.base.options import Flag, Option, check_options
 from pegasos.base.outcome import Budget, Solution
@@ -164,6 +164,7 @@ class Machine(Common, Explained):
     n_iter_: int
     classes_: NDArray[Any]
     n_features_in_: int
+    _label: str  # what its lines of progress begin with, where a search says so
 
     options: ClassVar[Mapping[str, Option]]
     #: Those it can be solved by.
@@ -378,7 +379,13 @@ class Machine(Common, Explained):
         return tags
 
 
-class Classifier(HeldOut, ClassWeight, ClassifierMixin):
+if TYPE_CHECKING:
+    Mixed = Machine  # what the two below are mixed with
+else:
+    Mixed = object
+
+
+class Classifier(HeldOut, ClassWeight, ClassifierMixin, Mixed):
     """Labels and weights of classes."""
 
     classes_: NDArray[Any]
@@ -391,7 +398,7 @@ class Classifier(HeldOut, ClassWeight, ClassifierMixin):
 
         A data set on disk has labels and weights of its own.
         """
-        return float(super().score(*self._examples_to_score(X, y, sample_weight)))
+        return super().score(*self._examples_to_score(X, y, sample_weight))
 
     def _check_continued(self, data: Data) -> None:
         if not np.array_equal(data.classes, self.classes_):
@@ -427,7 +434,7 @@ class Classifier(HeldOut, ClassWeight, ClassifierMixin):
         return data.take(train), held_out
 
 
-class Regressor(RegressorMixin):
+class Regressor(RegressorMixin, Mixed):
     """Targets."""
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
@@ -435,7 +442,7 @@ class Regressor(RegressorMixin):
 
         A data set on disk has targets and weights of its own.
         """
-        return float(super().score(*self._examples_to_score(X, y, sample_weight)))
+        return super().score(*self._examples_to_score(X, y, sample_weight))
 
     def _validate(self, *arrays: Any, **options: Any) -> Any:
         """As for all, with the targets in double precision."""

@@ -9,9 +9,9 @@ from contextvars import ContextVar
 from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
+from pegasos.base.conventions import BaseEstimator
 from pegasos.certificate import Certificate
 
 #: Whether the diagram is that of the estimator alone, which has its certificate below.
@@ -45,7 +45,7 @@ class Notebook(BaseEstimator):
     def _repr_html_inner(self) -> str:
         token = _ALONE.set(True)
         try:
-            return str(super()._repr_html_inner()) + describe(getattr(self, "certificate_", None))
+            return super()._repr_html_inner() + describe(getattr(self, "certificate_", None))
         finally:
             _ALONE.reset(token)
 
@@ -57,7 +57,7 @@ class Notebook(BaseEstimator):
         return block("single", self, names=type(self).__name__, name_details=str(self), name_caption=caption)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = dict(super()._repr_mimebundle_(**kwargs))
+        bundle = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:
             bundle["text/html"] = self._repr_html_inner()
         return bundle

@@ -17,8 +17,8 @@ from typing import Any, Self, TypeVar, dataclass_transform, overload
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pegasos.base.callbacks import CallbackSupportMixin
 from pegasos.base.checkpoint import Checkpoint
+from pegasos.base.conventions import CallbackSupportMixin
 from pegasos.base.notebook import Notebook
 from pegasos.base.options import Accepted, Choice, Flag, Integer, Number, Option, names
 from pegasos.base.solver import Solver

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from pegasos._core import native
+from pegasos.base.conventions import BaseEstimator
 from pegasos.base.options import Option, check_options
 from pegasos.base.outcome import Budget, Point, Problem, Solution, Start
 from pegasos.base.progress import Progress, make_run

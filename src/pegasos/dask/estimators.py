@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 
 from pegasos.base.available import available
+from pegasos.base.conventions import ClassifierMixin, RegressorMixin
 from pegasos.base.parameters import ClassWeight, parameters
 from pegasos.dask.machine import DaskMachine
 from pegasos.linear import svc, svr

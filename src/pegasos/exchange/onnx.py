@@ -84,12 +84,17 @@ def register_onnx() -> None:
     except ImportError as error:
         raise ImportError("pipelines in ONNX need the package skl2onnx: pip install skl2onnx") from error
     known = {"zipmap": [True, False, "columns"], "nocl": [True, False], "output_class_labels": [False, True]}
-    for kind in (LinearSVC, SVC):
+    for classifier in (LinearSVC, SVC):
         update_registered_converter(
-            kind, f"Pegasos{kind.__name__}", calculate_linear_classifier_output_shapes, _convert, options=known
+            classifier,
+            f"Pegasos{classifier.__name__}",
+            calculate_linear_classifier_output_shapes,
+            _convert,
+            options=known,
         )
-    for kind in (LinearSVR, SVR):
-        update_registered_converter(kind, f"Pegasos{kind.__name__}", calculate_linear_regressor_output_shapes, _convert)
+    for regressor in (LinearSVR, SVR):
+        name = f"Pegasos{regressor.__name__}"
+        update_registered_converter(regressor, name, calculate_linear_regressor_output_shapes, _convert)
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:

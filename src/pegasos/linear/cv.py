@@ -10,13 +10,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos._threads import count_threads
 from pegasos.base import clock
 from pegasos.base.available import available
 from pegasos.base.callbacks import Unseen, refitting
+from pegasos.base.conventions import ClassifierMixin
 from pegasos.base.display import listening
 from pegasos.base.estimator import Data, at_once, copy_results
 from pegasos.base.memory import refuse_beyond

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
-from sklearn.base import BaseEstimator, TransformerMixin
-
+from pegasos.base.conventions import BaseEstimator, TransformerMixin
 from pegasos.base.options import Flag, Integer, Option, check_options
 from pegasos.base.parameters import parameter, parameters
 from pegasos.io.text import MOST_HASH_BITS, hash_text

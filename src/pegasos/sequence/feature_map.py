@@ -22,7 +22,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -31,6 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 from pegasos.base import clock
 from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
 from pegasos.base.callbacks import Problems
+from pegasos.base.conventions import ClassifierMixin
 from pegasos.base.display import listening
 from pegasos.base.estimator import at_once, of_one_model, shortfall
 from pegasos.base.options import Option, check_options

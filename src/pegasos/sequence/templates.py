@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
-from sklearn.base import BaseEstimator, TransformerMixin
-
+from pegasos.base.conventions import BaseEstimator, TransformerMixin
 from pegasos.base.wording import counted
 
 Sentence = Sequence[Sequence[str]]
