@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pegasos import SVC, SVR
 from pegasos.kernel import kernels, layout
-from pegasos.solvers import SBP, SDCA, SMO
+from pegasos.problems.kernel import KernelProblem
+from pegasos.solvers import KERNEL_SOLVERS, SBP, SDCA, SMO
 
 X, Y = make_moons(120, noise=0.3, random_state=0)
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -400,3 +402,23 @@ def test_targets_that_overflow(fit_intercept):
     y = np.where(np.arange(9) % 2, 1.7e308, -1.7e308)
     with pytest.raises(ValueError, match="the numbers overflowed"):
         SVR(C=1000.0, fit_intercept=fit_intercept, random_state=0).fit(np.arange(9.0)[:, None], y)
+
+
+@pytest.mark.parametrize("solver", sorted(KERNEL_SOLVERS))
+@pytest.mark.parametrize("kernel", ["sigmoid", "precomputed"])
+def test_slopes_that_overflow(solver, kernel):
+    # Of an indefinite kernel coefficients go to their bounds, and with these the slopes to infinity.
+    X = np.random.default_rng(0).normal(size=(300, 300 if kernel == "precomputed" else 5))
+    K = X + X.T if kernel == "precomputed" else X
+    clf = SVC(solver=solver, kernel=kernel, C=1e308, max_iter=50, random_state=0)
+    if not KERNEL_SOLVERS[solver].supports[KernelProblem].intercepts:
+        clf.set_params(fit_intercept=False)
+    told = "no word"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            assert clf.fit(K, np.arange(300) % 2).certificate_.gap == np.inf
+            told = str(caught[0].message)
+        except ValueError as error:
+            told = str(error)
+    assert "the numbers overflowed" in told or "positive semi-definite" in told

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pegasos import SVC, SVR, LinearSVC, LinearSVR, SequenceSVC
+from pegasos.problems.kernel import KernelProblem
+from pegasos.solvers import KERNEL_SOLVERS
 
 pytestmark = pytest.mark.skipif(
     not IS_WIDE, reason="long double is no wider than double, so that nothing can be checked"
@@ -154,6 +156,36 @@ def kernel_targets(data):
     holds(estimator, laid_out(data.draw, X), y, weights_of(data.draw, len(X)))
 
 
+def kernel_solvers(data):
+    """Every solver and kernel, definite or not, with costs up to the largest: it ends, and its bounds are numbers."""
+    X = data.draw(examples())
+    y = labels_of(data.draw, len(X), 2)
+    solver = data.draw(st.sampled_from(sorted(KERNEL_SOLVERS)))
+    free = "free" in KERNEL_SOLVERS[solver].supports[KernelProblem].intercepts
+    estimator = SVC(
+        C=data.draw(COSTS | st.just(1e308)),
+        solver=solver,
+        kernel=data.draw(st.sampled_from(["rbf", "linear", "sigmoid", "poly", "precomputed"])),
+        gamma=data.draw(st.sampled_from(["scale", 1.0, 1e-3])),
+        fit_intercept=free and data.draw(st.booleans()),
+        max_iter=50,
+        random_state=0,
+    )
+    if estimator.kernel == "precomputed":
+        with np.errstate(all="ignore"):
+            X = np.clip(np.nan_to_num(X.astype(np.float64)), -1e150, 1e150)
+            X = X @ X.T - data.draw(st.sampled_from([0.0, 1.0]))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            found = estimator.fit(X, y, sample_weight=weights_of(data.draw, len(X))).certificate_
+        except ValueError:
+            return
+    assert found.dual <= found.primal
+    assert found.gap >= 0
+    assert found.converged or told
+
+
 def sequences(data):
     X = data.draw(examples(least=4, most=6))
     first = data.draw(st.integers(1, len(X) - 1))
@@ -191,7 +223,15 @@ def test_an_objective_below_the_least_double_is_not_told_as_zero(estimator, y):
     holds(estimator.set_params(max_iter=100, random_state=0), np.zeros((2, 1)), np.array(y))
 
 
-PROPERTIES = [linear_classes, joint_classes, linear_targets, kernel_classes, kernel_targets, sequences]
+PROPERTIES = [
+    linear_classes,
+    joint_classes,
+    linear_targets,
+    kernel_classes,
+    kernel_targets,
+    kernel_solvers,
+    sequences,
+]
 any_property = pytest.mark.parametrize("fits", PROPERTIES, ids=lambda fits: fits.__name__.replace("_", "-"))
 
 

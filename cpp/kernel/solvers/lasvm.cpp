@@ -97,7 +97,7 @@ public:
                     solution.reason = "max_time";
                 else if (spent || (!online_ && !sequence.empty() && delta() <= tau_))
                     solution.reason = "budget";
-                else if (stuck > 20 || tau_ < 1e-15)
+                else if (stuck > 20 || tau_ < 1e-15 || overflowed_)
                     solution.reason = "precision";
                 else if (online_)
                     online_ = false;
@@ -269,20 +269,27 @@ private:
         insert(k);
         const std::size_t own = members_.size() - 1;
         if (!((grows ? u_[own] - other : other - u_[own]) > tau_) || std::isinf(other)) return;
+        const std::size_t paired = !problem_.free_intercept ? own : find(grows ? down_ : up_, other);
+        if (paired == members_.size()) return;
         if (!problem_.free_intercept)
             step_of(own);
         else if (grows)
-            step_of(own, find(down_, other));
+            step_of(own, paired);
         else
-            step_of(find(up_, other), own);
+            step_of(paired, own);
     }
 
     void reprocess() {
         if (!(delta() > tau_)) return;
-        if (problem_.free_intercept)
-            step_of(find(up_, top_), find(down_, bottom_));
+        const bool pairs = problem_.free_intercept, grows = pairs || top_ >= -bottom_;
+        const std::size_t first = grows ? find(up_, top_) : find(down_, bottom_),
+                          second = pairs ? find(down_, bottom_) : first;
+        overflowed_ = std::max(first, second) == members_.size();
+        if (overflowed_) return;
+        if (pairs)
+            step_of(first, second);
         else
-            step_of(top_ >= -bottom_ ? find(up_, top_) : find(down_, bottom_));
+            step_of(first);
         remove_idle();
     }
 
@@ -293,11 +300,12 @@ private:
     /// Of the slopes that an example outside of S would be paired with.
     double partner(bool grows) const { return !problem_.free_intercept ? 0 : grows ? bottom_ : top_; }
 
-    /// The first member with room on a side that has this slope. A step between the bounds leaves two with
-    /// the same slope, but for rounding, which is not to decide.
+    /// The first member with room on a side that has this slope; as many as there are where none has, since
+    /// it overflowed. A step between the bounds leaves two with the same slope, but for rounding, which is
+    /// not to decide.
     std::size_t find(const std::vector<double>& room, double slope) const {
         std::size_t s = 0;
-        while (!(room[s] > 0 && std::abs(u_[s] - slope) <= tie)) ++s;
+        while (s < members_.size() && !(room[s] > 0 && std::abs(u_[s] - slope) <= tie)) ++s;
         return s;
     }
 
@@ -413,7 +421,7 @@ private:
     std::vector<std::uint8_t> inside_;  // whether an example is in S
     std::vector<RowNumber> order_;
     std::uint64_t next_ = 0, turns_ = 0, steps_ = 0, passes_ = 0;
-    bool online_ = true;
+    bool online_ = true, overflowed_ = false;
 };
 
 }  // namespace
