@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 
 namespace pegasos {
@@ -26,16 +27,25 @@ inline void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] s
 }
 
 struct GiveBackPages {
-    void operator()(void* memory) const { ::operator delete(memory, std::align_val_t{huge_page}); }
+    std::align_val_t alignment{64};
+    void operator()(void* memory) const { ::operator delete(memory, alignment); }
 };
 
-/// At the start of a huge page, for GiveBackPages; null where there is none.
-inline void* take_pages(std::size_t bytes) {
-    // To clear a whole page for a part of it takes longer than faults of small ones.
-    if (bytes > huge_page / 2) bytes = (bytes + huge_page - 1) / huge_page * huge_page;
-    void* const memory = ::operator new(bytes, std::align_val_t{huge_page}, std::nothrow);
-    if (memory) ask_for_huge_pages(memory, bytes);
-    return memory;
+template <class T>
+using Pages = std::unique_ptr<T, GiveBackPages>;
+
+/// So many numbers, whose values are not set: at the start of a huge page where they fill some, or else at
+/// that of a cache line. Null where there is no memory.
+template <class T>
+Pages<T> take_pages(std::size_t count) {
+    // What is small comes from memory that was in use before, which the system need not clear.
+    constexpr std::size_t small = 2 * huge_page;
+    std::size_t bytes = count * sizeof(T);
+    const std::align_val_t alignment{bytes < small ? 64 : huge_page};
+    if (bytes >= small) bytes = (bytes + huge_page - 1) / huge_page * huge_page;
+    void* const memory = ::operator new(bytes, alignment, std::nothrow);
+    if (memory && bytes >= small) ask_for_huge_pages(memory, bytes);
+    return {static_cast<T*>(memory), GiveBackPages{alignment}};
 }
 
 }  // namespace pegasos

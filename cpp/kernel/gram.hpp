@@ -37,13 +37,13 @@ public:
         const std::size_t row_bytes = stride_ * sizeof(Real);
         const std::size_t per_slab = std::clamp<std::size_t>(slab_bytes / row_bytes, 1, most_);
         if (taken_ % per_slab == 0) {
-            void* memory = take_pages(per_slab * row_bytes);
+            Pages<Real> memory = take_pages<Real>(per_slab * stride_);
             if (!memory) {
                 if (taken_ < std::min(most_, fewest)) throw std::bad_alloc();
                 most_ = taken_;  // what there is must do
                 return nullptr;
             }
-            slabs_.emplace_back(static_cast<Real*>(memory));
+            slabs_.push_back(std::move(memory));
         }
         return slabs_.back().get() + taken_++ % per_slab * stride_;
     }
@@ -52,7 +52,7 @@ private:
     static constexpr std::size_t slab_bytes = std::size_t{32} << 20;
     const std::size_t stride_;
     std::size_t most_, taken_ = 0;
-    std::vector<std::unique_ptr<Real, GiveBackPages>> slabs_;
+    std::vector<Pages<Real>> slabs_;
 };
 
 template <class Real>
@@ -80,6 +80,7 @@ public:
     KernelSource<Real>& source() const { return source_; }
     /// Of the kernel; rows that were kept cost none.
     double evaluations() const { return evaluations_; }
+    void count(double evaluations) { evaluations_ += evaluations; }
     /// How far responses to coefficients of this size, kept while these changed, may be from the true ones:
     /// by the error of the matrix, and by what additions round off.
     double error_of(double size) const {
@@ -150,7 +151,8 @@ public:
         } else {
             // A value that belongs in two places is computed for one of them: rows in blocks, each from the
             // column of its first one on.
-            const std::size_t block = source_.by_columns() ? 256 : std::max<std::size_t>(missing_.size(), 1);
+            const std::size_t whole = std::max<std::size_t>(missing_.size(), 1);
+            const std::size_t block = !source_.by_columns() ? whole : m < 2048 ? 64 : 256;
             for (std::size_t k = 0; k < missing_.size(); k += block) {
                 const std::size_t first = source_.by_columns() ? places[k] : 0;
                 const auto some = std::span<const RowNumber>(missing_).subspan(k).first(

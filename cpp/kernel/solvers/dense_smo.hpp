@@ -42,7 +42,7 @@ public:
         if (m * padded_ > room_) {
             room_ = std::max(m * padded_, room_ + room_ / 2);  // what is not used is not touched
             K_.reset();                                        // before there are both
-            K_.reset(static_cast<Real*>(take_pages(room_ * sizeof(Real))));
+            K_ = take_pages<Real>(room_);
             if (!K_) throw std::bad_alloc();
         }
         for (std::size_t k = 0; k < m; ++k) std::fill(row(k) + m, row(k) + padded_, Real{0});
@@ -77,7 +77,7 @@ public:
 
 private:
     std::size_t size_ = 0, padded_ = 0, room_ = 0;
-    std::unique_ptr<Real, GiveBackPages> K_;
+    Pages<Real> K_;
 };
 
 template <class Real>

@@ -143,9 +143,18 @@ private:
         state(random_, b_, steps_, order_, next_, in_parts_, last_part_gap_, part_evaluations_, gram_);
         state.array(beta_.data(), beta_.size());
         state.array(f_.data(), f_.size());
+        std::vector<RowNumber> rows = local_rows_;
+        state(rows);
         if (next_ > problem_.size() || (!order_.empty() && order_.size() != problem_.size()) ||
-            std::any_of(order_.begin(), order_.end(), [&](RowNumber v) { return v >= problem_.size(); }))
+            rows.size() > problem_.size() ||
+            std::any_of(order_.begin(), order_.end(), [&](RowNumber v) { return v >= problem_.size(); }) ||
+            std::any_of(rows.begin(), rows.end(), [&](RowNumber i) { return i >= problem_.n_rows; }))
             State::refuse();
+        if (state.reads() && !rows.empty()) {
+            const double evaluations = gram_.evaluations();
+            make_square(rows);
+            gram_.count(evaluations - gram_.evaluations());  // as if it had been kept
+        }
     }
 
     void begin_at(const std::vector<double>& start) {
@@ -239,8 +248,7 @@ private:
         const std::size_t m = chosen_.size();
         std::vector<RowNumber> rows(m);
         for (std::size_t k = 0; k < m; ++k) rows[k] = problem_.row[chosen_[k]];
-        local_.resize(m);
-        gram_.square(rows, local_.matrix(), local_.padded());
+        if (rows != local_rows_) make_square(rows);  // where all are chosen each time, it is there
         // Less the intercept: the slopes that matter are then next to zero, where single precision is fine.
         const double shift = sizeof(Real) == sizeof(float) ? b_ : 0;
         for (std::size_t k = 0; k < m; ++k) {
@@ -271,6 +279,14 @@ private:
         gram_.add(which, steps, f_, [&](std::size_t k) { return inside[which[k]]; },
                   {rows, local_.matrix(), local_.padded()});
         return true;
+    }
+
+    /// The kernel matrix of the chosen ones.
+    void make_square(const std::vector<RowNumber>& rows) {
+        local_rows_.clear();  // lest half of one be taken for it
+        local_.resize(rows.size());
+        gram_.square(rows, local_.matrix(), local_.padded());
+        local_rows_ = rows;
     }
 
     /// Variables that came to a bound by rounding leave the sum of all a little off zero: one between its
@@ -513,6 +529,7 @@ private:
     std::vector<RowNumber> chosen_, picked_, order_;
     std::size_t next_ = 0;
     DenseProblem<Real> local_, block_;
+    std::vector<RowNumber> local_rows_;  // whose kernel matrix is in local_
     DenseSmo<Real> smo_;
     NewtonSteps<Real> newton_steps_;
     bool in_parts_;  // whether parts are solved on their own, still
