@@ -126,22 +126,30 @@ def test_pairs_that_have_not_begun_are_none(interrupted):
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
-def test_classes_that_have_not_begun_have_the_point_zero(loss, interrupted, tmp_path):
+@pytest.mark.parametrize("intercept", ["penalized", "free", None])
+def test_classes_that_have_not_begun_do_not_win(loss, intercept, interrupted, tmp_path):
     X, y = vectors(7)
     weights = np.random.default_rng(0).uniform(size=len(y))
     interrupted(2)
-    model = LinearSVC(solver="pegasos", C=2.0, loss=loss, n_jobs=1, **ENDLESS)
-    with pytest.warns(ConvergenceWarning, match="it was interrupted"):
+    solver = "sdca" if intercept == "free" else "pegasos"
+    model = LinearSVC(solver=solver, C=2.0, loss=loss, n_jobs=1, **ENDLESS)
+    model.set_params(fit_intercept=intercept is not None, intercept=intercept or "penalized")
+    with pytest.warns(ConvergenceWarning, match="it was interrupted") as told:
         model.fit(X, y, weights)
+    assert "smaller C" not in str(told[0].message)
     parts = model.certificate_.parts
     assert {part.reason for part in parts} == {"interrupt"}
     begun = np.flatnonzero(model.coef_.any(axis=1))
     assert 1 <= len(begun) < 7
     assert all(parts[k].primal < np.inf for k in begun)
+    b = 0.0 if intercept is None else -1.0
     for k in set(range(7)).difference(begun):
-        assert (parts[k].dual, parts[k].gap, model.intercept_[k]) == (0.0, np.inf, 0.0)
-        exact = 2.0 * weights.sum() * (np.log(2) if loss == "log_loss" else 1.0)
-        assert exact <= parts[k].primal <= exact * (1 + 1e-12)
+        assert (parts[k].dual, parts[k].gap) == (0.0, np.inf)
+        assert np.broadcast_to(model.intercept_, 7)[k] == pytest.approx(b, rel=1e-15)
+        z = np.where(y == model.classes_[k], b, -b)
+        losses = np.log1p(np.exp(-z)) if loss == "log_loss" else np.maximum(0, 1 - z) ** (1 + (loss != "hinge"))
+        exact = 2.0 * weights @ losses + (b**2 / 2 if intercept == "penalized" else 0)
+        assert exact * (1 - 1e-14) <= parts[k].primal <= exact * (1 + 1e-11)
         assert model.history_[k]["primal"].tolist() == [parts[k].primal]
     save_model(model, tmp_path / "m")
     assert load_model(tmp_path / "m").certificate_ == model.certificate_

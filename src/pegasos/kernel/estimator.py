@@ -234,6 +234,8 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         sentences = self._bounds_reached(found)
         if solver.maximises_margin:
             sentences[1] = f"The margin is {found.dual:.6g}, and the largest at most {found.primal:.6g}."
+        elif found.reason == "interrupt":
+            pass  # of no data and no C
         elif not self.scale and (uneven := self._uneven(X)):
             sentences.append(uneven)
         elif found.reason == "precision" and found.rounding > 0.2 * found.gap:

@@ -298,6 +298,8 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
     def _advise(self, found: Certificate, C: float, longest: float, uneven: str, how: str, *more: str) -> str:
         """The advice where the columns are `uneven`, in a sentence; `how` to scale them where they are not."""
         sentences = [*self._bounds_reached(found), *more]
+        if found.reason == "interrupt":  # of no data and no C
+            return " ".join([*sentences, self._raise_what(found, False)])
         if uneven:
             sentences.append(uneven)
         elif longest > 100 and not self.scale:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -31,8 +32,12 @@ DENSE_ENTRIES_OF_CLASS = 100
 MOST_BYTES = 512e6
 #: Epochs after which a class goes on alone, with examples that rest for it alone; with the log loss none does.
 SHARED_EPOCHS = 20
-#: The losses of a score of zero.
-LOSS_AT_ZERO = {"hinge": 1.0, "squared_hinge": 1.0, "log_loss": math.log(2)}
+#: Of a score z.
+LOSSES: dict[str, Callable[[float], float]] = {
+    "hinge": lambda z: max(0.0, 1 - z),
+    "squared_hinge": lambda z: max(0.0, 1 - z) ** 2,
+    "log_loss": lambda z: math.log1p(math.exp(-z)),
+}
 
 
 def group_classes(count: int) -> list[range]:
@@ -137,9 +142,17 @@ def can_go_on(solver: Solver) -> bool:
 
 
 def not_begun(examples: Examples, C: float, seconds: float) -> Solution[Point]:
-    """What is known of a class that Ctrl-C kept from its first check: the bounds of the point zero."""
-    losses = C * examples.total_weight * LOSS_AT_ZERO[examples.loss]
-    point = Point(np.zeros(examples.dimension), np.zeros(len(examples.y)))
-    bounds = bound_primal(point.w, losses, 2 * UNIT * len(examples.y) * losses)._replace(dual=0.0)
+    """What is known of a class that Ctrl-C kept from its first check: the bounds of no weights and an intercept of -1.
+
+    With an intercept of 0 it would win over all classes whose scores are negative, as those of fitted ones mostly are.
+    """
+    b = -1.0 if examples.bias > 0 else 0.0
+    w = np.zeros(examples.dimension)
+    w[-1] = b / examples.bias if b else 0.0
+    loss, positive = LOSSES[examples.loss], examples.y > 0
+    losses = C * (float(examples.s[positive].sum()) * loss(b) + float(examples.s[~positive].sum()) * loss(-b))
+    error = 4 * UNIT * len(examples.y) * (losses + C * examples.total_weight)
+    bounds = bound_primal(w[:-1] if examples.free_intercept else w, losses, error)._replace(dual=0.0)
+    point = Point(w, np.zeros(len(examples.y)))
     records = [[seconds, 0.0, bounds.primal, bounds.dual]]
     return Solution(point, bounds, 0.0, seconds, "interrupt", records, UsedSolvers(("none",)))

@@ -379,11 +379,11 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
                 solutions[k] = solution
 
         def not_begun_group(number: int) -> list[Solution[Point]]:
-            return [not_begun(task.examples, task.C, task.elapsed) for _ in groups[number]]
+            return [not_begun(against_the_rest(k), task.C, task.elapsed) for k in groups[number]]
 
         works = [(functools.partial(solve, numbers), opened) for numbers in groups]
         cut_short = (lambda group: any(map(is_cut_short, group))) if keep else None
-        # A class whose turn did not come has the point zero. Where a fit is continued, the old model is worth more.
+        # A class whose turn did not come has no weights. Where a fit is continued, the old model is worth more.
         found = run_all(works, n_jobs, cut_short, not_begun_group if keep and anew else None)
         solutions = list(itertools.chain.from_iterable(found))
         if all(solution.epochs == 0 and is_cut_short(solution) for solution in solutions):
