@@ -58,6 +58,9 @@ public:
 
 private:
     static constexpr std::size_t run_length = 64;
+    // Where fewer than one in so many rows is active, those of a run are not neighbours any more, and runs of
+    // what is left, always in the same order, take several times as many epochs.
+    static constexpr std::size_t few = 4;
     static constexpr std::uint32_t never = UINT32_MAX;
 
     void gather_active() {
@@ -71,7 +74,7 @@ private:
 
     void order_active() {
         const auto end = active_.begin() + static_cast<std::ptrdiff_t>(n_active_);
-        if (!blocks_) {
+        if (!blocks_ || n_active_ < next_.size() / few) {
             order_.assign(active_.begin(), end);
             return shuffle(order_, random_);
         }
