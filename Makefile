@@ -17,7 +17,7 @@ test: lint
 # What takes longer: the documentation, all builds of the core in a wheel, the benchmarks at a tiny size, an audit.
 test-slow: install docs
 	$(BIN)/pip install --quiet --disable-pip-version-check ziglang
-	$(BIN)/python -m pytest -n 2 -m slow tests
+	$(BIN)/python -m pytest -n 2 -m slow -o faulthandler_timeout=2400 tests  # two of them compile the core
 	$(BIN)/python -m tests.audit --certificates 20000 --processes 2
 
 lint: install

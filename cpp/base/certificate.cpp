@@ -4,8 +4,9 @@ namespace pegasos {
 
 Bound DualPoint::value() const {
     const double square = squared_norm(u), norm = std::sqrt(square);
-    const double below = linear_error + error * (1.01 * norm + error) +
-                         (16 * unit + sum_error(u.size())) * (std::abs(linear) + square / 2);
+    double below = linear_error + error * (1.01 * norm + error) +
+                   (16 * unit + sum_error(u.size())) * (std::abs(linear) + square / 2);
+    if (linear != 0 || square > 0) below += least * static_cast<double>(u.size() + 16);  // lost to underflow
     return {linear - square / 2 - below, below};
 }
 

@@ -99,6 +99,9 @@ inline double not_lost(double value, bool is_above_zero) {
     return value == 0 && is_above_zero ? least : value;
 }
 
+/// What underflow may take from what a row of weight s adds to a sum, a few products that C multiplies later.
+inline double lost_products(double s) { return 16 * least * (1 + s); }
+
 /// Of the first `size` entries; above zero where one of them is not 0.
 inline double squared_norm(const std::vector<double>& w, std::size_t size) {
     Sum sum;
@@ -122,6 +125,12 @@ double stored_error(const Rows& rows) {
     return rows.rescaled || !exact ? 4 * unit : 0;
 }
 
+/// What underflow may take, in norm, from a row times C s q, which is added to a vector: of its factor, and
+/// of each product.
+inline double lost_of_row(double norm, double entries, double q) {
+    return 2 * least * ((2 + std::abs(q)) * norm + entries);
+}
+
 /// What a score <w, x> may be off by, as a share of ||w|| ||x||. Of the 8, two units are the model's, one is
 /// the constant feature's, and the rest that of the norms.
 inline double score_error(double entries) { return (1.01 * entries + 8) * unit; }
@@ -134,21 +143,24 @@ inline double careful_score_error(double entries, double stored) {
 /// How far a sum of vectors, each a row times a number c, may be off in norm.
 struct Reach {
     double reach = 0, spread = 0;  // sum |c| ||x||, and the sum of its values after each addition
+    double lost = 0;               // to underflow
 
-    /// A term of norm `length` at most was added.
-    void add(double length) {
+    /// A term of norm `length` at most was added, which lost no more than that to underflow.
+    void add(double length, double lost_of_it) {
         reach += length;
         spread += reach;
+        lost += lost_of_it;
     }
     /// The sum became a times itself plus b times another.
     void combine(double a, const Reach& other, double b) {
         reach = a * reach + b * other.reach;
         spread = a * spread + b * other.spread + reach;
+        lost = a * lost + b * other.lost;
     }
     /// Each term is off by `own` units itself: factors and products, and the factors of combinations, which
     /// are quotients of sums. A careful sum is rounded once more when it is taken.
     double error(bool careful, double own = 32) const {
-        return 1.01 * unit * (careful ? 16 * unit : 1) * (spread + own * reach);
+        return 1.01 * unit * (careful ? 16 * unit : 1) * (spread + own * reach) + 2 * lost;
     }
     /// What rounding of the rows themselves, columns divided by their sizes, may do to its norm.
     double rows_error() const { return 2 * unit * reach; }

@@ -135,8 +135,7 @@ private:
                 number = grows_ ? vocabulary_.find_or_add(text, one.hash) : vocabulary_.find(text, one.hash);
                 if (number == Vocabulary::unknown) continue;
             }
-            out_.columns.push_back(static_cast<std::int32_t>(number));
-            out_.values.push_back(static_cast<float>(one.value));
+            out_.add(static_cast<std::int32_t>(number), one.value);
         }
         out_.row_starts.push_back(static_cast<std::int64_t>(out_.columns.size()));
     }
@@ -199,10 +198,10 @@ private:
                     fail("has " + shown(key) + ": " + shown(value) + " of type " + type_of(value) +
                          "; values are numbers, strings, or collections of strings");
                 }
-                if (!std::isfinite(static_cast<float>(number)))
-                    throw nb::value_error((where() + " has " + shown(key) + ": " + shown(value) +
-                                           "; values must be finite in single precision")
-                                              .c_str());
+                if (!std::isfinite(number))
+                    throw nb::value_error(
+                        (where() + " has " + shown(key) + ": " + shown(value) + "; values must be finite")
+                            .c_str());
                 add(name, prefix, number);
                 if (foreign) keep_found();  // the name, which the dictionary may have lost
             }
@@ -232,7 +231,9 @@ nb::tuple vectorize(nb::handle sequences, Vocabulary& vocabulary, unsigned hash_
     Features features = Vectorizer(vocabulary, hash_bits, grow).run(sequences);
     if (grow && hash_bits == 0 && min_count > 1) features.drop_rare(vocabulary, min_count);
     return nb::make_tuple(to_numpy(std::move(features.starts)), to_numpy(std::move(features.row_starts)),
-                          to_numpy(std::move(features.columns)), to_numpy(std::move(features.values)));
+                          to_numpy(std::move(features.columns)),
+                          features.precise.empty() ? nb::cast(to_numpy(std::move(features.values)))
+                                                   : nb::cast(to_numpy(std::move(features.precise))));
 }
 
 /// The texts one after the other, and where each ends.

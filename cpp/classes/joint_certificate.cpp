@@ -23,12 +23,12 @@ public:
     ClassSum(std::size_t dimension, std::size_t n_classes, bool careful)
         : RowsSum({dimension, n_classes}, {careful ? dimension : 0, n_classes}) {}
 
-    /// Adds C s x_i' change, ||x_i|| ||change|| being at most `norms`; `lost` is what rounding took of the
-    /// change.
+    /// Adds C s x_i' change, where ||change|| is at most `size`; `lost` is what rounding took of the change.
     template <class Rows>
     void add(const Rows& rows, std::size_t i, double C, double s, const double* change, const double* lost,
-             double norms) {
-        reach_.add(C * s * norms);
+             double size, const RowFacts& facts) {
+        const double entries = facts.entries * static_cast<double>(high_.n_classes());
+        reach_.add(C * s * size * facts.norm, lost_of_row(facts.norm, entries, size));
         if (!careful()) return high_.add_nonzero(rows, i, C * s, change);
         for (std::size_t k = 0; k < high_.n_classes(); ++k) {
             if (change[k] == 0) continue;
@@ -127,8 +127,10 @@ public:
                                                 careful_score_error(facts[b].entries, stored_) * norms
                                           : score_error(facts[b].entries) * norms;
             const double value = loss.slope(f, problem_.labels[i], &mine.p[b * stride_]);
+            const double excess = loss.excess(f, problem_.labels[i], error, value);
             mine.loss.add(s * value);
-            mine.slack += s * loss.excess(f, problem_.labels[i], error, value);
+            mine.slack += s * excess;
+            if (s > 0 && (value > 0 || excess > 0)) mine.slack += lost_products(s);
         }
     }
 
@@ -148,6 +150,7 @@ public:
             const Bound dual = problem_.loss->bound_of_dual(p, y, largest, rest.value());
             mine.linear.add(s * dual.value);
             mine.linear_error += s * dual.rounding;
+            if (s > 0 && (dual.value != 0 || rest.value() > 0)) mine.linear_error += lost_products(s);
             to_change(p, K_, y, largest, rest, careful_ ? &mine.lost[b * stride_] : nullptr);
             std::copy_n(p, K_, &point_.q[i * K_]);
         }
@@ -161,7 +164,7 @@ public:
             const double *p = &mine.p[b * stride_], own = p[problem_.labels[i]];
             if (own != 0)
                 mine.U.add(rows, i, problem_.C, problem_.weights[i], p, mine.lost.data() + b * stride_,
-                           1.5 * own * facts[b].norm);
+                           1.5 * std::abs(own), facts[b]);
         }
     }
 

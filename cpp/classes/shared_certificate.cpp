@@ -37,7 +37,7 @@ public:
 
     struct Sums {
         Sum losses, linear[2];
-        double slack = 0, size = 0;
+        double slack = 0, size = 0, lost = 0;  // as in the pass of one column
     };
 
     /// Of two kinds: of the rows of the rest, and of those of the class.
@@ -58,6 +58,7 @@ public:
         ClassMatrix<double> u[2];
         // What `Reach` has: sum |alpha| ||x||, and the sum of its values after each addition.
         AlignedVector<double> reach[2], spread[2];
+        double lost = 0;  // of any column, to underflow
     };
 
     template <class Rows>
@@ -73,9 +74,11 @@ public:
             for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
                 const double s = problem_.weights[i], error = score_error(facts[b].entries) * facts[b].norm;
                 for (std::size_t k = 0; k < K_; ++k) {
-                    const double margin = mine.z[b * stride_ + k], value = loss.value(margin, 1);
-                    mine.sums[k].losses.add(not_lost(s * value, s > 0 && value > 0));
-                    mine.sums[k].slack += s * loss.excess(margin, 1, error * norms_[k], value);
+                    const double margin = mine.z[b * stride_ + k], value = loss.value(margin, 1),
+                                 excess = loss.excess(margin, 1, error * norms_[k], value);
+                    mine.sums[k].losses.add(s * value);
+                    mine.sums[k].slack += s * excess;
+                    if (s > 0 && (value > 0 || excess > 0)) mine.sums[k].slack += lost_products(s);
                 }
             }
         });
@@ -93,6 +96,7 @@ public:
                     const double share = mine.q[b * stride_ + k], dual = loss.dual(share, 1, 1);
                     mine.sums[k].linear[k == column(i)].add(s * dual);
                     mine.sums[k].size += s * loss.size_of_dual(share, 1, dual);
+                    if (s > 0 && share != 0) mine.sums[k].lost += lost_products(s);
                 }
             }
         });
@@ -104,6 +108,8 @@ public:
         for (std::size_t i = first, b = 0; i < last; ++i, ++b) {
             const double cost = problem_.C * problem_.weights[i], length = cost * facts[b].norm;
             double* change = &mine.q[b * stride_];
+            const double largest = *std::max_element(change, change + K_);
+            if (largest > 0) mine.lost += lost_of_row(facts[b].norm, facts[b].entries, largest);
             if (const std::uint32_t k = column(i); k != no_column) {
                 const ClassChange step{k, std::exchange(change[k], 0.0)};
                 if (step.change != 0) {
@@ -148,7 +154,7 @@ std::vector<ClassBounds> evaluate_classes(const ClassProblems& problems,
     const auto W2 = squares([&](std::size_t j, std::size_t k) { return W.row(j)[k] * W.row(j)[k]; });
     Team alone(1);
     auto partials = make_pass(ClassTerms(problems, columns, W, W2), rows, shares, alone, monitor);
-    auto& [sums, z, q, u, reach, spread] = *partials[0];
+    auto& [sums, z, q, u, reach, spread, lost] = *partials[0];
     U = std::move(u[0]);
     const ClassMatrix<double>& own = u[1];
     const auto rest2 = squares([&](std::size_t j, std::size_t k) { return U.row(j)[k] * U.row(j)[k]; });
@@ -173,11 +179,13 @@ std::vector<ClassBounds> evaluate_classes(const ClassProblems& problems,
         const double length = a * std::sqrt(square[0]) + b * std::sqrt(square[1]);
         double error = 0;
         for (int side = 0; side < 2; ++side)
-            error += 1.01 * unit * factor[side] * (spread[side][k] + 32 * reach[side][k]);
+            error += factor[side] * (1.01 * unit * (spread[side][k] + 32 * reach[side][k]) + 2 * lost);
         const double value = a * linear[0] + b * linear[1];
-        const double below =
-            (32 * unit + sum_error(rows.n_rows)) * problem.C * sums[k].size + error * (length + error) +
+        double below =
+            problem.C * ((32 * unit + sum_error(rows.n_rows)) * sums[k].size + 1.01 * sums[k].lost) +
+            error * (length + error) +
             (16 * unit + sum_error(problem.dimension())) * (std::abs(value) + length * length);
+        if (value != 0 || length > 0) below += least * static_cast<double>(problem.dimension() + 16);
         found.push_back({between(primal, {value - norm / 2 - below, below}), a, b});
     }
     for (std::size_t j = 0; j < U.values().size(); ++j) U.values()[j] += own.values()[j];

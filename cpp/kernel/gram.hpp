@@ -82,9 +82,10 @@ public:
     double evaluations() const { return evaluations_; }
     void count(double evaluations) { evaluations_ += evaluations; }
     /// How far responses to coefficients of this size, kept while these changed, may be from the true ones:
-    /// by the error of the matrix, and by what additions round off.
+    /// by the error of the matrix, and by what additions round off and products lose to underflow.
     double error_of(double size) const {
-        return size * source_.error() + drift_ + 2 * unit * terms_ * moved_ * source_.largest();
+        const double lost = moved_ > 0 ? 4 * least * terms_ : 0;
+        return size * source_.error() + drift_ + 2 * unit * terms_ * moved_ * source_.largest() + lost;
     }
     /// Takes note of rows that are added to responses elsewhere, and of responses that are off already.
     void note(std::span<const double> steps, double drift = 0) {

@@ -84,6 +84,11 @@ KernelBounds bounds_of(const KernelProblem& problem, const std::vector<double>& 
     constexpr double u = unit;
     Sum squared_norm, linear, loss, total;
     double size = 0, above = 0, below = 0, steepest = 0;
+    // Of sums of products, one for each variable: what underflow may have taken from them.
+    const bool moved = std::any_of(beta.begin(), beta.end(), [](double x) { return x != 0; });
+    const double lost = 16 * least * static_cast<double>(problem.size() + 1);
+    double vanished = lost;
+    bool costs = moved;  // something, or may
     for (std::size_t v = 0; v < problem.size(); ++v) {
         const std::size_t i = problem.row[v];
         const double response = f[i], slope = problem.t[v] - response - b;
@@ -95,9 +100,14 @@ KernelBounds bounds_of(const KernelProblem& problem, const std::vector<double>& 
             size += std::abs(beta[v]) * (std::abs(response) + std::abs(problem.t[v]));
         }
         const double own = problem.loss(v, slope);
-        const double off = error(i) + 4 * u * (std::abs(problem.t[v]) + std::abs(response) + std::abs(b));
+        const double off = error(i) + 4 * u * (std::abs(problem.t[v]) + std::abs(response) + std::abs(b)) +
+                           (moved ? lost : 0);
         loss.add(own);
         above += std::max(problem.loss(v, slope + off), problem.loss(v, slope - off)) - own;
+        if (slope > 0 ? problem.hi[v] > 0 : slope < 0 && problem.lo[v] < 0) {
+            costs = true;
+            vanished += 2 * least * (std::abs(slope) + off);  // of the bound itself, C s
+        }
         steepest = std::max(steepest, std::abs(slope));
     }
     const double primal = squared_norm.value() / 2 + loss.value();
@@ -110,11 +120,9 @@ KernelBounds bounds_of(const KernelProblem& problem, const std::vector<double>& 
     const double sums = 1 + 2 * u * static_cast<double>(problem.size());  // of the allowances themselves
     above *= sums;
     below *= sums;
-    if (primal > 0) {  // what underflow may have lost, which is nothing beside numbers of a usual size
-        const double lost =
-            16 * static_cast<double>(problem.size()) * std::numeric_limits<double>::denorm_min();
-        above += lost;
-        below += lost;
+    if (costs) {
+        above += vanished;
+        below += vanished;
     }
     return {{primal + above, dual - below, above, below}, {primal, dual}, b, squared_norm.value()};
 }

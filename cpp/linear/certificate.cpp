@@ -29,7 +29,7 @@ public:
         for (std::size_t p = 0; p < last - first; ++p) {
             if (q[p] == 0) continue;
             const double c = C * s[p] * q[p];
-            reach_.add(std::abs(c) * facts[p].norm);
+            reach_.add(std::abs(c) * facts[p].norm, lost_of_row(facts[p].norm, facts[p].entries, q[p]));
             if (careful())
                 add_carefully(rows, first + p, exact_product(C, s[p]) * Double2{q[p]});
             else
@@ -49,7 +49,7 @@ private:
 /// What the rows of one sign add to the dual.
 struct Group {
     Sum linear, alpha;
-    double size = 0;  // of the terms of `linear`
+    double size = 0, lost = 0;  // of the terms of `linear`; what underflow took from them
     RowSum u;
 };
 
@@ -115,9 +115,10 @@ public:
                                         : score_error(facts[p].entries) * norms;
                 if (loss.regression) error += 2 * unit * std::abs(y);
                 z[p] *= loss.sign(y);
-                const double value = loss.value(z[p], y);
-                partial.losses.add(not_lost(s * value, s > 0 && value > 0));
-                partial.slack += s * loss.excess(z[p], y, error, value);
+                const double value = loss.value(z[p], y), excess = loss.excess(z[p], y, error, value);
+                partial.losses.add(s * value);
+                partial.slack += s * excess;
+                if (s > 0 && (value > 0 || excess > 0)) partial.slack += lost_products(s);
             }
         });
     }
@@ -136,6 +137,7 @@ public:
                 Group& mine = partial.groups[side];
                 mine.linear.add(s * dual);
                 mine.size += s * loss.size_of_dual(q[p], y, dual);
+                if (s > 0 && q[p] != 0) mine.lost += lost_products(s);
                 if (problem_.free_intercept) {
                     const Double2 share =
                         careful_ ? exact_product(s, std::abs(q[p])) : Double2{s * std::abs(q[p])};
@@ -185,7 +187,7 @@ Bound LinearPass::make(DualPoint& point, const SlopeFunction& slopes, bool caref
     auto partials =
         make_pass(LinearTerms(problem_, w_, n_groups, careful, point), rows, slopes, team_, monitor_);
     Sum losses;
-    double linear[2] = {0, 0}, slack = 0, size = 0;
+    double linear[2] = {0, 0}, slack = 0, size = 0, lost = 0;
     Double2 alpha[2];
     RowSum u[2];
     for (const auto& partial : partials) {
@@ -199,6 +201,7 @@ Bound LinearPass::make(DualPoint& point, const SlopeFunction& slopes, bool caref
             const Group& group = partials[k]->groups[g];
             sum.add(group.linear.value());
             size += group.size;
+            lost += group.lost;
             alpha[g] = alpha[g] + group.alpha.exactly();
             if (k > 0) u[g].combine({1}, group.u, {1});
         }
@@ -214,7 +217,7 @@ Bound LinearPass::make(DualPoint& point, const SlopeFunction& slopes, bool caref
                 point.q[i] *= problem_.sign(i) * point.q[i] > 0 ? high : low;
     }
     point.linear = linear[0];
-    point.linear_error = (32 * unit + sum_error(rows.n_rows)) * problem_.C * size;
+    point.linear_error = problem_.C * ((32 * unit + sum_error(rows.n_rows)) * size + 1.01 * lost);
     point.error = u[0].error(rows);
     point.u = u[0].take();
     if (free) point.u.back() = 0;

@@ -13,7 +13,8 @@
 // bend: the second derivative in z, of losses without corners; where it jumps, either value. chord: the
 // curvature of the parabola that touches the loss at z and is nowhere below it, where bend may be far less.
 //
-// For bounds that allow for rounding: values are right to 8 units (2^-53) relatively. excess: at least what
+// For bounds that allow for rounding: values are right to 8 units (2^-53) relatively, where they do not
+// underflow, and never 0 where they are not. excess: at least what
 // the loss, `value` at z, grows by where z is off by up to e, and the rounding of a difference that value
 // does not show. size_of_dual: of the terms of dual(q, 1) = `dual`, which is right to 16 units of it.
 #pragma once
@@ -101,7 +102,7 @@ struct LogLoss : Classification {
     static constexpr double curvature = 0;
 
     double value(double z, double) const {
-        return z > 0 ? std::log1p(std::exp(-z)) : std::log1p(std::exp(z)) - z;
+        return z > 0 ? std::max(std::log1p(std::exp(-z)), least) : std::log1p(std::exp(z)) - z;
     }
     double slope(double z, double) const { return logistic(-z); }
     double bend(double z, double) const { return logistic(z) * logistic(-z); }
@@ -212,7 +213,7 @@ struct SquaredEpsilonInsensitive : Regression {
     double excess(double z, double y, double e, double) const {
         e += 4 * unit * epsilon;
         const double beyond = std::abs(z - y) - epsilon;
-        return beyond >= -2 * e ? e * (2 * std::max(beyond, 0.0) + e) : 0;
+        return beyond >= -2 * e ? not_lost(e * (2 * std::max(beyond, 0.0) + e), e > 0) : 0;
     }
     double size_of_dual(double q, double y, double) const {
         return (std::abs(y) + epsilon + std::abs(q) / 4) * std::abs(q);
@@ -240,14 +241,15 @@ struct Huber : Regression {
 
     double value(double z, double y) const {
         const double error = std::abs(z - y);
-        return error <= epsilon ? not_lost(error * error / 2, error > 0) : epsilon * (error - epsilon / 2);
+        const double value = error <= epsilon ? error * error / 2 : epsilon * (error - epsilon / 2);
+        return not_lost(value, error > 0);
     }
     double slope(double z, double y) const { return std::clamp(y - z, -epsilon, epsilon); }
     double bend(double z, double y) const { return std::abs(z - y) <= epsilon ? 1 : 0; }
     double chord(double z, double y) const { return epsilon / std::max(std::abs(z - y), epsilon); }
     double dual(double alpha, double c, double y) const { return y * alpha - alpha * alpha / (2 * c); }
     double excess(double z, double y, double e, double) const {
-        return e * std::min(std::abs(z - y) + e, epsilon);
+        return not_lost(e * std::min(std::abs(z - y) + e, epsilon), e > 0);
     }
     double size_of_dual(double q, double y, double) const {
         return (std::abs(y) + std::abs(q) / 2) * std::abs(q);
@@ -267,10 +269,14 @@ struct Quantile : Regression {
     static constexpr double curvature = 0;
     double quantile = 0.5;
 
-    double value(double z, double y) const { return (z < y ? quantile : quantile - 1) * (y - z); }
+    double value(double z, double y) const {
+        return not_lost((z < y ? quantile : quantile - 1) * (y - z), z != y);
+    }
     double slope(double z, double y) const { return z < y ? quantile : z > y ? quantile - 1 : 0; }
     double dual(double alpha, double, double y) const { return y * alpha; }
-    double excess(double, double, double e, double) const { return e * std::max(quantile, 1 - quantile); }
+    double excess(double, double, double e, double) const {
+        return not_lost(e * std::max(quantile, 1 - quantile), e > 0);
+    }
     double size_of_dual(double q, double y, double) const { return std::abs(y * q); }
     double clip(double q) const { return std::clamp(q, quantile - 1, quantile); }
     double ascend(double alpha, double c, double z, double square, double y) const {

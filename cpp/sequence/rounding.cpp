@@ -43,7 +43,7 @@ SequenceRounding::SequenceRounding(const SequenceProblem& problem)
             const double length = static_cast<double>(problem.length(i)), s = problem.weights[i];
             longest_ = std::max(longest_, length);
             costs_ += s * (2 * length + 4) * length * dearest;
-            links_ += s * (2 * length + 4) * (length + 1);
+            links_ += s * (2 * length + 4) * (length + 1) + least;
             for (std::size_t t = 0; t < problem.length(i); ++t) {
                 // A feature that stands there twice counts with the sum of its values.
                 double entries = 0, square = 0;
@@ -57,7 +57,7 @@ SequenceRounding::SequenceRounding(const SequenceProblem& problem)
                 });
                 rows.for_each(row, [&](std::size_t j, double) { columns[j] = {}; });
                 norms_.push_back(std::sqrt(square));
-                scores_ += s * (entries + 2 * length + 4) * norms_.back();
+                scores_ += s * (entries + 2 * length + 4) * norms_.back() + least;
             }
         }
     });

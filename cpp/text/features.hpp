@@ -14,6 +14,21 @@ struct Features {
     std::vector<std::int64_t> row_starts{0};  // of the positions, in entries
     std::vector<std::int32_t> columns;
     std::vector<float> values;
+    std::vector<double>
+        precise;  // in place of `values`, once there is one that single precision does not hold
+
+    void add(std::int32_t column, double value) {
+        columns.push_back(column);
+        if (precise.empty() && static_cast<double>(static_cast<float>(value)) != value) {
+            precise.assign(values.begin(), values.end());
+            values = {};
+            precise.push_back(value);
+        } else if (precise.empty()) {
+            values.push_back(static_cast<float>(value));
+        } else {
+            precise.push_back(value);
+        }
+    }
 
     /// Drops the features of fewer than `least` entries, here and from the vocabulary.
     void drop_rare(Vocabulary& vocabulary, std::size_t least) {
@@ -27,12 +42,15 @@ struct Features {
                 const std::uint32_t number = numbers[static_cast<std::size_t>(columns[from])];
                 if (number == Vocabulary::unknown) continue;
                 columns[kept] = static_cast<std::int32_t>(number);
-                values[kept++] = values[from];
+                if (precise.empty())
+                    values[kept++] = values[from];
+                else
+                    precise[kept++] = precise[from];
             }
             row_starts[row] = static_cast<std::int64_t>(kept);
         }
         columns.resize(kept);
-        values.resize(kept);
+        precise.empty() ? values.resize(kept) : precise.resize(kept);
     }
 };
 

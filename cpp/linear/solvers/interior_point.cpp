@@ -181,7 +181,9 @@ private:
     /// Records and tells of an iteration; whether that ends the run.
     bool tell(Solution& solution) {
         const Bounds now = best_of(solution.bounds);
-        solution.record(context_, passes_, now);
+        told_.lower(now);
+        told_.raise(now);
+        solution.record(context_, passes_, told_);
         return context_.tell(solution.history.back(),
                              [&] { return now.primal < solution.bounds.primal ? best_w_ : solution.w; });
     }
@@ -225,7 +227,8 @@ private:
     }
 
     /// Where the sums of the iterations promised more, by rounding, what they promised.
-    static void take_back(Solution& solution) {
+    void take_back(Solution& solution) {
+        told_ = solution.bounds;
         for (Record& earlier : solution.history) {
             earlier.primal = std::max(earlier.primal, solution.bounds.primal);
             earlier.dual = std::min(earlier.dual, solution.bounds.dual);
@@ -242,6 +245,8 @@ private:
 
     const InteriorPointOptions options_;
     std::vector<double> margins_;
+    Bounds told_ =
+        Bounds::none();  // since the last certificate; none of the iterations need be better than all
     std::uint64_t iterations_ = 0;
 };
 
