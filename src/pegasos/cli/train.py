@@ -4,15 +4,15 @@ import os
 import sys
 import time
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from pegasos.base import clock
 from pegasos.base.checkpoint import CUT_SHORT, Checkpoint, manifests
 from pegasos.base.scaling import columns_called
-from pegasos.cli.choose import SHORTEST, choose_C
-from pegasos.cli.data import DataFlags, called, data_flags, quoted
+from pegasos.cli.choose import SHORTEST, Chosen, choose_C
+from pegasos.cli.data import Data, DataFlags, Form, Summary, called, data_flags, quoted
 from pegasos.cli.forms import form_of, machine_of
 from pegasos.cli.help import Grouped
 from pegasos.cli.liblinear import from_liblinear, liblinear_flags
@@ -33,7 +33,7 @@ from pegasos.cli.report import command_line, feature_names, refuse_output, write
 from pegasos.cli.signals import SIGNALS, not_written, written
 from pegasos.cli.stream import StreamFlags, Talk, train_stream
 from pegasos.cli.talk import say
-from pegasos.cli.validation import Validation, cross_validate, validation_flag
+from pegasos.cli.validation import Judges, Validation, cross_validate, validation_flag
 from pegasos.cli.waiting import waiting
 from pegasos.cli.wording import distinct, in_flags, kept
 from pegasos.io import load_model, save_model
@@ -139,164 +139,261 @@ def train(
       pegasos train -s 1 -c 4 -B 1 -v 5 heart_scale           as in LIBLINEAR
     """
     task, folds, notes = from_liblinear(task, given)
-    judges = Validation.of(validation)
+    judges, talk = Validation.of(validation), Talk(quiet, as_json)
     if notes and not quiet:
         say("\n".join(f"pegasos: {note}" for note in notes), err=True)
-    if model is None:
-        if data == "-" and folds is None:
-            raise click.UsageError("data from standard input has no name to make one for the model of: name the MODEL")
-        model = f"{data.rstrip(os.sep)}.model" if data != "-" else "stdin.model"
     # Whatever can be wrong without the data should come up before the data is read.
-    if model == "-":
-        raise click.UsageError("a model cannot be written to standard output: name the MODEL")
-    judges.refuse_same(data)
-    refuse_overwriting(model, data, judges.file or "-")
-    refuse_other_than_model(model, overwrite or folds is not None)
-    if report is not None:
-        if folds is not None:
-            raise click.UsageError("-v makes no model to report on; leave --report out")
-        if os.path.abspath(report) == os.path.abspath(model):
-            raise click.UsageError(f"{report} is the MODEL, and the report is another file; name one for it")
-        refuse_output(report, overwrite, data, model)
+    model = _name_model(data, folds) if model is None else model
+    _check_files(data, model, report, folds, judges, overwrite)
     flags = _data_flags(task, given)
     kept_in = checkpoints(checkpoint, checkpoint_every, resume)
     if one_pass:
-        if report is not None:
-            raise click.UsageError(
-                "--one-pass keeps no examples to report on; leave --report out, and use pegasos report"
-            )
-        if kept_in:
-            raise click.UsageError("--one-pass leaves no checkpoints; leave --checkpoint out, or train without it")
-        if validation is not None or folds is not None:
-            raise click.UsageError("--one-pass tells an error of its own; leave --validation and -v out")
-        if is_dataset(data):
-            raise click.UsageError(
-                f"{data} is a data set, and --one-pass is for text; --solver pegasos --max-iter 1 passes over it once"
-            )
-        if is_table(data) and not flags.of_text:
-            raise click.UsageError(
-                f"{data} is a table, and --one-pass is for text; leave it out, or make svmlight text of it: pegasos "
-                f"convert --label COLUMN {data} t.ds, then pegasos convert t.ds t.svm"
-            )
-        stream = StreamFlags(classes, flags)
-        return train_stream(data, model, task or "classification", stream, given, Talk(quiet, as_json))
+        _check_one_pass(data, report, folds, validation, kept_in, flags)
+        return train_stream(data, model, task or "classification", StreamFlags(classes, flags), given, talk)
     if classes is not None:
         raise click.UsageError("--classes is for --one-pass; leave it out, or add that")
-    continued = given.get("warm_start") and os.path.exists(model)
-    before = load_model(model) if continued else TASKS[task or "classification"]()
-    estimator = machine_of(before)
-    if hasattr(estimator, "progressive_"):
-        raise click.UsageError(
-            f"{model} learned in one pass, which --warm-start does not continue; name another MODEL, or go on with "
-            "partial_fit from Python"
-        )
-    if task is not None and not isinstance(estimator, TASKS[task]):
-        raise click.UsageError(f"{model} is a {type(estimator).__name__}, which --task {task} cannot continue")
-    parameters = given_parameters(given, estimator.solver, type(estimator))
-    choose = parameters.get("C") == "auto"
-    if choose:
-        if parameters.get("alpha") is not None:
-            raise click.UsageError("--C auto chooses what --alpha says in another way; leave one of them out")
-        if resume and kept_in and not manifests(kept_in.folder):  # or else that would come up only once C is chosen
-            raise click.UsageError(
-                f"{checkpoint} has no checkpoints: the choice of C, by --C auto, leaves none; leave --resume out"
-            )
-        parameters["C"] = 1.0  # for now
-    if "C" in parameters:
-        parameters.setdefault("alpha", None)  # of a model that is continued
-    estimator.set_params(**parameters)
-    estimator.check_parameters()
-    form = form_of(model, before, flags, data)
-    if continued and isinstance(estimator, LinearMachine) and starts_anew(estimator):
-        raise click.UsageError(
-            f"{model} was trained without --warm-start, so that there is nothing to continue from: train it with "
-            "--warm-start from the first time on, or leave --warm-start out to train it anew"
-        )
+    plan = _plan(data, model, task, flags, kept_in, given)
     refuse_folder(model)
     started = time.perf_counter()
-    talk = not quiet and not as_json
-    with not_written(model, "while the data were read"), waiting(f"reading {data}", data, talk):
-        examples = form.read(data)
+    with not_written(model, "while the data were read"), waiting(f"reading {data}", data, talk.at_all):
+        examples = plan.form.read(data)
     reading = time.perf_counter() - started
-    examples, held_out = judges.hold_out(form, examples, estimator)
+    examples, held_out = judges.hold_out(plan.form, examples, plan.machine)
     if folds is not None:
-        return cross_validate(estimator, form, examples, folds, not quiet, as_json, choose)
+        return cross_validate(plan.machine, plan.form, examples, folds, not quiet, as_json, plan.chooses)
     with not_written(model, "while the data were read"):
-        held_out = held_out or judges.read(form, examples, estimator, model, flags)
-    with not_written(model, "while C was chosen" if choose else "before there was a point to keep"):
-        if talk and given.get("warm_start"):
-            own = kept(estimator, parameters)
-            going_on = f": continued{', with what it has set: ' if own else ''}{own}"
-            say(f"{model}{going_on if continued else ' does not exist yet: starting anew'}")
-        if talk:
-            say(f"{called(data)}: {examples.text}, read in {reading:.1f} s")
-        if not quiet and flags.text is not None and (unused := getattr(form, "others", [])):
-            say(f"{called(data)}: {quoted(unused)}: not used; --text reads text alone", err=as_json)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
-            shown, limit = verbose or (talk and sys.stderr.isatty()), estimator.max_time
-            if choose and (examples.y is not None or isinstance(examples.X, Dataset)):
-                if talk and kept_in:
-                    say("choosing C, which leaves no checkpoints; the last fit does", err=True)
-                began = clock.now()
-                with columns_called(form.called(examples)):
-                    chosen = choose_C(estimator, form.features(examples), examples.y, examples.weights, shown, began)
-                estimator.C = chosen.C
-                if limit is not None:
-                    estimator.max_time = max(limit - (clock.now() - began), SHORTEST)
-            estimator.verbose = int(shown)
-            estimator.on_interrupt, estimator.checkpoint = "keep", kept_in
-            with not_written(model, "before there was a point to keep"), columns_called(form.called(examples)):
-                fitted = form.fit(estimator, examples)
-    estimator.on_interrupt, estimator.checkpoint, estimator.max_time = "raise", None, limit
-    save_model(fitted, model, overwrite=True)
-    ended = {found.reason for found in (estimator.certificate_, *estimator.certificate_.parts)}
-    goes_on = kept_in is not None and not ended.isdisjoint(CUT_SHORT)
-    if kept_in and not goes_on:
-        kept_in.clear()
-    if report is not None and "interrupt" not in ended:
-        if choose:  # what a LinearSVCCV knows, for the page; the model is saved without it
-            estimator.C_, estimator.Cs_, estimator.mean_score_ = chosen.C, chosen.Cs, chosen.scores
-            estimator.scored_by_ = chosen.score
-        timings, others = {f"reading {called(data)}": reading}, held_out is not None and held_out.data.y is not None
-        shown_on = held_out.data if held_out is not None and others else examples
+        held_out = held_out or judges.read(plan.form, examples, plan.machine, model, flags)
+    with not_written(model, "while C was chosen" if plan.chooses else "before there was a point to keep"):
+        _tell_data(plan, examples, reading, flags, talk)
+        found = _fit(plan, examples, verbose or (talk.at_all and sys.stderr.isatty()), talk)
+    _save(found, model, kept_in)
+    if report is not None and not found.interrupted:
         with written(model):
-            write_report(report, fitted, shown_on, feature_names(fitted), timings, command_line(), not others)
+            _report(report, found, examples, held_out, reading)
     with written(model):
-        judged = held_out.judge(fitted) if held_out is not None else None
-    if as_json:
-        result = {"model": model, **examples.counts, "features": estimator.n_features_in_}
-        result |= {"cross_validation": chosen.to_dict()} if choose else {}
-        result |= {"validation": judged[0]} if judged else {}
-        say(as_json_text("train", result | estimator.certificate_.to_dict()))
-    elif talk:
-        more = [str(chosen)] if choose else []
-        more += [f"tested   {judged[1]}"] if judged else []
-        say("\n".join([str(estimator.certificate_), *more, f"model    {model}"]))
-        if report is not None and "interrupt" not in ended:
-            say(f"report   {report}")
-    if not quiet:
-        for text in distinct(str(warning.message) for warning in caught):
-            say(f"pegasos: warning: {in_flags(text)}", err=True)
-    if goes_on and not quiet:
-        say(f"pegasos: the checkpoint in {checkpoint} is kept; --resume goes on from it", err=True)
-    if "interrupt" not in ended:
+        judged = held_out.judge(found.fitted) if held_out is not None else None
+    _tell_result(found, model, report, examples, judged, talk)
+    if kept_in and found.goes_on and not quiet:
+        say(f"pegasos: the checkpoint in {kept_in.folder} is kept; --resume goes on from it", err=True)
+    if not found.interrupted:
         return 0
     if report is not None:
         say(f"pegasos: {report} is not written, as the fit was cut short; pegasos report makes one", err=True)
     say(
         f"pegasos: interrupted; the best point of the last check is saved in {model}"
-        f"{_further(estimator, kept_in, examples.X)}",
+        f"{_further(found.machine, kept_in, examples.X)}",
         err=True,
     )
     return SIGNALS.code
 
 
-def _further(estimator: Any, kept_in: Checkpoint | None, X: Any) -> str:
+class Plan(NamedTuple):
+    """What is to be fitted."""
+
+    model: str  # its file
+    machine: Any
+    form: Form
+    chooses: bool  # C
+    goes_on: str  # from which model, or that there is none yet, for people
+    kept_in: Checkpoint | None
+
+
+class Found(NamedTuple):
+    """What came of a fit."""
+
+    machine: Any
+    fitted: Any  # what is saved: the machine, with all that it needs to read other files
+    chosen: Chosen | None  # C
+    warnings: list[str]
+
+    @property
+    def interrupted(self) -> bool:
+        return "interrupt" in self._reasons
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is more to do, for which a checkpoint is worth keeping."""
+        return not self._reasons.isdisjoint(CUT_SHORT)
+
+    @property
+    def _reasons(self) -> set[str]:
+        certificate = self.machine.certificate_
+        return {part.reason for part in (certificate, *certificate.parts)}
+
+
+def _name_model(data: str, folds: int | None) -> str:
+    """Where the model goes that has no name."""
+    if data == "-" and folds is None:
+        raise click.UsageError("data from standard input has no name to make one for the model of: name the MODEL")
+    return f"{data.rstrip(os.sep)}.model" if data != "-" else "stdin.model"
+
+
+def _check_files(
+    data: str, model: str, report: str | None, folds: int | None, judges: Validation, overwrite: bool
+) -> None:
+    """Refuse files that are the same, or would be overwritten."""
+    if model == "-":
+        raise click.UsageError("a model cannot be written to standard output: name the MODEL")
+    judges.refuse_same(data)
+    refuse_overwriting(model, data, judges.file or "-")
+    refuse_other_than_model(model, overwrite or folds is not None)
+    if report is None:
+        return
+    if folds is not None:
+        raise click.UsageError("-v makes no model to report on; leave --report out")
+    if os.path.abspath(report) == os.path.abspath(model):
+        raise click.UsageError(f"{report} is the MODEL, and the report is another file; name one for it")
+    refuse_output(report, overwrite, data, model)
+
+
+def _check_one_pass(
+    data: str,
+    report: str | None,
+    folds: int | None,
+    validation: str | None,
+    kept_in: Checkpoint | None,
+    flags: DataFlags,
+) -> None:
+    """Refuse what does not go with one pass."""
+    if report is not None:
+        raise click.UsageError("--one-pass keeps no examples to report on; leave --report out, and use pegasos report")
+    if kept_in:
+        raise click.UsageError("--one-pass leaves no checkpoints; leave --checkpoint out, or train without it")
+    if validation is not None or folds is not None:
+        raise click.UsageError("--one-pass tells an error of its own; leave --validation and -v out")
+    if is_dataset(data):
+        raise click.UsageError(
+            f"{data} is a data set, and --one-pass is for text; --solver pegasos --max-iter 1 passes over it once"
+        )
+    if is_table(data) and not flags.of_text:
+        raise click.UsageError(
+            f"{data} is a table, and --one-pass is for text; leave it out, or make svmlight text of it: pegasos "
+            f"convert --label COLUMN {data} t.ds, then pegasos convert t.ds t.svm"
+        )
+
+
+def _plan(
+    data: str, model: str, task: str | None, flags: DataFlags, kept_in: Checkpoint | None, given: dict[str, Any]
+) -> Plan:
+    """The machine that the flags state, and how it reads data; a continued one is that of the model."""
+    continued = given.get("warm_start") and os.path.exists(model)
+    before = load_model(model) if continued else TASKS[task or "classification"]()
+    machine = machine_of(before)
+    if hasattr(machine, "progressive_"):
+        raise click.UsageError(
+            f"{model} learned in one pass, which --warm-start does not continue; name another MODEL, or go on with "
+            "partial_fit from Python"
+        )
+    if task is not None and not isinstance(machine, TASKS[task]):
+        raise click.UsageError(f"{model} is a {type(machine).__name__}, which --task {task} cannot continue")
+    parameters = given_parameters(given, machine.solver, type(machine))
+    chooses = parameters.get("C") == "auto"
+    if chooses:
+        if parameters.get("alpha") is not None:
+            raise click.UsageError("--C auto chooses what --alpha says in another way; leave one of them out")
+        if kept_in and kept_in.resume and not manifests(kept_in.folder):  # else that comes up only once C is chosen
+            raise click.UsageError(
+                f"{kept_in.folder} has no checkpoints: the choice of C, by --C auto, leaves none; leave --resume out"
+            )
+        parameters["C"] = 1.0  # for now
+    if "C" in parameters:
+        parameters.setdefault("alpha", None)  # of a model that is continued
+    machine.set_params(**parameters)
+    machine.check_parameters()
+    form = form_of(model, before, flags, data)
+    if continued and isinstance(machine, LinearMachine) and starts_anew(machine):
+        raise click.UsageError(
+            f"{model} was trained without --warm-start, so that there is nothing to continue from: train it with "
+            "--warm-start from the first time on, or leave --warm-start out to train it anew"
+        )
+    goes_on = ""
+    if continued:
+        own = kept(machine, parameters)
+        goes_on = f"{model}: continued{', with what it has set: ' if own else ''}{own}"
+    elif given.get("warm_start"):
+        goes_on = f"{model} does not exist yet: starting anew"
+    return Plan(model, machine, form, chooses, goes_on, kept_in)
+
+
+def _tell_data(plan: Plan, examples: Data, reading: float, flags: DataFlags, talk: Talk) -> None:
+    """Say what is fitted, before that takes its time."""
+    source = called(examples.source)
+    if talk.at_all and plan.goes_on:
+        say(plan.goes_on)
+    if talk.at_all:
+        say(f"{source}: {examples.text}, read in {reading:.1f} s")
+    if not talk.quiet and flags.text is not None and (unused := getattr(plan.form, "others", [])):
+        say(f"{source}: {quoted(unused)}: not used; --text reads text alone", err=talk.as_json)
+
+
+def _fit(plan: Plan, examples: Data, shown: bool, talk: Talk) -> Found:
+    """Choose C, if that is wanted, and fit."""
+    machine, form, limit, chosen = plan.machine, plan.form, plan.machine.max_time, None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        if plan.chooses and (examples.y is not None or isinstance(examples.X, Dataset)):
+            if talk.at_all and plan.kept_in:
+                say("choosing C, which leaves no checkpoints; the last fit does", err=True)
+            began = clock.now()
+            with columns_called(form.called(examples)):
+                chosen = choose_C(machine, form.features(examples), examples.y, examples.weights, shown, began)
+            machine.C = chosen.C
+            if limit is not None:
+                machine.max_time = max(limit - (clock.now() - began), SHORTEST)
+        machine.verbose = int(shown)
+        machine.on_interrupt, machine.checkpoint = "keep", plan.kept_in
+        when = "before there was a point to keep"
+        with not_written(plan.model, when), columns_called(form.called(examples)):
+            fitted = form.fit(machine, examples)
+    machine.on_interrupt, machine.checkpoint, machine.max_time = "raise", None, limit
+    return Found(machine, fitted, chosen, distinct(str(warning.message) for warning in caught))
+
+
+def _save(found: Found, model: str, kept_in: Checkpoint | None) -> None:
+    """Write the model, which a checkpoint of a fit that is over is not needed for any more."""
+    save_model(found.fitted, model, overwrite=True)
+    if kept_in and not found.goes_on:
+        kept_in.clear()
+
+
+def _report(report: str, found: Found, examples: Data, held_out: Judges | None, reading: float) -> None:
+    """Write the page on the fit."""
+    machine, chosen = found.machine, found.chosen
+    if chosen is not None:  # what a LinearSVCCV knows, for the page; the model is saved without it
+        machine.C_, machine.Cs_, machine.mean_score_ = chosen.C, chosen.Cs, chosen.scores
+        machine.scored_by_ = chosen.score
+    timings = {f"reading {called(examples.source)}": reading}
+    others = held_out is not None and held_out.data.y is not None
+    shown_on = held_out.data if held_out is not None and others else examples
+    write_report(report, found.fitted, shown_on, feature_names(found.fitted), timings, command_line(), not others)
+
+
+def _tell_result(
+    found: Found, model: str, report: str | None, examples: Data, judged: Summary | None, talk: Talk
+) -> None:
+    """Print the certificate, with what else is known, and the warnings of the fit."""
+    machine, chosen = found.machine, found.chosen
+    if talk.as_json:
+        result = {"model": model, **examples.counts, "features": machine.n_features_in_}
+        result |= {"cross_validation": chosen.to_dict()} if chosen is not None else {}
+        result |= {"validation": judged[0]} if judged else {}
+        say(as_json_text("train", result | machine.certificate_.to_dict()))
+    elif talk.at_all:
+        more = [str(chosen)] if chosen is not None else []
+        more += [f"tested   {judged[1]}"] if judged else []
+        say("\n".join([str(machine.certificate_), *more, f"model    {model}"]))
+        if report is not None and not found.interrupted:
+            say(f"report   {report}")
+    if not talk.quiet:
+        for text in found.warnings:
+            say(f"pegasos: warning: {in_flags(text)}", err=True)
+
+
+def _further(machine: Any, kept_in: Checkpoint | None, X: Any) -> str:
     """How another run goes on, where nothing else says so."""
     if kept_in is not None:
         return ""
-    if estimator.warm_start:
+    if machine.warm_start:
         return "; the same command goes on from it"
     if isinstance(X, Dataset) and is_larger(X):
         return "; to be able to go on, train with --checkpoint from the first time on, and then --resume"
