@@ -1,17 +1,20 @@
-"""Several classes, each against the rest, that share one pass over the examples."""
+"""Several classes, each against the rest, alone or in groups that share one pass over the examples."""
 
+import functools
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.bounds import UNIT, bound_primal
+from pegasos.base.estimator import Data
 from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_finite, is_cut_short, joined, then
-from pegasos.base.progress import Progress, Shifted, make_run
-from pegasos.base.threads import TimeShare
+from pegasos.base.progress import Opened, Progress, Shifted, Unsaved, make_run
+from pegasos.base.threads import TimeShare, finish_short, run_all
 from pegasos.linear.estimator import Task
 from pegasos.problems.linear import Examples, LinearProblem
 from pegasos.solvers import SDCA, Solver
@@ -32,12 +35,110 @@ DENSE_ENTRIES_OF_CLASS = 100
 MOST_BYTES = 512e6
 #: Epochs after which a class goes on alone, with examples that rest for it alone; with the log loss none does.
 SHARED_EPOCHS = 20
-#: Of a score z.
-LOSSES: dict[str, Callable[[float], float]] = {
-    "hinge": lambda z: max(0.0, 1 - z),
-    "squared_hinge": lambda z: max(0.0, 1 - z) ** 2,
-    "log_loss": lambda z: math.log1p(math.exp(-z)),
-}
+#: Solves the problem of the class of a number from where the last fit left it.
+SolveOne = Callable[[int, Examples, Progress, Budget], Solution[Point]]
+
+
+class OneVsRest:
+    """A fit of each class against the rest: as many problems as classes.
+
+    The budget is that of the whole fit, whose threads have a class or a group of them each. Where the fit is
+    `continued`, no classes share passes. `keep_points` tells whether solutions have their dual points for another fit.
+    """
+
+    def __init__(self, task: Task, budget: Budget, solve_one: SolveOne, continued: bool, keep_points: bool) -> None:
+        self.task, self.solve_one = task, solve_one
+        self.budget, self.n_jobs = budget, budget.n_jobs or 1
+        self.continued, self.keep_points = continued, keep_points
+        self.labels = task.data.classes.tolist()
+        count = len(self.labels)
+        self.shared = not continued and is_worth_sharing(task.examples, count, task.solver, float(budget.tol))
+        self.groups = group_classes(count) if self.shared else [range(k, k + 1) for k in range(count)]
+        self.able = can_go_on(task.solver) and task.held_out is None
+        self.room = MOST_BYTES // (8 * len(task.examples.y))  # of dual points to go on from
+        self.solutions: list[Solution[Point]] = []
+        self._share_time(len(self.groups))
+
+    def solve(self, progress: Progress) -> list[Solution[Point]]:
+        """The solutions, in the order of the classes; a KeyboardInterrupt where no class has a point."""
+        keep, self.opened = self.budget.keep, Opened(progress)
+        works = [(functools.partial(self._solve_group, numbers), self.opened) for numbers in self.groups]
+        cut_short = (lambda group: any(map(is_cut_short, group))) if keep else None
+        # A class whose turn did not come has no weights. Where a fit is continued, the old model is worth more.
+        instead = self._not_begun if keep and not self.continued else None
+        found = run_all(works, self.n_jobs, cut_short, instead)
+        self.solutions = list(itertools.chain.from_iterable(found))
+        if all(solution.epochs == 0 and is_cut_short(solution) for solution in self.solutions):
+            raise KeyboardInterrupt
+        finish_short(self._find_short, self._go_on, self.budget.max_time, lambda: self.task.elapsed)
+        for number, solution in enumerate(self.solutions):
+            if solution.reason == "max_time":
+                self._listener(number, self.opened).close()
+        return self.solutions
+
+    def _listener(self, number: int, progress: Progress) -> Progress:
+        return progress.part(f"{self.labels[number]!r}", number, len(self.labels))
+
+    def _examples(self, number: int) -> Examples:
+        return replace(self.task.examples, y=against_the_rest(self.task.data, number))
+
+    def _share_time(self, waiting: int) -> None:
+        """Let so many problems share what is left of the time."""
+        self.share = TimeShare(self.budget.max_time, waiting, self.n_jobs)
+        self.held = itertools.count()  # dual points
+
+    def _next_budget(self) -> Budget:
+        elapsed = self.task.elapsed
+        return replace(self.budget, max_time=self.share.limit(elapsed), elapsed=elapsed, n_jobs=1)
+
+    def _leave(self, solution: Solution[Point]) -> Solution[Point]:
+        """With its dual point if that is worth its memory: for this fit to go on from, or for the next."""
+        goes_on = self.able and solution.reason == "max_time" and next(self.held) < self.room
+        return solution if goes_on or self.keep_points else solution.moved(q=None)
+
+    def _solve_group(self, numbers: range, progress: Progress) -> list[Solution[Point]]:
+        if self.shared:
+            found = solve_together(self.task, numbers, self._next_budget(), progress, self.keep_points)
+        else:
+            found = [self._solve_alone(number, progress) for number in numbers]
+        return [self._leave(solution) for solution in found]
+
+    def _solve_alone(self, number: int, progress: Progress) -> Solution[Point]:
+        listener = self._listener(number, progress)
+        solution = self.solve_one(number, self._examples(number), listener, self._next_budget())
+        if solution.reason != "max_time":  # with which it may go on
+            listener.close()
+        return solution
+
+    def _not_begun(self, group: int) -> list[Solution[Point]]:
+        return [not_begun(self._examples(k), self.task.C, self.task.elapsed) for k in self.groups[group]]
+
+    def _find_short(self) -> list[int]:
+        ended = not self.able or any(map(is_cut_short, self.solutions))
+        return [] if ended else [k for k, solution in enumerate(self.solutions) if solution.reason == "max_time"]
+
+    def _go_on(self, numbers: Sequence[int]) -> None:
+        """Let the classes of these numbers go on from where they were left."""
+        self._share_time(len(numbers))
+        keep = self.budget.keep
+        works = [(functools.partial(self._solve_more, k), Unsaved(self._listener(k, self.opened))) for k in numbers]
+        before = [replace(self.solutions[k], reason="interrupt") for k in numbers]
+        more = run_all(works, self.n_jobs, is_cut_short if keep else None, before.__getitem__ if keep else None)
+        for k, solution in zip(numbers, more, strict=True):
+            self.solutions[k] = solution
+
+    def _solve_more(self, number: int, progress: Progress) -> Solution[Point]:
+        task, first = self.task, self.solutions[number]
+        problem = self._examples(number).problem(task.C)
+        solution = go_on_alone(task.solver, problem, first, self._next_budget(), task.seed, progress)
+        if solution.reason != "max_time":
+            self._listener(number, self.opened).close()
+        return self._leave(check_finite(solution, problem))
+
+
+def against_the_rest(data: Data, number: int) -> NDArray[np.float64]:
+    """The labels of the problem of a class."""
+    return np.where(data.encoded == number, 1.0, -1.0)
 
 
 def group_classes(count: int) -> list[range]:
@@ -108,7 +209,7 @@ def solve_together(
     elapsed = max(solution.seconds for solution in solutions)
     cut = False
     for k in left:  # a class that goes on alone
-        problem = replace(examples, y=np.where(classes == numbers[k], 1.0, -1.0)).problem(task.C)
+        problem = replace(examples, y=against_the_rest(task.data, numbers[k])).problem(task.C)
         first = solutions[k]
         rest = replace(budget, max_time=share.limit(elapsed), elapsed=elapsed)
         if cut:
@@ -146,11 +247,14 @@ def not_begun(examples: Examples, C: float, seconds: float) -> Solution[Point]:
 
     With an intercept of 0 it would win over all classes whose scores are negative, as those of fitted ones mostly are.
     """
+    from pegasos.reference.losses import LOSSES  # not for all fits: it takes a while
+
     b = -1.0 if examples.bias > 0 else 0.0
     w = np.zeros(examples.dimension)
     w[-1] = b / examples.bias if b else 0.0
-    loss, positive = LOSSES[examples.loss], examples.y > 0
-    losses = C * (float(examples.s[positive].sum()) * loss(b) + float(examples.s[~positive].sum()) * loss(-b))
+    value, positive = LOSSES[examples.loss].value, examples.y > 0
+    sums = float(examples.s[positive].sum()), float(examples.s[~positive].sum())
+    losses = C * float(sums[0] * value(b, 1.0, 0.0) + sums[1] * value(-b, 1.0, 0.0))
     error = 4 * UNIT * len(examples.y) * (losses + C * examples.total_weight)
     bounds = bound_primal(w[:-1] if examples.free_intercept else w, losses, error)._replace(dual=0.0)
     point = Point(w, np.zeros(len(examples.y)))

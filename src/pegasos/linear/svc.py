@@ -1,8 +1,5 @@
 """Linear support vector classifiers: two classes, one class against the rest, or all together."""
 
-import functools
-import itertools
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -17,23 +14,14 @@ from pegasos.base.estimator import Classifier, Data, at_once, of_one_model
 from pegasos.base.memory import refuse_beyond
 from pegasos.base.onnx import Graph, Output
 from pegasos.base.options import Choice, names
-from pegasos.base.outcome import Budget, Point, Solution, check_finite, is_cut_short
+from pegasos.base.outcome import Budget, Point, Solution
 from pegasos.base.parameters import SquaredNorm, parameter, parameters
-from pegasos.base.progress import Opened, Progress, Unsaved
+from pegasos.base.progress import Progress
 from pegasos.base.scores import score_rows
-from pegasos.base.threads import TimeShare, finish_short, run_all
 from pegasos.base.validation import check_cost
 from pegasos.linear.estimator import Task, accuracy
 from pegasos.linear.exchange import classifier_to_sklearn
-from pegasos.linear.one_vs_rest import (
-    MOST_BYTES,
-    can_go_on,
-    go_on_alone,
-    group_classes,
-    is_worth_sharing,
-    not_begun,
-    solve_together,
-)
+from pegasos.linear.one_vs_rest import OneVsRest, against_the_rest
 from pegasos.linear.onnx import write_classifier
 from pegasos.linear.parameters import ClassificationLoss
 from pegasos.linear.stream import StreamMachine, known_classes, number_known_labels
@@ -255,7 +243,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         known = known_classes(self, classes)
 
         def targets(data: Data) -> list[NDArray[np.float64]]:
-            return [_against_the_rest(data, k) for k in (range(len(known)) if len(known) > 2 else [1])]
+            return [against_the_rest(data, k) for k in (range(len(known)) if len(known) > 2 else [1])]
 
         self._learn_part(X, y, sample_weight, lambda y: (known, number_known_labels(y, known)), targets)
         self.classes_ = known
@@ -295,7 +283,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
 
     def _targets(self, data: Data) -> NDArray[np.float64]:
         """1 for the second class and -1 for the first. Of more than two each has targets of its own."""
-        return _against_the_rest(data, 1)
+        return against_the_rest(data, 1)
 
     def _problems(self, classes: NDArray[Any]) -> Problems:
         return AgainstTheRest(classes) if len(classes) > 2 and not self._joint else Problems(classes_=classes)
@@ -322,77 +310,13 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         if n_jobs is None:
             worth = isinstance(task.solver, Auto) and task.examples.facts.entries >= ENTRIES_FOR_THREADS
             n_jobs = usable_threads() if worth else 1
-        anew = self._start(task, 0, count) is None
-        shared = anew and is_worth_sharing(task.examples, count, task.solver, float(self.tol))
-        groups = group_classes(count) if shared else [range(k, k + 1) for k in range(count)]
-        labels, keep = task.data.classes.tolist(), self._keeps
-        able = can_go_on(task.solver) and task.held_out is None
-        room = MOST_BYTES // (8 * len(task.examples.y))  # of dual points to go on from
-        opened, share, held = Opened(progress), TimeShare(self.max_time, len(groups), n_jobs), itertools.count()
 
-        def listener(number: int, progress: Progress) -> Progress:
-            return progress.part(f"{labels[number]!r}", number, count)
+        def solve_one(number: int, examples: Examples, progress: Progress, budget: Budget) -> Solution[Point]:
+            return self._solve_one(task, examples, self._start(task, number, count), progress, budget, number)
 
-        def against_the_rest(number: int) -> Examples:
-            return replace(task.examples, y=_against_the_rest(task.data, number))
-
-        def next_budget() -> Budget:
-            elapsed = task.elapsed
-            return Budget(self.tol, self._max_epochs, share.limit(elapsed), elapsed, 1, keep)
-
-        def leave(solution: Solution[Point]) -> Solution[Point]:
-            goes_on = able and solution.reason == "max_time" and next(held) < room
-            return solution if goes_on else self._without_dual_point(solution)
-
-        def solve(numbers: range, progress: Progress) -> list[Solution[Point]]:
-            if shared:
-                found = solve_together(task, numbers, next_budget(), progress, bool(self.warm_start))
-            else:
-                found = [solve_alone(number, progress) for number in numbers]
-            return [leave(solution) for solution in found]
-
-        def solve_alone(number: int, progress: Progress) -> Solution[Point]:
-            part, start = listener(number, progress), self._start(task, number, count)
-            solution = self._solve_one(task, against_the_rest(number), start, part, next_budget(), number)
-            if solution.reason != "max_time":  # with which it may go on
-                part.close()
-            return solution
-
-        def solve_more(number: int, progress: Progress) -> Solution[Point]:
-            problem, first = against_the_rest(number).problem(task.C), solutions[number]
-            solution = go_on_alone(task.solver, problem, first, next_budget(), task.seed, progress)
-            if solution.reason != "max_time":
-                listener(number, opened).close()
-            return leave(check_finite(solution, problem))
-
-        def find_short() -> list[int]:
-            ended = not able or any(map(is_cut_short, solutions))
-            return [] if ended else [k for k, solution in enumerate(solutions) if solution.reason == "max_time"]
-
-        def go_on(numbers: Sequence[int]) -> None:
-            nonlocal share, held
-            share, held = TimeShare(self.max_time, len(numbers), n_jobs), itertools.count()
-            works = [(functools.partial(solve_more, k), Unsaved(listener(k, opened))) for k in numbers]
-            before = [replace(solutions[k], reason="interrupt") for k in numbers]
-            more = run_all(works, n_jobs, is_cut_short if keep else None, before.__getitem__ if keep else None)
-            for k, solution in zip(numbers, more, strict=True):
-                solutions[k] = solution
-
-        def not_begun_group(number: int) -> list[Solution[Point]]:
-            return [not_begun(against_the_rest(k), task.C, task.elapsed) for k in groups[number]]
-
-        works = [(functools.partial(solve, numbers), opened) for numbers in groups]
-        cut_short = (lambda group: any(map(is_cut_short, group))) if keep else None
-        # A class whose turn did not come has no weights. Where a fit is continued, the old model is worth more.
-        found = run_all(works, n_jobs, cut_short, not_begun_group if keep and anew else None)
-        solutions = list(itertools.chain.from_iterable(found))
-        if all(solution.epochs == 0 and is_cut_short(solution) for solution in solutions):
-            raise KeyboardInterrupt
-        finish_short(find_short, go_on, self.max_time, lambda: task.elapsed)
-        for number, solution in enumerate(solutions):
-            if solution.reason == "max_time":
-                listener(number, opened).close()
-        solutions = [self._without_dual_point(solution) for solution in solutions]
+        budget, continued = replace(self._budget(), n_jobs=n_jobs), self._start(task, 0, count) is not None
+        found = OneVsRest(task, budget, solve_one, continued, bool(self.warm_start)).solve(progress)
+        solutions = [self._without_dual_point(solution) for solution in found]
         weights = [task.examples.weights(solution.point.w) for solution in solutions]
         self._store_weights(np.array([coef for coef, _ in weights]), np.array([intercept for _, intercept in weights]))
         self._store(solutions, task.elapsed, task.examples)
@@ -423,7 +347,3 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         solution = task.solve(problem, self._budget(task.elapsed), start, progress, score)
         self._store_weights(*examples.joint_weights(solution.point.w))
         self._store([self._without_dual_point(solution)], task.elapsed, examples)
-
-
-def _against_the_rest(data: Data, number: int) -> NDArray[np.float64]:
-    return np.where(data.encoded == number, 1.0, -1.0)
