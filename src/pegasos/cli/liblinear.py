@@ -83,9 +83,7 @@ def from_liblinear(task: str | None, given: dict[str, Any]) -> FromLiblinear:
     notes: list[str] = []
     if told["s"] is not None:
         task = _state(told["s"], task, given)
-        if told["B"] is None and all(
-            given.get(name) is None for name in ("fit_intercept", "intercept", "intercept_scaling")
-        ):
+        if told["B"] is None and all(given.get(name) is None for name in INTERCEPT):
             given["fit_intercept"] = False
             notes.append(f"-s {told['s']} without -B has no intercept, as in LIBLINEAR; -B 1 adds one")
     if told["B"] is not None:

@@ -74,6 +74,7 @@ class _Patched:
         except _LeftAlone as why:
             for name in ("certificate_", "history_"):
                 vars(self).pop(name, None)
+            # This class stands before scikit-learn's own, whose `fit` mypy does not see from here.
             super().fit(X, y, sample_weight=sample_weight)  # type: ignore[misc]
             _tell(type(self).__name__, str(why))
             return self

@@ -178,12 +178,6 @@ def chain_pegasos(
         yield w, factor * linear - factor**2 / 2 * norm
 
 
-def block_gap(chain: Chain, i: int, shares: dict[Labels, float], w: Floats) -> float:
-    """What sequence i adds to the gap between primal and dual value, over C s_i."""
-    best = best_labels(*chain.tables(i, w))
-    return chain.score(i, best, w) - sum(share * chain.score(i, labels, w) for labels, share in shares.items())
-
-
 def chain_frank_wolfe(chain: Chain, visits: Sequence[int]) -> Iterator[tuple[Floats, list[dict[Labels, float]]]]:
     """Block-coordinate Frank-Wolfe in pairs.
 
