@@ -108,10 +108,20 @@ struct Solution {
         return {lower || first, higher || first};
     }
 
-    /// Whether the run is over, and why: by its bounds, or as the time is up or `last` says so.
-    bool ends(double tol, bool out_of_time, bool last) {
-        if (const char* why = bounds.reason(tol, out_of_time ? "max_time" : last ? "budget" : nullptr))
-            reason = why;
+    /// The same of a check at w and q, which are kept where they belong to the bounds. Tells of the check.
+    template <class Weights>
+    void take(Context& context, double epoch, const Bounds& found, Weights&& w, std::vector<double>&& q) {
+        const Kept kept = take(context, epoch, found);
+        if (kept.w) this->w = std::forward<Weights>(w);
+        if (kept.q) this->q = std::move(q);
+        tell(context);
+    }
+
+    /// Whether the run is over, and why: by its bounds, or as the time is up, rounding is all that is left
+    /// (`stuck`) or `last` says so.
+    bool ends(double tol, bool out_of_time, bool last, bool stuck = false) {
+        const char* other = out_of_time ? "max_time" : stuck ? "precision" : last ? "budget" : nullptr;
+        if (const char* why = bounds.reason(tol, other)) reason = why;
         return !reason.empty();
     }
 

@@ -20,9 +20,8 @@
 //       loss knows what that may add to it (`excess`): nothing, where a row is beyond the corner. Values of
 //       losses, their sum and the norm are right to 24 u.
 //   D   sum C s_i dual(q_i) is right to 32 u times the sum of the sizes of its terms. u is a sum of rows,
-//   whose
-//       error in norm (`Reach`) follows the point when it is multiplied, joined or balanced: the point that
-//       is meant is the exact one, which is feasible, and the number u belongs to it but for that error.
+//       whose error in norm (`Reach`) follows the point when it is multiplied, joined or balanced: the point
+//       that is meant is the exact one, which is feasible, and the number u belongs to it but for that error.
 //
 // (n u)^2 more, for n rows, is what is left of compensated sums. Where this is what keeps the gap from `tol`,
 // or most of the gap, the pass is made again in twice the precision; where it still is, no step can help.

@@ -6,6 +6,11 @@
 //   dual(alpha, c) = -c l*(-alpha / c)      (l* the conjugate; 0 at alpha = 0, concave).
 // For every z the gap of the row, c l(z) - dual(alpha, c) + alpha z, is >= 0, and 0 where alpha = c slope(z).
 //
+// A function has the same parameters in all losses, also where a loss does not depend on one of them.
+//
+// value(z, y): the loss. slope(z, y): q as above, at a corner one of several. clip(q): the nearest q whose
+// dual is finite. curvature: the largest second derivative where slopes have no bound, else 0; steps of size
+// 1/t leave out those that would overshoot. corners: of losses of targets, for the interior-point method.
 // ascend: the alpha that maximises the dual along its own coordinate, from z at the present alpha, where a
 // change of alpha by one changes z by `square`.
 // pull: the derivative of minus the dual there, as far as alpha is free to follow it (`projected`), and how
@@ -23,7 +28,6 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -43,9 +47,16 @@ struct Pull {
     }
 };
 
+/// In regression: errors that cost nothing, what a unit of error costs beyond of targets above and below the
+/// score, and over how much of it the corner is round.
+struct Corners {
+    double epsilon = 0, above = 1, below = 1, width = 0;
+};
+
 /// Classification: the sign of a row is its label.
 struct Classification {
     static constexpr bool regression = false;
+    static Corners corners() { return {}; }
     static double sign(double y) { return y; }
 };
 
@@ -171,6 +182,7 @@ struct EpsilonInsensitive : Regression {
     static constexpr double curvature = 0;
     double epsilon = 0;
 
+    Corners corners() const { return {.epsilon = epsilon}; }
     double value(double z, double y) const { return std::max(std::abs(z - y) - epsilon, 0.0); }
     double slope(double z, double y) const { return y - z > epsilon ? 1 : z - y > epsilon ? -1 : 0; }
     double dual(double alpha, double, double y) const { return y * alpha - epsilon * std::abs(alpha); }
@@ -199,6 +211,7 @@ struct SquaredEpsilonInsensitive : Regression {
     static constexpr double curvature = 2;
     double epsilon = 0;
 
+    Corners corners() const { return {.epsilon = epsilon}; }
     double value(double z, double y) const {
         const double beyond = std::max(std::abs(z - y) - epsilon, 0.0);
         return not_lost(beyond * beyond, beyond > 0);
@@ -239,6 +252,7 @@ struct Huber : Regression {
     static constexpr double curvature = 0;
     double epsilon = 1;
 
+    Corners corners() const { return {.above = epsilon, .below = epsilon, .width = epsilon}; }
     double value(double z, double y) const {
         const double error = std::abs(z - y);
         const double value = error <= epsilon ? error * error / 2 : epsilon * (error - epsilon / 2);
@@ -269,6 +283,7 @@ struct Quantile : Regression {
     static constexpr double curvature = 0;
     double quantile = 0.5;
 
+    Corners corners() const { return {.above = quantile, .below = 1 - quantile}; }
     double value(double z, double y) const {
         return not_lost((z < y ? quantile : quantile - 1) * (y - z), z != y);
     }
@@ -294,16 +309,8 @@ struct Quantile : Regression {
 class AnyLoss {
 public:
     template <class Loss>
-    AnyLoss(const Loss& loss) : curvature(Loss::curvature), regression(Loss::regression), loss_(loss) {
-        if constexpr (std::is_same_v<Loss, Huber>)
-            above = below = width = loss.epsilon;
-        else if constexpr (requires { loss.epsilon; })
-            epsilon = loss.epsilon;
-        else if constexpr (requires { loss.quantile; }) {
-            above = loss.quantile;
-            below = 1 - loss.quantile;
-        }
-    }
+    AnyLoss(const Loss& loss)
+        : curvature(Loss::curvature), regression(Loss::regression), corners(loss.corners()), loss_(loss) {}
 
     /// The loss of that name; those for regression have a parameter, epsilon or the quantile.
     static AnyLoss named(const std::string& name, double parameter) {
@@ -319,9 +326,7 @@ public:
 
     double curvature;
     bool regression;
-    // In regression: errors that cost nothing, what a unit of error costs beyond of targets above and below
-    // the score, and over how much of it the corner is round.
-    double epsilon = 0, above = 1, below = 1, width = 0;
+    Corners corners;
 
     /// f(loss), with the loss that it is.
     template <class F>

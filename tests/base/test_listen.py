@@ -97,7 +97,7 @@ def test_auto_does_not_go_on():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("shared", [False, True])
 def test_each_class_is_stopped_by_itself(n_jobs, shared, monkeypatch):
-    monkeypatch.setattr("pegasos.linear.svc.is_worth_sharing", lambda *_: shared)
+    monkeypatch.setattr("pegasos.linear.one_vs_rest.is_worth_sharing", lambda *_: shared)
     X, y = vectors(4)
     stop = Stop()
     with pegasos.listen(stop):

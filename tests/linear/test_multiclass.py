@@ -208,7 +208,7 @@ class TestOneAgainstRest:
         assert "max_time" not in {part.reason for part in clf.certificate_.parts}
 
     def test_classes_whose_dual_points_take_too_much_memory_go_on_anew(self, ticks, monkeypatch):
-        monkeypatch.setattr("pegasos.linear.svc.MOST_BYTES", 0)
+        monkeypatch.setattr("pegasos.linear.one_vs_rest.MOST_BYTES", 0)
         clf = fit(tol=0, max_iter=10**9, max_time=4, n_jobs=1)
         assert clf.certificate_.dual <= clf.certificate_.primal
 

@@ -153,7 +153,7 @@ def test_what_is_not_there_is_refused():
 @pytest.fixture
 def shared(monkeypatch):
     """Classes share passes whatever the data, in groups of three."""
-    monkeypatch.setattr("pegasos.linear.svc.is_worth_sharing", lambda *_: True)
+    monkeypatch.setattr("pegasos.linear.one_vs_rest.is_worth_sharing", lambda *_: True)
     monkeypatch.setattr("pegasos.linear.one_vs_rest.GROUP", 3)
 
 

@@ -155,10 +155,7 @@ private:
         const auto slopes = [](std::size_t, std::size_t, const double*, double*) {};  // those at W
         const Bounds now =
             JointPass(problem_, V_, context_).bounds(point, slopes, options_.tol, context_.monitor);
-        const auto kept = solution.take(context_, static_cast<double>(iterations_), now);
-        if (kept.w) solution.w = V_.flat();
-        if (kept.q) solution.q = std::move(point.q);
-        solution.tell(context_);
+        solution.take(context_, static_cast<double>(iterations_), now, V_.flat(), std::move(point.q));
         return now;
     }
 

@@ -8,13 +8,11 @@
 //    and those strictly between their bounds, which will have to give way. Before anything is known of them,
 //    all variables are gone through once in random order, a thousand at a time.
 // 2. Within these, blocks of a few hundred are chosen in the same way, but with all that are between their
-// bounds,
-//    as these hang together,
+//    bounds, as these hang together,
 // 3. and solved by steps of one pair or one variable (dense_smo.hpp), where these take long by steps of all
 //    that are between their bounds (newton_steps.hpp).
-// 4. When the chosen ones are solved well enough, the responses of all examples are brought up to date by the
-// kernel
-//    rows of those that changed. The bounds are then known, for all examples.
+// 4. When the chosen ones are solved well enough, the responses of all examples are brought up to date by
+//    the kernel rows of those that changed. The bounds are then known, for all examples.
 //
 // Of many examples with few support vectors, most are soon settled at a bound. A sample of all is solved
 // first, then those it leaves unsettled, each as a problem of its own (smo_subsets.hpp), whose kernel rows

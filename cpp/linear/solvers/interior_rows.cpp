@@ -20,8 +20,8 @@ void InteriorRows::take(const Problem& problem, const std::vector<double>& q,
                 kept_cost[label > 0] += cost;
                 rows.add(i, label * cost, kept[label > 0].data());
             } else if (problem.loss.regression) {
-                push(i, problem.loss.above * cost, 1, label - problem.loss.epsilon);
-                push(i, problem.loss.below * cost, -1, -label - problem.loss.epsilon);
+                push(i, problem.loss.corners.above * cost, 1, label - problem.loss.corners.epsilon);
+                push(i, problem.loss.corners.below * cost, -1, -label - problem.loss.corners.epsilon);
             } else {
                 push(i, cost, label, 1);
             }
@@ -34,7 +34,7 @@ void InteriorRows::take(const Problem& problem, const std::vector<double>& q,
                 sums[1] += c[i] * a * a;
             };
             add(scores, (1.01 * static_cast<double>(entries) + 8) * norm);
-            add(thresholds, std::abs(threshold[i]) + problem.loss.width / 2);
+            add(thresholds, std::abs(threshold[i]) + problem.loss.corners.width / 2);
             add(norms, norm);
         }
     });

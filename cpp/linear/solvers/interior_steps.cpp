@@ -18,7 +18,7 @@ InteriorSteps::InteriorSteps(const Problem& problem, Context& context)
       team_(context.team),
       d_(problem.dimension()),
       squared_(problem.loss.curvature > 0),
-      width_(problem.loss.width),
+      width_(problem.loss.corners.width),
       w_(d_),
       best_w_(d_),
       best_q_(problem.n_rows()),
@@ -256,7 +256,7 @@ void InteriorSteps::take_bounds() {
         best_.below = allowance_below(linear[0].value() + linear[1].value(),
                                       squared_norm(u[0], problem_.n_penalized()));
         const bool regression = problem_.loss.regression;
-        const double above = problem_.loss.above, below = problem_.loss.below;
+        const double above = problem_.loss.corners.above, below = problem_.loss.corners.below;
         const std::size_t sides = regression ? 2 : 1;
         team_.run_ranges(n_ / sides, [&](std::size_t, std::size_t first, std::size_t last) {
             for (std::size_t i = first; i < last; ++i)

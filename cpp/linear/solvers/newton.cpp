@@ -221,10 +221,7 @@ private:
         };
         const Bounds now =
             LinearPass(problem_, w_, context_).bounds(point, slopes, options_.tol, context_.monitor);
-        const auto kept = solution.take(context_, static_cast<double>(iterations_), now);
-        if (kept.w) solution.w = w_;
-        if (kept.q) solution.q = std::move(point.q);
-        solution.tell(context_);
+        solution.take(context_, static_cast<double>(iterations_), now, w_, std::move(point.q));
         return now;
     }
 

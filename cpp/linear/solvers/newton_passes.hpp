@@ -59,11 +59,8 @@ protected:
                 checks_.met(gap);
                 if (last || checks_.due(value_ - gap)) {
                     const Bounds now = check(solution);
-                    if (!solution.reason.empty()) break;
-                    if (solution.ends(options_.tol, out_of_time, last)) {
-                        if (stuck && solution.reason == "budget") solution.reason = "precision";
+                    if (!solution.reason.empty() || solution.ends(options_.tol, out_of_time, last, stuck))
                         break;
-                    }
                     checks_.found(now.primal - now.dual);
                 }
             }

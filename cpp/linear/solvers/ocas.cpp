@@ -106,11 +106,8 @@ public:
                 checks_.met(gap);
                 if (last || checks_.due(planes_.dual())) {
                     const Bounds now = check(solution);
-                    if (!solution.reason.empty()) break;
-                    if (solution.ends(options_.tol, out_of_time, last)) {
-                        if (stuck && solution.reason == "budget") solution.reason = "precision";
+                    if (!solution.reason.empty() || solution.ends(options_.tol, out_of_time, last, stuck))
                         break;
-                    }
                     checks_.found(now.primal - now.dual);
                 }
                 choose_next();
@@ -276,10 +273,7 @@ private:
         };
         const Bounds now =
             LinearPass(problem_, best_w_, context_).bounds(point, slopes, options_.tol, context_.monitor);
-        const auto kept = solution.take(context_, static_cast<double>(iterations_), now);
-        if (kept.w) solution.w = best_w_;
-        if (kept.q) solution.q = std::move(point.q);
-        solution.tell(context_);
+        solution.take(context_, static_cast<double>(iterations_), now, best_w_, std::move(point.q));
         return now;
     }
 

@@ -1,14 +1,12 @@
 // Cutting planes and the reduced problem that they make (ocas.cpp).
 //
 // A plane is a choice of errors, q_i in {0, 1} for each row, with
-//   a = C sum_i s_i q_i y_i x_i,    b = C sum_i s_i q_i,    b - <a, w> <= C sum_i s_i max(0, 1 - y_i <w,
-//   x_i>),
-// and equal where q marks the rows of margin below 1. The reduced problem has the planes in place of the
-// loss,
+//   a = C sum_i s_i q_i y_i x_i,   b = C sum_i s_i q_i,   b - <a, w> <= C sum_i s_i max(0, 1 - y_i <w, x_i>),
+// and equal where q marks the rows of margin below 1. The reduced problem has planes in place of the loss,
 //   minimise 1/2 ||w||^2 + max(0, max_k (b_k - <a_k, w>)),
 // and its dual, in the shares beta of the planes, is
-//   maximise D(beta) = sum_k beta_k b_k - 1/2 ||w||^2,   w = sum_k beta_k a_k,   beta >= 0,   sum_k beta_k
-//   <= 1.
+//   maximise D(beta) = sum_k beta_k b_k - 1/2 ||w||^2,   w = sum_k beta_k a_k,
+//   beta >= 0,   sum_k beta_k <= 1.
 // Shares make a dual point of the whole problem, q = sum_k beta_k q^k with 0 <= q_i <= 1, of the same value.
 //
 // It is solved by an active-set method. A plane a = 0, b = 0 has what the others leave of 1, so that shares

@@ -1,19 +1,16 @@
 // The step sizes eta_t of the sub-gradient solvers, which make the algorithm.
 //
-//   pegasos      eta_t = 1 / (lambda t), so w_{t+1} = (1 - 1/t) w_t + v_t / (lambda t) and, without
-//   projection,
-//                w_{t+1} = (v_1 + ... + v_t) / (lambda t)   (S0 Fig. 1 and 2, eq. 13)
+//   pegasos      eta_t = 1 / (lambda t), so w_{t+1} = (1 - 1/t) w_t + v_t / (lambda t); without projection
+//                that is w_{t+1} = (v_1 + ... + v_t) / (lambda t)   (S0 Fig. 1 and 2, eq. 13)
 //   norma        eta_t = p / (lambda sqrt(t)) with 0 < p < 1, NORMA as S0 section 7.6 describes it
 //   constant     eta_t = eta: Zhang's stochastic gradient descent, ibid.
 //   svm_sgd      eta_t = 1 / (lambda (t - 1 + t0)), t0 >= 1: SvmSgd, with which S3 section 3 compares.
 //                t0 = 1 is pegasos. For the first step, of size 1 / (lambda t0), first_step.cpp tries sizes
-//   perceptron   S4 section 4.5: a row on which w errs, y <w, x> <= 0, is added to w, with weight s. No step
-//   size,
-//                no shrinking. It does not minimise the objective, but its w is evaluated, and its mistakes
-//                are a feasible dual point
-//   norm_ball    SGD on the average hinge loss under ||w|| <= B (S4 section 4.2): no regulariser, a
-//   projection
-//                instead, and the step sizes of Zinkevich and Zhang for it, eta_t = B / (R sqrt(t)), R the
+//   perceptron   S4 section 4.5: a row on which w errs, y <w, x> <= 0, is added to w, with weight s. No
+//                step size, no shrinking. It does not minimise the objective, but its w is evaluated, and
+//                its mistakes are a feasible dual point
+//   norm_ball    SGD on the average hinge loss under ||w|| <= B (S4 section 4.2): no regulariser, but a
+//                projection, with Zinkevich's and Zhang's step sizes eta_t = B / (R sqrt(t)), R the
 //                largest norm of a row
 #pragma once
 

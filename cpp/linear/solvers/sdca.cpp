@@ -375,10 +375,8 @@ private:
         };
         const Bounds now =
             LinearPass(problem_, w, context_, true).bounds(point, slopes, options_.tol, context_.monitor);
-        const auto kept = solution.take(context_, made_ / static_cast<double>(problem_.n_rows()), now);
-        if (kept.w) solution.w = std::move(w);
-        if (kept.q) solution.q = std::move(point.q);
-        solution.tell(context_);
+        solution.take(context_, made_ / static_cast<double>(problem_.n_rows()), now, std::move(w),
+                      std::move(point.q));
         return now;
     }
 
