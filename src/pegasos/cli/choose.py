@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing
 
 from pegasos.base import clock
 from pegasos.base.threads import TimeShare
-from pegasos.cli.data import PINBALL, pinball_loss
+from pegasos.cli.predictions import PINBALL, pinball_loss
 from pegasos.cli.waiting import waiting
 from pegasos.io.dataset import Dataset
 from pegasos.kernel.estimator import KernelMachine

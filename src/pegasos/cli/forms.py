@@ -4,7 +4,9 @@ from typing import Any
 
 import click
 
-from pegasos.cli.data import Columns, DataFlags, Form, OnDisk, Svmlight, Table
+from pegasos.cli.columns import Columns
+from pegasos.cli.data import DataFlags, Form
+from pegasos.cli.examples import OnDisk, Svmlight, Table
 from pegasos.cli.options import refuse_other_folder
 from pegasos.cli.text import HashedText, Texts, is_vectorizer
 from pegasos.io.dataset import is_dataset

@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from pegasos.base.wording import counted
-from pegasos.cli.data import Data, DataFlags, Summary, Svmlight, file_of, no_error, quoted, whole, words_of
+from pegasos.cli.data import Data, DataFlags, Summary, file_of, quoted
+from pegasos.cli.examples import Svmlight, whole, words_of
+from pegasos.cli.predictions import no_error
 from pegasos.io import read_text
 from pegasos.io.raw_text import as_labels, read_raw_text
 from pegasos.io.table import read_text_column, table_columns
