@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pegasos import SVC, SVR
-from pegasos.kernel import kernels, layout
+from pegasos.kernel import choice, layout
 from pegasos.problems.kernel import KernelProblem
 from pegasos.solvers import KERNEL_SOLVERS, SBP, SDCA, SMO
 
@@ -286,7 +286,7 @@ class TestPrecision:
     def test_choice(self, options, n, precision):
         Z = np.random.default_rng(0).normal(size=(n, 3))
         clf = SVC(**options)
-        assert kernels.make_kernel(clf._kernel_request(), clf.check_parameters(), Z, None, clf.C).precision is precision
+        assert choice.make_kernel(clf._kernel_request(), clf.check_parameters(), Z, None, clf.C).precision is precision
 
     @pytest.mark.parametrize("C", [100.0, 1e4])
     @pytest.mark.parametrize("gamma", [0.05, 1.0])
@@ -304,7 +304,7 @@ class TestPrecision:
     @pytest.mark.parametrize("precision", [np.float32, np.float64])
     def test_matrix_is_taken_as_given(self, precision):
         K = (X @ X.T).astype(precision)
-        kernel = kernels.make_kernel(SVC(kernel="precomputed")._kernel_request(), SMO(), K, None)
+        kernel = choice.make_kernel(SVC(kernel="precomputed")._kernel_request(), SMO(), K, None)
         assert kernel.precision is precision
         assert kernel.K is K
 
@@ -328,11 +328,11 @@ class TestPrecision:
     def test_gamma(self):
         weight = np.arange(len(X)) % 3
         again = np.repeat(np.arange(len(X)), weight)
-        assert kernels.scale_gamma("scale", X, None) == pytest.approx(1 / (2 * X.var()))
-        assert kernels.scale_gamma("scale", sp.csr_matrix(X), None) == pytest.approx(1 / (2 * X.var()))
-        assert kernels.scale_gamma("scale", X, weight.astype(float)) == pytest.approx(1 / (2 * X[again].var()))
-        assert kernels.scale_gamma("scale", np.ones((5, 2)), None) == 1
-        assert kernels.scale_gamma("auto", X, None) == 0.5
+        assert choice.scale_gamma("scale", X, None) == pytest.approx(1 / (2 * X.var()))
+        assert choice.scale_gamma("scale", sp.csr_matrix(X), None) == pytest.approx(1 / (2 * X.var()))
+        assert choice.scale_gamma("scale", X, weight.astype(float)) == pytest.approx(1 / (2 * X[again].var()))
+        assert choice.scale_gamma("scale", np.ones((5, 2)), None) == 1
+        assert choice.scale_gamma("auto", X, None) == 0.5
 
     @pytest.mark.parametrize("cache_size", [1e-6, 0.02])
     def test_little_memory(self, cache_size):

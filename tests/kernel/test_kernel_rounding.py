@@ -14,7 +14,7 @@ from pegasos._core import native
 from pegasos.base.bounds import Bounds
 from pegasos.base.outcome import Solution, UsedSolvers
 from pegasos.base.validation import near_middle
-from pegasos.kernel import definiteness, kernels, layout
+from pegasos.kernel import choice, definiteness, kernels, layout
 
 RANDOM = np.random.default_rng(0)
 KERNELS = {
@@ -213,8 +213,8 @@ class TestGamma:
         X = (RANDOM.normal(size=(200, 5)) * (RANDOM.random((200, 5)) < 0.7) + offset).astype(precision)
         weight = RANDOM.integers(1, 4, size=200).astype(float)
         for s in (None, weight):
-            dense = kernels.scale_gamma("scale", X, s)
-            assert kernels.scale_gamma("scale", sp.csr_matrix(X), s) == pytest.approx(dense, rel=1e-12)
+            dense = choice.scale_gamma("scale", X, s)
+            assert choice.scale_gamma("scale", sp.csr_matrix(X), s) == pytest.approx(dense, rel=1e-12)
             again = X.astype(float) if s is None else np.repeat(X.astype(float), s.astype(int), axis=0)
             assert dense == pytest.approx(1 / (5 * again.var()), rel=1e-9)
 

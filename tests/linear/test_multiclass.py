@@ -108,7 +108,8 @@ class TestOneAgainstRest:
     def test_auto_takes_threads_for_large_data(self, monkeypatch):
         used = []
         monkeypatch.setattr(
-            "pegasos.linear.one_vs_rest.run_all", lambda works, n_jobs, *_: used.append(n_jobs) or run_all(works, n_jobs)
+            "pegasos.linear.one_vs_rest.run_all",
+            lambda works, n_jobs, *_: used.append(n_jobs) or run_all(works, n_jobs),
         )
         small = fit(solver="auto", tol=1e-3)
         monkeypatch.setattr("pegasos.linear.svc.ENTRIES_FOR_THREADS", 0)

@@ -26,6 +26,7 @@ from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_f
 from pegasos.certificate import REASONS, Certificate
 from pegasos.config import make_csr
 from pegasos.kernel.callbacks import KernelProblems
+from pegasos.kernel.choice import KernelRequest, make_kernel
 from pegasos.kernel.definiteness import Definiteness, definiteness
 from pegasos.kernel.exchange import kernel_to_sklearn
 from pegasos.kernel.fit import KernelFit, Subproblem
@@ -35,12 +36,10 @@ from pegasos.kernel.kernels import (
     Decide,
     GivenKernel,
     Kernel,
-    KernelRequest,
     PointKernel,
     Support,
     as_objects,
     check_points,
-    make_kernel,
 )
 from pegasos.kernel.layout import blocks
 from pegasos.problems.kernel import KernelPoint, KernelProblem

@@ -14,13 +14,10 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import safe_sparse_dot
 
 from pegasos._core import native
-from pegasos._threads import usable_threads
 from pegasos.base.rows import check_rows
 from pegasos.base.scores import score_rows
-from pegasos.base.solver import Solver
 from pegasos.io.csr import canonical
-from pegasos.kernel.layout import Layout, blocks, centre, squared_norms
-from pegasos.problems.kernel import KernelProblem
+from pegasos.kernel.layout import Layout, blocks, squared_norms
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -29,19 +26,6 @@ Precision = type[np.float32] | type[np.float64]
 #: Kernels that the core computes.
 KERNELS = ("linear", "poly", "rbf", "sigmoid")
 
-#: Rows up to which the kernel matrix is in double precision.
-SMALL = 2000
-#: The tolerance below which single precision would be felt.
-EXACT = 1e-5
-#: What rounding of the kernel matrix does to the gap, relative, over C times the kernel's values and the root of the
-#: rows: measured, and a guess that chooses the precision of the fit. Its certificate does not rest on it.
-ERROR: dict[Precision, float] = {np.float32: 1e-8, np.float64: 2e-17}
-#: The share of `tol` that this may be: where it turns out to be more, the fit goes on with a finer matrix.
-FELT = 0.3
-#: The gap that stochastic solvers may get to.
-COARSE = 0.05
-#: Squared norms of examples for which squares and products of single precision neither overflow nor vanish.
-SMALLEST, LARGEST = 1e-20, 1e30
 #: The relative difference of two numbers of a kernel matrix that should be equal.
 ROUNDING = 1e-5
 #: Bytes that a dense copy of sparse examples may take, where only differences of entries will do.
@@ -50,9 +34,6 @@ DENSE_BYTES = 2e9
 BLOCK = 256
 #: Rows to predict that are taken as they are: fewer than a block of the core has.
 FEW = 16
-
-#: Values of the kernel beyond this, of which single and double precision round off what counts beside margins of 1.
-LARGE: dict[Precision, float] = {np.float32: 1e3, np.float64: 1e11}
 
 
 class Support(NamedTuple):
@@ -241,7 +222,7 @@ class PointKernel:
         if self.differences:
             return (X.toarray() if sp.issparse(X) else X).astype(np.float64, copy=False)
         if self.layout.shift is None and X.shape[0] >= FEW:
-            X = _without_zeros(X, n_jobs)
+            X = without_zeros(X, n_jobs)
         return self.layout.convert(self.layout.arrange(X), self.precision)
 
     def _of_products(self, products: Floats) -> Floats:
@@ -323,12 +304,12 @@ class CalledKernel:
         return replace(self, X=None, kept=Kept())
 
     def prepare(self, support: Support) -> Decide:
-        vectors = _in_double(support.vectors)
+        vectors = in_double(support.vectors)
 
         def decide(X: Any, _: int) -> Floats:
             out = np.zeros((X.shape[0], *support.sums))
             for k in range(0, X.shape[0] if len(support.rows) else 0, BLOCK):
-                K = self._call(_in_double(X[k : k + BLOCK]), vectors)
+                K = self._call(in_double(X[k : k + BLOCK]), vectors)
                 for g, group in enumerate(support.groups):
                     out[k : k + BLOCK, g] = K[:, group] @ support.coef[:, group].T
             return out
@@ -356,103 +337,6 @@ class CalledKernel:
         return K.astype(np.float64, copy=False)
 
 
-class KernelRequest(NamedTuple):
-    """What the parameters of an estimator say about its kernel, and about what it is for."""
-
-    kernel: str | Callable[..., Any]
-    gamma: float | str
-    degree: int
-    coef0: float
-    fit_intercept: bool
-    tol: float
-    n_jobs: int | None  # a number of threads; None chooses
-
-
-def make_kernel(
-    asked: KernelRequest, solver: Solver, X: Any, sample_weight: Floats | None, most: float = 1.0
-) -> Kernel:
-    """The kernel that is asked for, of the validated examples X, as precise as the solver needs.
-
-    `most` is the largest that a coefficient may be, C times a weight.
-    """
-    if isinstance(asked.kernel, str) and asked.kernel == "precomputed":
-        given = GivenKernel(_check_matrix(X), np.float32 if X.dtype == np.float32 else np.float64)
-        _check_diagonal(given)
-        return given
-    if callable(asked.kernel):
-        called = CalledKernel(asked.kernel, _in_double(X if X.ndim == 1 else check_points(X, 1)[0]))
-        _check_diagonal(called)
-        return called
-    X, facts = check_points(X, asked.n_jobs or 1)
-    able = solver.supports[KernelProblem]
-    gamma, rbf = scale_gamma(asked.gamma, X, sample_weight), asked.kernel == "rbf"
-    layout, largest = Layout(), facts.largest_squared_norm
-    # Without cancellation that matters: where rounding does no harm, nothing is centred.
-    if rbf and gamma * largest > 1:
-        layout, largest = centre(X, largest, 0.5)
-    elif asked.kernel == "linear" and asked.fit_intercept and "free" in able.intercepts and able.exact:
-        layout, largest = centre(X, largest, 0.1)
-    if layout.shift is None:
-        X = _without_zeros(X, asked.n_jobs or usable_threads())
-    given = layout.arrange(X)
-    tol = asked.tol if able.exact else max(asked.tol, COARSE)
-    value = _largest_value(asked, gamma, largest)
-
-    def is_rounded(precision: Precision) -> bool:
-        """Whether what a kernel matrix in this precision rounds off would be felt."""
-        felt = ERROR[precision] * most * value * np.sqrt(X.shape[0]) * max(1.0, gamma * largest if rbf else 1.0)
-        return not solver.maximises_margin and felt > FELT * tol
-
-    tame = SMALLEST <= largest <= LARGEST and (value <= LARGE[np.float32] if not rbf else gamma * largest <= 1e3)
-    exact = X.shape[0] <= SMALL or tol < EXACT or is_rounded(np.float32) or not tame
-    precision: Precision = np.float64 if exact else np.float32
-    converted = layout.convert(given, precision)
-    named = (asked.kernel, gamma, asked.coef0, asked.degree)
-    kernel = PointKernel(*named, precision, layout, given, converted)
-    _check_diagonal(kernel)
-    if exact and rbf and gamma * largest > 1 and is_rounded(np.float64):
-        return kernel.finer() or kernel
-    return kernel
-
-
-def _check_diagonal(kernel: Kernel) -> None:
-    """Raise a ValueError where the kernel of an example with itself is none that can be worked with."""
-    diagonal = np.abs(kernel.diagonal())
-    value = float(diagonal.max(initial=0.0))
-    if np.isfinite(value) and value > LARGE[np.float64]:
-        raise ValueError(
-            f"the kernel has values up to {value:.2g}, of which double precision rounds off what counts beside margins "
-            "of 1; centre and scale the features, for example with sklearn.preprocessing.StandardScaler"
-        )
-    wrong = np.flatnonzero(~np.isfinite(diagonal))
-    if len(wrong):
-        raise ValueError(
-            f"the kernel of the example in row {wrong[0]} with itself is not finite; scale the features, or lower "
-            "gamma, degree or coef0"
-        )
-
-
-def scale_gamma(gamma: Any, X: Any, sample_weight: Floats | None) -> float:
-    """The number that `gamma` stands for. A row of weight 2 counts as two rows in the variance."""
-    if not isinstance(gamma, str):
-        return float(gamma)
-    if gamma == "auto":
-        return 1 / X.shape[1]
-    share = np.full(X.shape[0], 1 / X.shape[0]) if sample_weight is None else sample_weight / sample_weight.sum()
-    d = X.shape[1]
-    if sp.issparse(X):
-        values, starts = X.data[: X.nnz].astype(np.float64), X.indptr
-        of_entries = np.repeat(share, np.diff(starts))
-        mean = float(of_entries @ values) / d
-        zeros = float(share @ (d - np.diff(starts)))
-        variance = (float(of_entries @ (values - mean) ** 2) + zeros * mean**2) / d
-    else:
-        mean = sum(float(share[part] @ X[part].mean(axis=1, dtype=np.float64)) for part in blocks(X))
-        parts = ((share[part], X[part].astype(np.float64)) for part in blocks(X))
-        variance = sum(float(own @ ((rows - mean) ** 2).mean(axis=1)) for own, rows in parts)
-    return 1 / (d * variance) if variance > 0 else 1.0
-
-
 def as_objects(X: Any) -> NDArray[Any] | None:
     """Examples that are objects, such as texts, as a kernel that is a function takes them; None of rows of numbers."""
     if sp.issparse(X) or (hasattr(X, "ndim") and X.ndim != 1) or not hasattr(X, "__len__"):
@@ -464,7 +348,7 @@ def as_objects(X: Any) -> NDArray[Any] | None:
     return objects
 
 
-def _in_double(X: Any) -> Any:
+def in_double(X: Any) -> Any:
     """Rows of numbers in double precision; objects as they are."""
     return X if X.dtype == object else X.astype(np.float64, copy=False)
 
@@ -480,7 +364,7 @@ def check_points(X: Any, n_jobs: int) -> tuple[Any, native.RowsFacts]:
     return whole, facts if whole is X else check_rows(whole, 0.0, n_jobs)[1]
 
 
-def _check_matrix(K: Any) -> Any:
+def check_matrix(K: Any) -> Any:
     """A kernel matrix that is given; a ValueError where it cannot be one."""
     if sp.issparse(K):
         raise TypeError("Sparse precomputed kernels are not supported: pass the kernel matrix as K.toarray()")
@@ -509,17 +393,7 @@ def _dense(X: Any) -> Any:
     return X.toarray() if X.shape[0] * X.shape[1] * 8 <= DENSE_BYTES else None
 
 
-def _largest_value(asked: KernelRequest, gamma: float, largest: float) -> float:
-    """The largest number that comes up in a kernel, where the largest squared norm of an example is given."""
-    if asked.kernel == "rbf":
-        return 1.0
-    base = abs(gamma) * largest + abs(asked.coef0) if asked.kernel != "linear" else largest
-    with np.errstate(over="ignore"):
-        power = float(np.float64(base) ** asked.degree) if asked.kernel == "poly" else base
-    return max(power, largest)
-
-
-def _without_zeros(X: Any, n_jobs: int) -> Any:
+def without_zeros(X: Any, n_jobs: int) -> Any:
     """X as a CSR matrix where at most a third of it is not zero: the core is faster with fewer entries."""
     if sp.issparse(X) or X.shape[1] >= 2**31:
         return X
