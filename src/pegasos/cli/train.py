@@ -194,7 +194,7 @@ class Plan(NamedTuple):
     machine: Any
     form: Form
     chooses: bool  # C
-    goes_on: str  # from which model, or that there is none yet, for people
+    origin: str  # what --warm-start begins with, for people
     kept_in: Checkpoint | None
 
 
@@ -306,20 +306,20 @@ def _plan(
             f"{model} was trained without --warm-start, so that there is nothing to continue from: train it with "
             "--warm-start from the first time on, or leave --warm-start out to train it anew"
         )
-    goes_on = ""
+    origin = ""
     if continued:
         own = kept(machine, parameters)
-        goes_on = f"{model}: continued{', with what it has set: ' if own else ''}{own}"
+        origin = f"{model}: continued{', with what it has set: ' if own else ''}{own}"
     elif given.get("warm_start"):
-        goes_on = f"{model} does not exist yet: starting anew"
-    return Plan(model, machine, form, chooses, goes_on, kept_in)
+        origin = f"{model} does not exist yet: starting anew"
+    return Plan(model, machine, form, chooses, origin, kept_in)
 
 
 def _tell_data(plan: Plan, examples: Data, reading: float, flags: DataFlags, talk: Talk) -> None:
     """Say what is fitted, before that takes its time."""
     source = called(examples.source)
-    if talk.at_all and plan.goes_on:
-        say(plan.goes_on)
+    if talk.at_all and plan.origin:
+        say(plan.origin)
     if talk.at_all:
         say(f"{source}: {examples.text}, read in {reading:.1f} s")
     if not talk.quiet and flags.text is not None and (unused := getattr(plan.form, "others", [])):
@@ -350,7 +350,7 @@ def _fit(plan: Plan, examples: Data, shown: bool, talk: Talk) -> Found:
 
 
 def _save(found: Found, model: str, kept_in: Checkpoint | None) -> None:
-    """Write the model, which a checkpoint of a fit that is over is not needed for any more."""
+    """Write the model. The checkpoints of a fit that is over are of no more use."""
     save_model(found.fitted, model, overwrite=True)
     if kept_in and not found.goes_on:
         kept_in.clear()
