@@ -24,6 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from pegasos._core import native
+from pegasos.base import solver
 from pegasos.problems.linear import LinearProblem
 from pegasos.reference import losses as reference
 from pegasos.reference.losses import LOSSES
@@ -106,6 +107,10 @@ def assert_true(problem, solution):
     assert solution.bounds.dual <= problem.dual(solution.q) + 1e-9 * abs(solution.bounds.dual)
     assert solution.bounds.dual <= optimum(problem) * (1 + 1e-9)
     assert solution.bounds.primal >= optimum(problem) * (1 - 1e-9)
+
+
+def test_each_loss_has_a_twin():
+    assert set(LOSSES) == set(solver.LOSSES)
 
 
 @any_loss
