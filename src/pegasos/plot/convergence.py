@@ -7,7 +7,7 @@ import numpy as np
 
 from pegasos.certificate import History
 from pegasos.plot.axes import COLOURS, GREY, MOST_NAMED, make_axes, one_or_all, plain, tidy
-from pegasos.summary import beginning_of, histories_of, machine_of, work_of
+from pegasos.summary import beginning_of, histories_of, machine_of, starts_late, work_of
 
 LABELS = {"epochs": "epochs", "passes": "passes over the examples"}
 #: Lines up to which points are marked, and names are in the picture; those of more stand beside it.
@@ -100,8 +100,8 @@ class ConvergenceDisplay:
                 histories.append(history)
                 names.append(problem if problem and len(estimators) == 1 else f"{name}, {problem}" if problem else name)
                 began.append(beginning_of(history) if len(parts) > 1 else 0.0)
-        if len(histories) == 1 and beginning_of(histories[0]) > histories[0]["seconds"][-1] / 2:
-            began = [beginning_of(histories[0])]  # most of the time was spent on the input
+        if len(histories) == 1 and starts_late(histories[0]):
+            began = [beginning_of(histories[0])]
         counted = {work_of(estimator) for estimator in estimators.values()}
         return cls(histories, names, began, "passes" if "passes" in counted else "epochs").plot(ax, **options)
 
