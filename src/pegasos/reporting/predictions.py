@@ -209,8 +209,8 @@ def _curves(curves: list[Curve]) -> list[Markup]:
 def _curves_told(curves: list[Curve]) -> str:
     """Whose they are, and what sums them up."""
     if len(curves) == 1:
-        sums = [f"{kind.sum_name} {getattr(curves[0], kind.sum):.4f}" for kind in KINDS]
-        return f"Every threshold of the score of {curves[0].label}: {' and '.join(sums)}."
+        own = [f"{kind.sum_name} {getattr(curves[0], kind.sum):.4f}" for kind in KINDS]
+        return f"Every threshold of the score of {curves[0].label}: {' and '.join(own)}."
     whose = f"the {COLOURS} hardest of {len(curves)} classes" if len(curves) > COLOURS else "each class"
     sums = " and the ".join(kind.sum_name for kind in KINDS)
     return f"Every threshold of the score of {whose}; the legends have the {sums}."
