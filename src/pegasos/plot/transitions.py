@@ -79,7 +79,9 @@ class TransitionsDisplay:
             for (row, column), value in np.ndenumerate(shown):
                 if np.isfinite(value):
                     colour = "white" if abs(value) > 0.6 * most else "black"
-                    own.text(column, row, f"{value:z.{digits}f}", ha="center", va="center", color=colour, fontsize="small")
+                    own.text(
+                        column, row, f"{value:z.{digits}f}", ha="center", va="center", color=colour, fontsize="small"
+                    )
         if colorbar:
             own.figure.colorbar(self.image_, ax=own, label="weight", shrink=0.8)
         self.ax_, self.figure_ = own, own.figure
