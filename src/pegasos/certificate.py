@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
+from pegasos.base.wording import SHORT, brief
 
 __all__ = ["Certificate", "History", "history_from_records", "join_parts", "relative_gap", "rounds"]
 
@@ -122,7 +123,7 @@ class Certificate:
     def __repr__(self) -> str:
         ended = "converged" if self.reason == "tol" else f"stopped by {self.reason}"
         words = [f"gap {self.gap:.2g}", ended if self.converged else f"not converged ({self.reason})"]
-        words += [rounds(self), f"{self.seconds:.2f} s"]
+        words += [rounds(self), brief(self.seconds)]
         words += [self.solver.partition("(")[0], *([f"{len(self.parts)} problems"] if self.parts else [])]
         return ", ".join([*([self.problem] if self.problem else []), *words])
 
@@ -137,7 +138,7 @@ class Certificate:
             f"dual     {self.dual:.8g}",
             f"gap      {self.gap:.3g}  ({reason})",
             f"epochs   {self.n_iter}",
-            f"seconds  {self.seconds:.2f}",
+            f"seconds  {self.seconds:.2{'f' if self.seconds >= SHORT else 'g'}}",
             f"solver   {self.solver}",
         ]
         if self.rounding > 0.1 * self.gap and self.reason != "tol":

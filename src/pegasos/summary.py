@@ -1,5 +1,6 @@
 """What there is to show of a fitted model: how it got there, its margins and its largest weights."""
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -53,6 +54,29 @@ def work_of(model: Any) -> str:
     ends = [history["epoch"][-1:].tolist() for _, history in histories_of(model)]
     told = zip(ends, found.parts or [found] * len(ends), strict=True)
     return "passes" if any(end and end[0] > part.n_iter for end, part in told) else "epochs"
+
+
+def passes_of(model: Any) -> list[int]:
+    """The passes over the examples that each problem took; nothing where epochs are counted."""
+    if not hasattr(machine_of(model), "history_") or work_of(model) != "passes":
+        return []
+    return [round(max(history["epoch"].tolist(), default=0.0)) for _, history in histories_of(model)]
+
+
+def starts_late(history: History) -> bool:
+    """Whether most of the time was spent on the input, before the solver began."""
+    return bool(beginning_of(history) > history["seconds"][-1] / 2)
+
+
+def decimals(most: float, digits: int) -> int:
+    """So many decimals that the largest of some numbers has so many digits that count.
+
+    Examples
+    --------
+    >>> decimals(0.28, 2), decimals(5.1, 2), decimals(1200.0, 2)
+    (2, 1, 0)
+    """
+    return max(0, digits - 1 - math.floor(math.log10(most)))
 
 
 class FromOne(Sequence[str]):

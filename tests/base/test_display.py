@@ -3,6 +3,7 @@
 import io
 import logging
 import math
+import re
 import sys
 import types
 
@@ -145,6 +146,43 @@ def test_bar_on_a_terminal(on_terminal, y):
     assert "gap" in text
     assert "━" in text
     assert ("3 of 3" in text) == (y is not Y)
+
+
+def lines_of(terminal):
+    """What was on the terminal, one drawing after the other, without colours."""
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
+    return [line for line in re.split(r"[\r\n]+", text) if "gap" in line]
+
+
+@pytest.mark.parametrize("columns", [80, 100, 150])
+def test_a_bar_keeps_its_length_and_cuts_no_text(on_terminal, monkeypatch, columns):
+    terminal = on_terminal()
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = Display("LinearSVCCV", 1e-3, 1)
+    shown.parts = 5
+    for fold in range(1, 6):
+        part = shown.whole.part(f"fold {fold}", fold, 5)
+        for k in range(1, 40):
+            part.checked(3.0 * k, 2.7 * k, 1.0 + 0.7 ** (k - 5), 1.0, dict)
+        part.close()
+    shown.close()
+    lines = lines_of(terminal)
+    assert len(lines) > 100
+    assert not any("…" in line for line in lines)
+    assert all(len(line) <= columns for line in lines)
+    bars = [len(re.findall("[━╸╺]", line)) for line in lines]
+    assert set(bars[1:]) == {bars[-1]}
+    assert bars[-1] >= 8
+    assert ("of tol" in lines[0]) == (columns == 150)
+
+
+def test_the_finished_bar_tells_no_epoch(on_terminal):
+    """The certificate counts the epochs begun, so that it would have another number."""
+    terminal = on_terminal()
+    LinearSVC(verbose=1, C=10, tol=1e-6, random_state=0).fit(X, Y)
+    lines = lines_of(terminal)
+    assert "epoch" in lines[0]
+    assert "epoch" not in lines[-1]
 
 
 def test_bar_ends_with_an_error(on_terminal):

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_html_repr
 
 from pegasos import SVC, SVR, Certificate, FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC, solvers
+from pegasos.base.notebook import describe
 
 DONE = Certificate(
     1.0, 0.9994, 6e-4, True, "tol", n_iter=4, seconds=0.141, solver="SDCA(order='permute') with n_jobs=1"
@@ -47,6 +48,20 @@ def test_a_certificate_is_one_line():
     parts = (replace(DONE, problem="'a' against the rest"),) * 3
     assert repr(replace(DONE, parts=parts)) == "gap 0.0006, converged, 4 epochs, 0.14 s, SDCA, 3 problems"
     assert repr(parts[0]).startswith("'a' against the rest, gap 0.0006")
+
+
+def test_short_times_are_milliseconds():
+    assert "1.3 ms" in repr(replace(DONE, seconds=0.00132))
+    assert "seconds  0.0013\n" in str(replace(DONE, seconds=0.00132))
+    assert "seconds  0.14\n" in str(DONE)
+
+
+def test_what_did_not_converge_stands_out(fitted):
+    assert "not converged</span>" not in describe(DONE)
+    short = replace(DONE, converged=False, reason="max_iter")
+    assert 'font-weight: bold">not converged</span> (max_iter)' in describe(short)
+    assert repr(short) in "".join(Page(describe(short)).texts)
+    assert 'style="color: inherit"' in describe(DONE)
 
 
 def test_the_fields_are_all_there():

@@ -1,7 +1,9 @@
 """The command line, run in this process where possible."""
 
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,8 +14,10 @@ from sklearn.metrics import mean_pinball_loss
 
 from pegasos.base.options import Accepted
 from pegasos.cli.run import run
+from pegasos.cli.waiting import waiting
 from pegasos.datasets import make_text
 from pegasos.io import load_model, write_svmlight
+from pegasos.io.chunks import READING
 from pegasos.kernel.svc import SVC
 from pegasos.kernel.svr import SVR
 from pegasos.linear.svc import LinearSVC
@@ -563,3 +567,19 @@ def test_quantiles_are_judged_by_their_own_loss(tmp_path, monkeypatch, pegasos):
     assert out.startswith("pinball loss ")
     assert "% below (quantile 0.95), mean squared error " in out
     assert "folds: pinball loss " in pegasos(f"{line} -v 3 values.svm")[1]
+
+
+def test_what_is_left_stands_behind_the_time(monkeypatch, tmp_path):
+    """It stood behind the time that was gone."""
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal, path = Terminal(), tmp_path / "train.svm"
+    path.write_text("1 1:1\n" * 100)
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with waiting("reading", str(path)):
+        READING.get()(300)
+    assert re.search(r"0:00:0\d (-:--:--|0:00:0\d) left", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue()))

@@ -15,7 +15,7 @@ from transcripts import BLOCK, commands, printed  # noqa: E402
 
 #: Files of data that are not in the repository: transcripts with them are not run.
 ELSEWHERE = ("motors.train.csv", "train.svm.gz", "train.txt", "test.txt", "words.txt", "bad.txt", "ud.txt")
-TIMES = re.compile(r'\d[\d.]* s\b|seconds  .*|"seconds": [^,]+')
+TIMES = re.compile(r'\d[\d.]* m?s\b|seconds  .*|"seconds": [^,]+')
 NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e-?\d+)?")
 
 

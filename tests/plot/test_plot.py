@@ -150,7 +150,17 @@ def test_names_of_many_lines_are_beside_the_picture(fitted):
 
 def test_many_problems_have_no_legend(fitted):
     fits = {str(number): fitted for number in range(11)}
-    assert ConvergenceDisplay.from_estimators(fits, what="gap").ax_.get_legend() is None
+    display = ConvergenceDisplay.from_estimators(fits, what="gap")
+    assert display.ax_.get_legend() is None
+    assert display.ax_.get_title() == "11 problems"
+    assert {(line.get_linestyle(), line.get_linewidth()) for line in display.lines_} == {("-", 0.8)}
+
+
+def test_lines_that_end_early_are_not_crushed():
+    fast, slow = (trace([size, 2 * size, 4 * size], [1.0, 2.0, 4.0], [0.5, 1.0, 1.9]) for size in (0.01, 1.0))
+    display = ConvergenceDisplay([fast, slow], ["fast", "slow"]).plot()
+    assert [ax.get_xscale() for ax in display.ax_] == ["log", "log"]
+    assert ConvergenceDisplay([slow], ["slow"]).plot().ax_[0].get_xscale() == "linear"
 
 
 def test_passes_of_interior_point_are_no_epochs(two):
@@ -280,6 +290,7 @@ def test_top_features(two, fitted):
     ]
     display.figure_.canvas.draw()  # a dollar sign is no formula
     assert TopFeaturesDisplay.from_estimator(fitted, top=1).weights[0].names[0] == f"x{order[0]}"
+    assert len(display.ax_.get_xticks()) <= 6
 
 
 def test_top_features_of_text_and_of_classes():
@@ -310,6 +321,9 @@ def test_transitions(tagger, fitted):
     np.testing.assert_array_equal(display.weights[1:, :-1], tagger.transitions_)
     np.testing.assert_array_equal(display.weights[0, :-1], tagger.start_)
     np.testing.assert_array_equal(display.weights[1:, -1], tagger.end_)
+    written = [text.get_text() for text in display.ax_.texts]
+    assert len({len(text.partition(".")[2]) for text in written}) == 1
+    assert not {"-0.0", "-0.00", "-0.000"} & set(written)
     bare = SequenceSVC(C=1.0, boundaries=False, constraints=[("D", "V")], random_state=0).fit(SENTENCES, TAGS)
     display = TransitionsDisplay.from_estimator(bare, colorbar=False)
     assert display.rows == ["D", "N", "V"]

@@ -3,10 +3,12 @@
 import os
 import shutil
 
+import numpy as np
 import pytest
 from tests.reporting_helpers import CASES, HOSTILE, page_of
 
-from pegasos.reporting import Report
+from pegasos import LinearSVC
+from pegasos.reporting import Report, report
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = os.environ.get("PEGASOS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -69,7 +71,7 @@ def test_the_pointer_shows_values(visit):
     tip = chart.locator(".tip")
     assert not tip.is_visible()
     chart.scroll_into_view_if_needed()
-    box = chart.locator("svg").bounding_box()
+    box = chart.locator(".plot svg").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.95, box["y"] + box["height"] / 2)
     assert tip.is_visible()
     last = tip.text_content()
@@ -85,7 +87,7 @@ def test_a_touch_shows_values(visit):
     page = visit("two_classes", 375)
     chart = page.locator("#margins figure")
     chart.scroll_into_view_if_needed()
-    box = chart.locator("svg").bounding_box()
+    box = chart.locator(".plot svg").bounding_box()
     page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     tip = chart.locator(".tip")
     assert tip.is_visible()
@@ -124,7 +126,7 @@ def test_links_of_a_page_of_its_own_have_addresses(visit):
 def test_arrow_keys_show_values(visit):
     page = visit("three_classes")
     chart = page.locator("#convergence .by-epoch figure").last
-    chart.locator("svg").focus()
+    chart.locator(".plot svg").focus()
     tip, told = chart.locator(".tip"), []
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "End", "Home", "ArrowDown", "ArrowUp"):
         page.keyboard.press(key)
@@ -142,7 +144,7 @@ def test_tips_stay_on_the_page(visit):
     for chart in page.locator("figure").all():
         if not chart.is_visible():
             continue
-        chart.locator("svg").focus()
+        chart.locator(".plot svg").focus()
         for key in ("Home", "End"):
             page.keyboard.press(key)
             box = chart.locator(".tip").bounding_box()
@@ -212,17 +214,31 @@ def test_paper_divides_no_table_and_no_chart(visit):
     page = visit("three_classes")
     page.emulate_media(media="print")
     style = "(one, name) => getComputedStyle(one).getPropertyValue(name)"
-    for where in ("#errors .heat", "#errors figure, #margins figure", "#again pre", "#margins .charts"):
+    for where in ("#errors .heat", "#errors figure, #margins figure", "#again pre", "#errors tr"):
         assert page.locator(where).first.evaluate(style, "break-inside") == "avoid"
     for where in ("h2", "#errors caption", "figcaption"):
         assert page.locator(where).first.evaluate(style, "break-after") == "avoid"
     assert page.locator("thead th").first.evaluate(style, "position") == "static"
 
 
+@pytest.mark.parametrize("width", [375, 1280])
+def test_all_rows_of_a_confusion_matrix_are_seen(visit, folder, width):
+    X = np.repeat(np.eye(12), 3, axis=0)
+    report(LinearSVC(random_state=0).fit(X, np.arange(36) // 3), X, np.arange(36) // 3).save(folder / "twelve.html")
+    matrix = visit("twelve", width).locator(".scroll:has(> .heat)")
+    assert matrix.evaluate("one => one.scrollHeight <= one.clientHeight")
+
+
+def test_points_of_charts_are_not_on_paper(visit):
+    page = visit("two_classes")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert not page.locator("#convergence > details").evaluate("one => one.open")
+
+
 def test_paper_has_no_thousand_rows(visit):
     page = visit("two_classes")
-    page.locator("#convergence > details tbody").evaluate("body => { body.innerHTML += '<tr><td>1'.repeat(81); }")
+    page.locator("#again > details tbody").first.evaluate("body => { body.innerHTML += '<tr><td>1'.repeat(81); }")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     opened = page.locator("section > details").evaluate_all("all => all.map((one) => one.open)")
     assert sorted(set(opened)) == [False, True]
-    assert not page.locator("#convergence > details").evaluate("one => one.open")
+    assert not page.locator("#again > details").first.evaluate("one => one.open")

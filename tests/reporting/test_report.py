@@ -21,7 +21,7 @@ from tests.reporting_helpers import CASES, HOSTILE, page_of
 
 import pegasos
 from pegasos import SVC, FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC, io
-from pegasos.reporting.charts import MOST_POINTS, Scale, series
+from pegasos.reporting.charts import MOST_POINTS, Scale, line_chart, series
 from pegasos.reporting.markup import Markup, el, escape
 from pegasos.reporting.quality import judge
 from pegasos.reporting.words import sentences
@@ -86,6 +86,8 @@ def test_every_page_can_be_read_without_seeing_it(page):
     for attributes in page.all("section"):
         assert attributes["aria-labelledby"] in ids
     for attributes in page.all("svg"):
+        if attributes.get("aria-hidden") == "true":  # a line in a legend, which has its name beside it
+            continue
         assert attributes["role"] == "img"
         assert attributes["aria-label"]
         assert attributes["tabindex"] == "0"
@@ -262,12 +264,13 @@ def test_other_examples_than_those_of_the_fit():
     assert "pegasos.report(model, X, y, training=False)" in page.html
 
 
-def test_what_is_not_known_of_the_examples_is_asked_for():
-    hint = "pass training=True"
-    assert hint in page_of("two_classes").html
-    assert hint not in page_of("two_classes", training=True).html
-    assert hint not in page_of("two_classes", training=False).html
-    assert hint not in page_of("two_classes", repeat="pegasos train a.svm", timings={}).html  # the command's
+def test_what_is_not_known_of_the_examples_is_told():
+    """To readers: they cannot fit again."""
+    told = "Whether it was trained on these is not known here."
+    assert told in page_of("two_classes").html
+    assert "pass training=True" not in page_of("two_classes").html
+    assert told not in page_of("two_classes", training=True).html
+    assert told not in page_of("two_classes", training=False).html
 
 
 def test_seconds_of_several_problems_begin_with_each():
@@ -284,7 +287,10 @@ def test_what_is_not_bounded_has_no_gap():
     assert "gap inf" not in page
     assert ">inf<" not in page
     assert "passes over the examples" in page
-    assert f"{model.n_iter_} epochs" in page
+    passes = round(model.history_["epoch"][-1])
+    assert f"reached it after {passes} passes" in page
+    assert f"{passes} passes, {model.n_iter_} epochs" in page
+    assert f'<span class="note">{passes} passes</span>' in page
     assert "passes over the examples" not in page_of("two_classes").html
 
 
@@ -327,12 +333,82 @@ def test_not_fitted_is_an_error():
 def test_words_of_certificates():
     model, *_ = CASES["two_classes"]()
     found = model.certificate_
-    assert any("within" in text for text in sentences(found, 0.01))
+    assert any("within" in text for text in sentences(found, 0.01, "4 epochs"))
     unknown = replace(found, gap=np.inf, dual=-np.inf, converged=False, reason="indefinite")
-    assert "Nothing is known about the best possible." in " ".join(sentences(unknown, 0.01))
-    assert "no bound" in " ".join(sentences(unknown, 0.01))
-    assert "The margin reached is" in sentences(found, 0.01, maximises_margin=True)[0]
-    assert "takes for granted that x" in " ".join(sentences(replace(found, assumed="x"), 0.01))
+    assert "Nothing is known about the best possible." in " ".join(sentences(unknown, 0.01, "4 epochs"))
+    assert "no bound" in " ".join(sentences(unknown, 0.01, "4 epochs"))
+    assert "The margin reached is" in sentences(found, 0.01, "4 epochs", maximises_margin=True)[0]
+    assert "takes for granted that x" in " ".join(sentences(replace(found, assumed="x"), 0.01, "4 epochs"))
+
+
+def test_a_gap_that_says_nothing_is_short():
+    """In per cent it had more digits than a phone has room for."""
+    model, *_ = CASES["two_classes"]()
+    model.certificate_ = replace(model.certificate_, gap=1.4928858629087454e14, dual=1e-13, converged=False)
+    page = Page(pegasos.report(model).html)
+    assert page.text.count("1.5e+14 times") == 2
+    assert "a bound that says little" in page.text
+    assert "858,629" not in page.text
+
+
+def test_the_solvers_of_several_problems_are_all_told():
+    model, *_ = CASES["three_classes"]()
+    parts = model.certificate_.parts
+    model.certificate_ = replace(model.certificate_, parts=(replace(parts[0], solver="InteriorPoint()"), *parts[1:]))
+    page = Page(pegasos.report(model).html)
+    assert f"in 2 of 3 {parts[1].solver}; in 1 of 3 InteriorPoint()" in page.text
+
+
+def test_lines_are_told_apart_without_colour():
+    page = Page(page_of("three_classes").html)
+    keys = [one["class"] for one in page.all("line") if one.get("y1") == "5" and one.get("y2") == "5"]
+    assert keys
+    lines = [one["class"] for one in page.all("polyline")]
+    assert set(keys) <= set(lines)
+    assert {"line s0 d0", "line s1 d1", "line s2 d2"} <= set(keys)
+
+
+def test_the_names_of_axes_are_above_the_labels():
+    """They crossed labels that are wide."""
+    lines = [series("a", [0.0, 1.0], [123_456.1, 123_456.2], ["", ""])]
+    texts = Page(line_chart("Title", "", lines, "x", "y")).all("text")
+    (name,) = [one for one in texts if one.get("class") == "name" and one["x"] == "0"]
+    labels = [one for one in texts if one.get("text-anchor") == "end"]
+    assert float(name["y"]) < min(float(one["y"]) for one in labels) - 12
+    assert min(float(one["x"]) for one in labels) > 8 * len("123,456.10")
+
+
+def test_bars_of_weights_have_a_common_zero():
+    page = Page(page_of("two_classes").html)
+    (zero,) = {one["style"] for one in page.all("span") if one.get("class") == "room"}
+    zero = float(zero.removeprefix("--zero:").removesuffix("%"))
+    assert 0 < zero < 100
+    for one in page.all("span"):
+        if one.get("class", "").startswith("weight"):
+            width, left = (float(part.partition(":")[2].removesuffix("%")) for part in one["style"].split(";"))
+            end = left if one["class"] == "weight for" else left + width
+            assert end == pytest.approx(zero, abs=0.11)
+    model, X, y = CASES["two_classes"]()
+    model.coef_ = 6120.0 * np.sign(model.coef_)
+    assert "+6120<" in pegasos.report(model, X, y).html
+
+
+def test_the_choice_of_C_is_marked():
+    X, y = make_classification(200, 5, random_state=0)
+    model = LinearSVCCV(Cs=4, rule="one_standard_error", random_state=0).fit(X, y)
+    page = pegasos.report(model, X, y).html
+    chart = page[page.index('id="path"') : page.index('id="errors"')]
+    assert "Error along C" in chart
+    assert f">C = {model.C_:.3g}</text>" in chart
+    assert chart.count('class="line s0"') == 4  # bars
+    assert "the smallest within one standard error of the best" in chart
+
+
+def test_a_solver_that_began_late_begins_at_0():
+    model, X, y = CASES["two_classes"]()
+    model.history_["seconds"] = 10 + model.history_["epoch"] / 1000
+    page = pegasos.report(model, X, y).html
+    assert "seconds since the solver began" in page
 
 
 def test_save_and_show(tmp_path):

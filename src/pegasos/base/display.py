@@ -23,6 +23,8 @@ LOGGER = logging.getLogger("pegasos")
 FALL, SECONDS, FEW = 3.0, 10.0, 10
 #: Seconds from one look of the bar to the next.
 REFRESH = 0.1
+#: Characters of a bar, where there is room for so many, and at least.
+WIDTH, LEAST = 24, 8
 
 
 def _level(verbose: Any) -> int:
@@ -103,6 +105,15 @@ class Watched(Progress):
             words.append(f"gap {self.gap:.2g}" + (f" of tol {tol:g}  " if tol > 0 else "  "))
         words.append(f"epoch {self.epoch:.1f}  {self.seconds:.1f} s")
         return "".join(words)
+
+    def describe_short(self, level: int, tol: float) -> str:
+        """The same for a bar, whose length does not change with the digits; each level leaves something out."""
+        words = [f"{self.name}: "] if self.name else []
+        if self.gap < math.inf:
+            words.append(f"gap {self.gap:<7.2g}" + (f" of tol {tol:g}  " if tol > 0 and level < 1 else "  "))
+        if level < 2:
+            words.append(f"epoch {self.epoch:5.1f}  ")
+        return "".join(words) + f"{self.seconds:5.1f} s"
 
     def describe_bounds(self) -> str:
         name = f"{self.name}: " if self.name else ""
@@ -187,6 +198,16 @@ class Display:
         count = f"{self.done} of {self.parts}, " if self.parts else ""
         return count + self.last.describe(self.tol)
 
+    def describe_short(self, level: int, last: bool) -> str:
+        """What stands beside a bar; at the end no epoch, as those begun are counted then, and of parts the worst gap,
+        as the certificate has it."""
+        count = f"{self.done} of {self.parts}, " if self.parts else ""
+        if last and self.parts and self.worst < math.inf:
+            return f"{count}worst gap {self.worst:.2g}  {self.last.seconds:.1f} s"
+        text = count + self.last.describe_short(2 if last else level, self.tol)
+        left = "" if last or self.left == math.inf else f"about {_in_words(self.left)} left"
+        return f"{text}  {left:<17}"
+
     def _tell(self) -> None:
         self._told_at, self._told_gap, self._untold = self.last.seconds, self.last.gap, False
         self._told_line = self.describe()
@@ -217,15 +238,17 @@ class Bar:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
+        self._column = BarColumn(bar_width=WIDTH)
         self._bar = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
+            self._column,
             TextColumn("{task.fields[text]}"),
             console=Console(stderr=True),
             auto_refresh=False,
         )
         self._task = self._bar.add_task("", total=None, text="")
         self._shown_at = -math.inf
+        self._level = self._length = 0
         self._begin()
 
     def _begin(self) -> None:
@@ -243,14 +266,24 @@ class Bar:
         if now - self._shown_at < REFRESH and not last:
             return
         self._shown_at = now
-        share, left, text = display.share, display.left, display.describe()
-        if left < math.inf and not last:
-            text += f"  about {_in_words(left)} left"
+        share, text = display.share, self._fitted(display, last)
         done: dict[str, Any] = {} if share is None else {"total": 1.0, "completed": min(share, 1.0)}
         self._bar.update(self._task, description=display.title, text=text, **done)
         self._draw()
         if last:
             self._end()
+
+    def _fitted(self, display: Display, last: bool) -> str:
+        """A text that leaves the bar its room. What was left out once is left out for good, and the text gets no
+        shorter: else the bar would jump."""
+        room = self._bar.console.width - len(display.title) - 2
+        text = display.describe_short(self._level, last)
+        while self._level < 2 and len(text) > room - WIDTH:
+            self._level += 1
+            text = display.describe_short(self._level, last)
+        self._length = max(self._length, min(len(text), room - LEAST))
+        self._column.bar_width = max(min(WIDTH, room - self._length), LEAST)
+        return text.ljust(self._length)
 
 
 class NotebookBar(Bar):

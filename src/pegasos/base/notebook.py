@@ -17,6 +17,8 @@ from pegasos.certificate import Certificate
 #: Whether the diagram is that of the estimator alone, which has its certificate below.
 _ALONE: ContextVar[bool] = ContextVar("_ALONE", default=False)
 
+#: Of words that must not be missed, on light pages and on dark ones.
+BADGE = "background: #9a3b00; color: #ffffff; padding: 0 0.4em; border-radius: 3px; font-weight: bold"
 STYLE = "font: 0.9em sans-serif; margin: 0.4em 0 0.6em 0.3em; line-height: 1.5"
 
 
@@ -69,9 +71,12 @@ def describe(found: Certificate | None) -> str:
         return ""
     about = html.escape(docs_address("certificates.md"), quote=True)
     bounds = f"the optimum is between {found.dual:.6g} and {found.primal:.6g}"
-    link = f'<a href="{about}" rel="noreferrer" target="_blank">certificate</a>'
+    link = f'<a href="{about}" style="color: inherit" rel="noreferrer" target="_blank">certificate</a>'
+    told = html.escape(repr(found))
+    if not found.converged:
+        told = told.replace("not converged", f'<span style="{BADGE}">not converged</span>', 1)
     lines = [
-        f"<b>{link}</b>: {html.escape(repr(found))}; {bounds}",
+        f"<b>{link}</b>: {told}; {bounds}",
         f"<b>solver</b>: {html.escape(found.solver)}",
     ]
     return f'<div class="pegasos-certificate" style="{STYLE}">{"<br>".join(lines)}</div>'

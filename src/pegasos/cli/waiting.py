@@ -19,12 +19,12 @@ def waiting(what: str, path: str | None = None, shown: bool = True) -> Iterator[
 
     size = float(os.path.getsize(path)) if path is not None and os.path.isfile(path) else None
     columns = [TextColumn("{task.description}"), BarColumn(bar_width=24), TimeElapsedColumn()]
-    columns += [] if size is None else [TextColumn("left"), TimeRemainingColumn()]
+    columns += [] if size is None else [TimeRemainingColumn(), TextColumn("{task.fields[left]}")]
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(what, total=None, left="")
 
         def told(count: int) -> None:
-            bar.update(task, advance=count, total=size)
+            bar.update(task, advance=count, total=size, left="left")
 
         token = READING.set(told)
         try:

@@ -7,11 +7,13 @@ import numpy as np
 
 from pegasos.certificate import History
 from pegasos.plot.axes import COLOURS, GREY, MOST_NAMED, make_axes, one_or_all, plain, tidy
-from pegasos.summary import beginning_of, histories_of, machine_of, work_of
+from pegasos.summary import beginning_of, histories_of, machine_of, starts_late, work_of
 
 LABELS = {"epochs": "epochs", "passes": "passes over the examples"}
 #: Lines up to which points are marked, and names are in the picture; those of more stand beside it.
 FEW = 4
+#: How many times as far the longest line goes as the shortest where a linear scale would crush it.
+CRUSHED = 50.0
 
 
 class ConvergenceDisplay:
@@ -100,8 +102,8 @@ class ConvergenceDisplay:
                 histories.append(history)
                 names.append(problem if problem and len(estimators) == 1 else f"{name}, {problem}" if problem else name)
                 began.append(beginning_of(history) if len(parts) > 1 else 0.0)
-        if len(histories) == 1 and beginning_of(histories[0]) > histories[0]["seconds"][-1] / 2:
-            began = [beginning_of(histories[0])]  # most of the time was spent on the input
+        if len(histories) == 1 and starts_late(histories[0]):
+            began = [beginning_of(histories[0])]
         counted = {work_of(estimator) for estimator in estimators.values()}
         return cls(histories, names, began, "passes" if "passes" in counted else "epochs").plot(ax, **options)
 
@@ -146,7 +148,8 @@ class ConvergenceDisplay:
             style = {"color": COLOURS[colour] if named else GREY, "label": plain(name), "markersize": 3}
             style |= {
                 "marker": "o" if few or len(places[number]) == 1 else None,
-                "linestyle": "-." if turn else "-",
+                "linestyle": "-." if turn and named else "-",
+                "linewidth": None if named else 0.8,
                 **line,
             }
             along = places[number]
@@ -161,9 +164,11 @@ class ConvergenceDisplay:
         if what == "gap":
             ax.set_yscale("log")
             ax.set_ylabel("relative duality gap")
+            if not named:
+                ax.set_title(f"{len(self.histories)} problems", fontsize="medium")
         else:
             ax.set_ylabel("objective")
-            ax.set_title("primal (solid) and dual (dashed): the optimum is between", fontsize="medium")
+            ax.set_title("primal (above) and dual (dashed): the optimum is between", fontsize="medium")
         return lines
 
     def _along(self, ax: Any, x: str) -> tuple[list[Any], str]:
@@ -180,8 +185,14 @@ class ConvergenceDisplay:
         return [own * (1000 if unit == "milliseconds" else 1) for own in places], unit + since * any(self.began)
 
     def _scale(self, ax: Any, places: Sequence[Any], lines: Sequence[Any]) -> None:
-        """From 0 to the end of the longest, whatever of it is drawn, with few ticks; a logarithmic scale as it is."""
-        end = max((float(own.max()) for own in places if own.size), default=0.0)
+        """From 0 to the end of the longest, whatever of it is drawn, with few ticks; a logarithmic scale as it is.
+
+        It is logarithmic by itself where some end far before others.
+        """
+        ends = [float(own.max()) for own in places if own.size]
+        end = max(ends, default=0.0)
+        if ends and end > CRUSHED * min(ends) > 0:
+            ax.set_xscale("log")
         ax.update_datalim([(0.0, 1.0), (end, 1.0)], updatey=False)
         for line in lines:
             line.sticky_edges.x.append(0.0)

@@ -100,6 +100,7 @@ class TopFeaturesDisplay:
             own.invert_yaxis()
             own.axvline(0, color="black", linewidth=0.8)
             own.set_xlabel("weight")
+            own.locator_params(axis="x", nbins=5)  # or their labels run into each other
             own.set_title(plain(one.title), fontsize="medium")
             tidy(own)
         self.ax_, self.figure_ = one_or_all(axes), axes[0].figure

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.plot.axes import make_axes, plain
 from pegasos.sequence.svc import SequenceSVC
-from pegasos.summary import links_of, machine_of
+from pegasos.summary import decimals, links_of, machine_of
 
 #: Labels up to which each weight is written into its cell.
 MOST_WRITTEN = 12
@@ -75,10 +75,13 @@ class TransitionsDisplay:
         for row, column in zip(*np.nonzero(np.isneginf(self.weights)), strict=True):
             own.text(column, row, "x", ha="center", va="center", color="#5b616e")
         if len(self.rows) <= MOST_WRITTEN:
+            digits = decimals(most, 2)
             for (row, column), value in np.ndenumerate(shown):
                 if np.isfinite(value):
                     colour = "white" if abs(value) > 0.6 * most else "black"
-                    own.text(column, row, f"{value:.2g}", ha="center", va="center", color=colour, fontsize="small")
+                    own.text(
+                        column, row, f"{value:z.{digits}f}", ha="center", va="center", color=colour, fontsize="small"
+                    )
         if colorbar:
             own.figure.colorbar(self.image_, ax=own, label="weight", shrink=0.8)
         self.ax_, self.figure_ = own, own.figure

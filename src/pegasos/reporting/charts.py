@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from pegasos.reporting.markup import Markup, details, el, number, svg
 
 WIDTH, HEIGHT = 460, 290
-LEFT, RIGHT, TOP, BOTTOM = 68, 14, 12, 46
+RIGHT, TOP, BOTTOM = 14, 30, 46
+#: The room of a character of a label; letters are larger on a phone.
+CHARACTER = 8.6
 #: Points of a line that are drawn and told of, at most, and lines that have colours of their own.
 MOST_POINTS, COLOURS = 160, 7
 
@@ -25,18 +27,26 @@ class Series(NamedTuple):
     x: NDArray[np.float64]
     y: NDArray[np.float64]
     tips: list[str]
-    style: str = ""  # "dashed", "steps"
+    style: str = ""  # "dashed", or by its place
     colour: int | None = None  # its place by default
+    spread: NDArray[np.float64] | None = None  # how far bars reach up and down from the points
 
 
 def series(
-    name: str, x: ArrayLike, y: ArrayLike, tips: Sequence[str], style: str = "", colour: int | None = None
+    name: str,
+    x: ArrayLike,
+    y: ArrayLike,
+    tips: Sequence[str],
+    style: str = "",
+    colour: int | None = None,
+    spread: ArrayLike | None = None,
 ) -> Series:
     """A line whose points are finite, and not too many."""
     xs, ys = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     keep = np.flatnonzero(np.isfinite(xs) & np.isfinite(ys))
     keep = keep[thin(len(keep), MOST_POINTS)]
-    return Series(name, xs[keep], ys[keep], [tips[k] for k in keep.tolist()], style, colour)
+    bars = None if spread is None else np.nan_to_num(np.asarray(spread, dtype=np.float64))[keep]
+    return Series(name, xs[keep], ys[keep], [tips[k] for k in keep.tolist()], style, colour, bars)
 
 
 def thin(count: int, most: int) -> NDArray[np.intp]:
@@ -85,31 +95,31 @@ def _short(value: float, step: float) -> str:
     return f"{value:,.{digits}f}"
 
 
-class Frame(NamedTuple):
-    """Where values are in a drawing."""
+class Frame:
+    """Where values are in a drawing. What is at the left of it leaves room for the labels there."""
 
-    x: Scale
-    y: Scale
+    def __init__(self, x: tuple[float, float], y: tuple[float, float], x_log: bool = False, y_log: bool = False):
+        self.y = Scale(*y, HEIGHT - BOTTOM, TOP, y_log)
+        self.left = 14 + CHARACTER * max((len(text) for _, text in self.y.ticks()), default=0)
+        self.x = Scale(*x, self.left, WIDTH - RIGHT, x_log)
 
     def drawn(self, x_label: str, y_label: str) -> list[Markup]:
         """Axes with their ticks, and what they are called."""
         parts = []
         for value, text in self.y.ticks():
             place = self.y(value)
-            parts.append(svg("line", x1=LEFT, x2=WIDTH - RIGHT, y1=place, y2=place, class_="grid"))
-            parts.append(svg("text", text, x=LEFT - 7, y=place + 4, text_anchor="end"))
+            parts.append(svg("line", x1=self.left, x2=WIDTH - RIGHT, y1=place, y2=place, class_="grid"))
+            parts.append(svg("text", text, x=self.left - 7, y=place + 4, text_anchor="end"))
         for value, text in self.x.ticks():
             place = self.x(value)
             parts.append(svg("line", x1=place, x2=place, y1=HEIGHT - BOTTOM, y2=HEIGHT - BOTTOM + 4, class_="axis"))
             parts.append(svg("text", text, x=place, y=HEIGHT - BOTTOM + 18, text_anchor="middle"))
         bottom = HEIGHT - BOTTOM
-        parts.append(svg("line", x1=LEFT, x2=WIDTH - RIGHT, y1=bottom, y2=bottom, class_="axis"))
+        parts.append(svg("line", x1=self.left, x2=WIDTH - RIGHT, y1=bottom, y2=bottom, class_="axis"))
         parts.append(
-            svg("text", x_label, x=(LEFT + WIDTH - RIGHT) / 2, y=HEIGHT - 8, text_anchor="middle", class_="name")
+            svg("text", x_label, x=(self.left + WIDTH - RIGHT) / 2, y=HEIGHT - 8, text_anchor="middle", class_="name")
         )
-        middle = (TOP + bottom) / 2
-        turned = f"rotate(-90 12 {middle:g})"
-        parts.append(svg("text", y_label, x=12, y=middle, text_anchor="middle", class_="name", transform=turned))
+        parts.append(svg("text", y_label, x=0, y=14, class_="name"))
         return parts
 
 
@@ -148,21 +158,31 @@ def line_chart(
     between: bool = False,
     unit: bool = False,
     diagonal: bool = False,
+    mark: tuple[float, str] | None = None,
     table: Markup | None = None,
 ) -> Markup:
-    """Lines; `between` fills what is between the first two, `unit` has both axes from 0 to 1."""
+    """Lines; `between` fills what is between the first two, `unit` has both axes from 0 to 1, and `mark` is a value of
+    x with a name."""
     lines = [
-        line._replace(x=line.x[keep], y=line.y[keep], tips=[line.tips[k] for k in keep.tolist()])
+        line._replace(
+            x=line.x[keep],
+            y=line.y[keep],
+            tips=[line.tips[k] for k in keep.tolist()],
+            spread=None if line.spread is None else line.spread[keep],
+        )
         for line in lines
         for keep in [np.flatnonzero(((line.y > 0) | (not y_log)) & ((line.x > 0) | (not x_log)))]
     ]
     xs, ys = (np.concatenate([getattr(line, axis) for line in lines]) for axis in ("x", "y"))
     if not len(xs):
         return el("p", f"{title}: there is nothing to draw.", class_="note")
+    for line in lines:
+        if line.spread is not None:
+            ys = np.concatenate([ys, line.y - line.spread, line.y + line.spread])
     (left, right), (low, high) = ((0.0, 1.0), (0.0, 1.0)) if unit else (_range(xs, x_log), _range(ys, y_log))
     if not x_log:
         left = min(left, 0.0)
-    frame = Frame(Scale(left, right, LEFT, WIDTH - RIGHT, x_log), Scale(low, high, HEIGHT - BOTTOM, TOP, y_log))
+    frame = Frame((left, right), (low, high), x_log, y_log)
     drawn = frame.drawn(x_label, y_label)
     points: list[list[Point]] = []
     if diagonal:
@@ -173,16 +193,24 @@ def line_chart(
     for place, line in reversed(list(enumerate(lines))):
         own = [(frame.x(x), frame.y(y)) for x, y in zip(line.x.tolist(), line.y.tolist(), strict=True)]
         colour = _colour(line, place)
-        drawn.append(svg("polyline", points=_pairs(own), class_=f"line {colour} {line.style}".strip()))
+        if line.spread is not None:
+            ends = zip((line.y - line.spread).tolist(), (line.y + line.spread).tolist(), strict=True)
+            drawn += [
+                svg("line", x1=x, x2=x, y1=frame.y(low), y2=frame.y(high), class_=f"line {colour}")
+                for (x, _), (low, high) in zip(own, ends, strict=True)
+            ]
+        drawn.append(svg("polyline", points=_pairs(own), class_=_style(line, place)))
         if len(own) <= 30 and not unit:
             drawn += [svg("circle", cx=x, cy=y, r=2.5, class_=f"dot {colour}") for x, y in own]
         points.insert(0, [(x, y, text) for (x, y), text in zip(own, line.tips, strict=True)])
+    if mark is not None:
+        x, after = frame.x(mark[0]), frame.x(mark[0]) < WIDTH / 2
+        drawn.append(svg("line", x1=x, x2=x, y1=TOP, y2=HEIGHT - BOTTOM, class_="mark"))
+        place_of_text = {"x": x + (6 if after else -6), "y": TOP + 10, "text_anchor": "start" if after else "end"}
+        drawn.append(svg("text", mark[1], class_="name", **place_of_text))
     legend = None
     if len(lines) > 1:
-        entries = [
-            el("li", el("span", class_=f"key {_colour(line, k)} {line.style}".strip()), line.name)
-            for k, line in enumerate(lines)
-        ]
+        entries = [el("li", _key(line, k), line.name) for k, line in enumerate(lines)]
         legend = el("ul", entries, class_="legend")
     return figure(title, summary, drawn, points, legend, table and details("The points as a table", table))
 
@@ -198,10 +226,7 @@ def bar_chart(
     table: Markup | None = None,
 ) -> Markup:
     """A histogram; a group has a name, a colour and its bins, and `marks` are values with a line."""
-    frame = Frame(
-        Scale(float(edges[0]), float(edges[-1]), LEFT, WIDTH - RIGHT),
-        Scale(0.0, float(max(counts.max(initial=0), 1)) * 1.04, HEIGHT - BOTTOM, TOP),
-    )
+    frame = Frame((float(edges[0]), float(edges[-1])), (0.0, float(max(counts.max(initial=0), 1)) * 1.04))
     drawn, points = frame.drawn(x_label, "examples"), []
     for k, count in enumerate(counts.tolist()):
         left, right, top = frame.x(float(edges[k])), frame.x(float(edges[k + 1])), frame.y(count)
@@ -224,7 +249,7 @@ def scatter_chart(
     """Points, and the line on which both values are equal."""
     xs, ys = np.array([x for x, _, _ in points]), np.array([y for _, y, _ in points])
     low, high = _range(np.concatenate([xs, ys]), False)
-    frame = Frame(Scale(low, high, LEFT, WIDTH - RIGHT), Scale(low, high, HEIGHT - BOTTOM, TOP))
+    frame = Frame((low, high), (low, high))
     drawn = frame.drawn(x_label, y_label)
     drawn.append(svg("line", x1=frame.x(low), y1=frame.y(low), x2=frame.x(high), y2=frame.y(high), class_="diagonal"))
     places = sorted((frame.x(x), frame.y(y), text) for x, y, text in points)
@@ -248,3 +273,14 @@ def _pairs(places: Sequence[tuple[float, float]]) -> str:
 
 def _colour(line: Series, place: int) -> str:
     return f"s{(place if line.colour is None else line.colour) % COLOURS}"
+
+
+def _style(line: Series, place: int) -> str:
+    """Colour and dashes of a line: each tells it from the others."""
+    return f"line {_colour(line, place)} {line.style or f'd{place % COLOURS}'}"
+
+
+def _key(line: Series, place: int) -> Markup:
+    """A piece of the line, for the legend."""
+    piece = svg("line", x1=0, x2=40, y1=5, y2=5, class_=_style(line, place))
+    return el("svg", piece, viewBox="0 0 40 10", class_="key", aria_hidden="true")

@@ -1,5 +1,6 @@
 """Sections of a report on the fit: what was trained, its certificate, how it got there, what it weighs."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from pegasos.reporting import words
 from pegasos.reporting.charts import COLOURS, line_chart, series, thin
 from pegasos.reporting.markup import Markup, details, el, number, relative, seconds, table
 from pegasos.sequence.svc import SequenceSVC
-from pegasos.summary import Weights, beginning_of, histories_of, links_of, work_of
+from pegasos.summary import Weights, beginning_of, decimals, histories_of, links_of, passes_of, starts_late, work_of
 
 #: Problems that have a line of their own in a chart, classes whose weights are shown, and rows of a long table.
 MOST_LINES, MOST_CLASSES, MOST_ROWS = COLOURS, 24, 500
@@ -23,6 +24,7 @@ WORK = {
     "passes": "passes over the examples",
     "seconds": "seconds",
     "seconds of each": "seconds since each problem began",
+    "seconds of the solver": "seconds since the solver began",
 }
 
 
@@ -57,17 +59,33 @@ def certificate(machine: Any, found: Certificate | None) -> Section:
         known = f" before each was learned from. {_lower_bound(machine)}" if told else ""
         return section("certificate", "Certificate", el("p", f"This model learned in one pass.{seen}{known}"))
     solver = getattr(machine, "solver", "auto")
-    told = words.sentences(found, float(machine.tol), bool(getattr(solver, "maximises_margin", False)))
+    work = work_done(machine, found)
+    told = words.sentences(found, float(machine.tol), work, bool(getattr(solver, "maximises_margin", False)))
     facts = [
         ("Upper bound (primal)", number(found.primal, 8)),
         ("Lower bound (dual)", number(found.dual, 8)),
         ("Relative gap", f"{found.gap:.3g}"),
         ("Asked for (tol)", f"{machine.tol:g}"),
-        ("Work", rounds(found)),
+        ("Work", work if work == rounds(found) else f"{work}, {rounds(found)}"),
         ("Time of the fit", seconds(found.seconds)),
-        ("Solver", found.solver),
+        ("Solver", _solvers(found)),
     ]
-    return section("certificate", "Certificate", [el("p", text) for text in told], listed(facts), _parts(found))
+    parts = _parts(found, passes_of(machine))
+    return section("certificate", "Certificate", [el("p", text) for text in told], listed(facts), parts)
+
+
+def work_done(machine: Any, found: Certificate) -> str:
+    """How much work a fit was, in the unit of its chart."""
+    passes = passes_of(machine)
+    return f"{number(max(passes))} passes" if passes else rounds(found)
+
+
+def _solvers(found: Certificate) -> str:
+    """Those of the problems, where they are not the same."""
+    counts = Counter(part.solver for part in found.parts)
+    if len(counts) < 2:
+        return found.solver
+    return "; ".join(f"in {number(count)} of {number(len(found.parts))} {name}" for name, count in counts.most_common())
 
 
 def _lower_bound(machine: Any) -> str:
@@ -75,16 +93,17 @@ def _lower_bound(machine: Any) -> str:
     return "" if bound is None else f"No weights have less than {number(bound)} in the mean over these examples."
 
 
-def _parts(found: Certificate) -> Markup | None:
+def _parts(found: Certificate, passes: list[int]) -> Markup | None:
     if not found.parts:
         return None
-    order = sorted(found.parts, key=lambda part: -part.gap)[:MOST_ROWS]
+    work = passes or [part.n_iter for part in found.parts]
+    order = sorted(zip(found.parts, work, strict=True), key=lambda one: -one[0].gap)[:MOST_ROWS]
     rows = [
-        (part.problem, f"{part.gap:.3g}", "yes" if part.converged else part.reason, number(part.n_iter),
+        (part.problem, f"{part.gap:.3g}", "yes" if part.converged else part.reason, number(count),
          number(part.primal), number(part.dual))
-        for part in order
+        for part, count in order
     ]  # fmt: skip
-    head = ("Problem", "Gap", "Converged", "Epochs", "Primal", "Dual")
+    head = ("Problem", "Gap", "Converged", "Passes" if passes else "Epochs", "Primal", "Dual")
     more = "" if len(order) == len(found.parts) else f", the {len(order)} with the largest gap"
     return details(
         f"The {number(len(found.parts))} problems{more}", table(head, rows, "Problems, the largest gap first")
@@ -104,7 +123,10 @@ def convergence(machine: Any) -> Section | None:
         return section(
             "convergence", "Convergence", el("p", text), details("The check as a table", _trace_table(traces, work))
         )
-    names = {"epoch": work, "seconds": "seconds" if len(traces) == 1 else "seconds of each"}
+    late = starts_late(traces[0][1])
+    names = {"epoch": work, "seconds": "seconds of the solver" if late else "seconds"}
+    if len(traces) > 1:
+        names["seconds"] = "seconds of each"
     views = [
         el("div", _bounds_chart(traces, axis, name), _gap_chart(traces, axis, name), class_=f"charts by-{axis}")
         for axis, name in names.items()
@@ -113,7 +135,7 @@ def convergence(machine: Any) -> Section | None:
         el(
             "label",
             el("input", type="radio", name="axis", id=f"axis-{axis}", checked=axis == "epoch"),
-            el("span", name.removesuffix(" of each")),
+            el("span", name.partition(" of ")[0]),
         )
         for axis, name in names.items()
     ]
@@ -122,13 +144,18 @@ def convergence(machine: Any) -> Section | None:
         "convergence",
         "Convergence",
         el("p", "The optimum is between the two bounds at every moment. The fit ends when they are close enough."),
-        el("p", "An epoch of interior-point makes three passes over the examples.", class_="note")
-        if work == "passes"
-        else None,
+        el("p", _passes_told(machine.certificate_), class_="note") if work == "passes" else None,
         switch,
         views,
-        details("The checks as a table", _trace_table(traces, work)),
+        details("The checks as a table", _trace_table(traces, work), class_="points"),
     )
+
+
+def _passes_told(found: Certificate) -> str:
+    """What a pass is, and of which problems."""
+    own = [part for part in found.parts if "InteriorPoint" in part.solver]
+    where = f" in {len(own)} of the {number(len(found.parts))} problems" if 0 < len(own) < len(found.parts) else ""
+    return f"A pass reads all examples once. An epoch of interior-point, which was used{where}, makes three."
 
 
 def _bounds_chart(traces: list[tuple[str, History]], axis: str, name: str) -> Markup | None:
@@ -136,8 +163,9 @@ def _bounds_chart(traces: list[tuple[str, History]], axis: str, name: str) -> Ma
         return None
     _, trace = traces[0]
     tips = _tips("", trace, name)
-    lines = [series("primal, the upper bound", trace[axis], trace["primal"], tips)]
-    lower = series("dual, the lower bound", trace[axis], trace["dual"], tips, "dashed", 0)
+    along = _along(trace, axis, name)
+    lines = [series("primal, the upper bound", along, trace["primal"], tips)]
+    lower = series("dual, the lower bound", along, trace["dual"], tips, "dashed", 0)
     summary = f"From {number(trace['primal'][0])} and {number(trace['dual'][0])} to {number(trace['primal'][-1])} and "
     summary += f"{number(trace['dual'][-1])}."
     return line_chart(
@@ -149,7 +177,7 @@ def _gap_chart(traces: list[tuple[str, History]], axis: str, work: str) -> Marku
     worst = sorted(range(len(traces)), key=lambda k: (-traces[k][1]["gap"][-1], k))[:MOST_LINES]
     chosen = [traces[k] for k in sorted(worst)]
     lines = [
-        series(name or "gap", _along(trace, axis, work), trace["gap"], _tips(name, trace, work))
+        series(f"{name}: {_gap(trace['gap'][-1])}", _along(trace, axis, work), trace["gap"], _tips(name, trace, work))
         for name, trace in chosen
     ]
     left = len(traces) - len(chosen)
@@ -159,8 +187,8 @@ def _gap_chart(traces: list[tuple[str, History]], axis: str, work: str) -> Marku
 
 
 def _along(trace: History, axis: str, work: str) -> Any:
-    """Where the checks are; each of several problems begins at 0."""
-    return trace[axis] - beginning_of(trace) if work == "seconds of each" else trace[axis]
+    """Where the checks are; each of several problems begins at 0, and so does a solver that began late."""
+    return trace[axis] - beginning_of(trace) if work.startswith("seconds of") else trace[axis]
 
 
 def _tips(name: str, trace: History, work: str) -> list[str]:
@@ -202,18 +230,20 @@ def along_C(machine: Any) -> Section | None:
     if hasattr(machine, "norms_"):  # the command keeps scores alone
         columns.append(number(float(deviation), 2) for deviation in machine.standard_error_)
         columns.append(number(float(norm), 4) for norm in machine.norms_.mean(axis=0))
-        head, told = [*head, "Standard error", "Norm of the weights"], f"{told} ± {{}}\nnorm {{}}"
+        head, told = [*head, "Standard error", "Norm"], f"{told} ± {{}}\nnorm {{}}"
     rows = list(zip(*columns, strict=True))
     axis = what if is_loss else "error"
-    line = series(axis, machine.Cs_, errors, [told.format(*row) for row in rows])
+    bars = getattr(machine, "standard_error_", None)
+    line = series(axis, machine.Cs_, errors, [told.format(*row) for row in rows], spread=bars)
     chart = line_chart(
-        f"The {what}, along C" if is_loss else "What the score lacks to 1, along C",
-        f"The C chosen is {machine.C_:.4g}.", [line], "C", axis, x_log=True,
-        table=table(head, rows, "Scores along C"),
+        f"{axis.capitalize()} along C", f"The C chosen is {machine.C_:.4g}.", [line], "C", axis, x_log=True,
+        mark=(float(machine.C_), f"C = {machine.C_:.3g}"),
     )  # fmt: skip
-    rule = getattr(machine, "rule", "best")
-    text = f"Of {len(rows)} values, C = {machine.C_:.4g} was chosen by the folds' scores ({rule})."
-    return section("path", "Choice of C", el("p", text), el("div", chart, class_="charts"))
+    rule = {"best": "the best mean", "one_standard_error": "the smallest within one standard error of the best"}
+    text = f"Of {len(rows)} values, C = {machine.C_:.4g} was chosen by the scores of the folds"
+    text += f": {rule[machine.rule]}. Bars reach one standard error up and down." if bars is not None else "."
+    made = table(head, rows, "Scores along C")
+    return section("path", "Choice of C", el("p", text), el("div", chart, made, class_="charts"))
 
 
 def features(largest: list[Weights], n_features: int) -> Section | None:
@@ -228,11 +258,14 @@ def features(largest: list[Weights], n_features: int) -> Section | None:
 
 
 def _bars(one: Weights) -> Markup:
-    most, rows = max(map(abs, one.values)), []
+    low, high = min(0.0, *one.values), max(0.0, *one.values)
+    zero, rows = -low / (high - low), []
     for name, value in zip(one.names, one.values, strict=True):
-        kind = "for" if value > 0 else "against"
-        bar = el("span", class_=f"weight {kind}", style=f"width:{100 * abs(value) / most:.1f}%")
-        rows.append((name, el("td", el("span", bar, class_="room"), class_="bar"), f"{value:+#.4g}"))
+        kind, width = "for" if value > 0 else "against", abs(value) / (high - low)
+        left = zero - (width if value < 0 else 0.0)
+        bar = el("span", class_=f"weight {kind}", style=f"width:{100 * width:.1f}%;margin-left:{100 * left:.1f}%")
+        room = el("span", bar, class_="room", style=f"--zero:{100 * zero:.1f}%")
+        rows.append((name, el("td", room, class_="bar"), f"{value:+#.4g}".removesuffix(".")))
     title = f"Weights of {one.title}" if one.title else "Weights"
     return table(("Feature", "", "Weight"), rows, title, class_="weights")
 
@@ -243,11 +276,11 @@ def transitions(machine: Any) -> Section | None:
         return None
     weights, names, columns = links_of(machine)
     most = float(np.abs(weights[np.isfinite(weights)]).max(initial=0.0)) or 1.0
-    rows = []
+    rows, digits = [], max(2, decimals(most, 2))
     for name, own in zip(names, weights.tolist(), strict=True):
         cells = []
         for value in own:
-            text = f"{value:+.2f}" if np.isfinite(value) else ("never" if np.isneginf(value) else "")
+            text = f"{value:+z.{digits}f}" if np.isfinite(value) else ("never" if np.isneginf(value) else "")
             tone = f"--tone:{abs(value) / most:.3f}" if np.isfinite(value) else None
             cells.append(el("td", text, class_=f"n {'for' if value > 0 else 'against'}" if tone else "n", style=tone))
         rows.append((name, *cells))

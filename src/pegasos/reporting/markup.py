@@ -7,6 +7,8 @@ from typing import Any
 
 #: Elements without an end.
 _VOID = {"meta", "input", "br"}
+#: A gap from which it is written as a factor, and not in per cent.
+LARGE = 10.0
 
 
 class Markup(str):
@@ -82,9 +84,9 @@ def _cell(value: Any, is_text: bool) -> Markup:
     return el("td", value, class_=None if is_text else "n")
 
 
-def details(summary: Any, *children: Any, open_: bool = False) -> Markup:
+def details(summary: Any, *children: Any, open_: bool = False, class_: str | None = None) -> Markup:
     """Something that is opened by a click."""
-    return el("details", el("summary", summary), children, open=open_)
+    return el("details", el("summary", summary), children, open=open_, class_=class_)
 
 
 def number(value: Any, digits: int = 6) -> str:
@@ -114,14 +116,16 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def relative(gap: float) -> str:
-    """A relative gap in per cent, with two digits that count.
+    """A relative gap in per cent, with two digits that count; a large one as a factor.
 
     Examples
     --------
-    >>> relative(0.00868), relative(5e-9), relative(12.8)
-    ('0.87%', '5e-07%', '1,280%')
+    >>> relative(0.00868), relative(5e-9), relative(1.28), relative(12.8), relative(1.493e14)
+    ('0.87%', '5e-07%', '128%', '13 times', '1.5e+14 times')
     """
-    return (f"{100 * gap:.2g}%" if gap < 1 else f"{100 * gap:,.0f}%") if math.isfinite(gap) else "∞"
+    if gap >= LARGE:
+        return f"{gap:.2g} times" if math.isfinite(gap) else "∞"
+    return f"{100 * gap:.2g}%" if gap < 1 else f"{100 * gap:,.0f}%"
 
 
 def seconds(value: float) -> str:

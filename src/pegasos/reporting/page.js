@@ -76,11 +76,11 @@ document.addEventListener("click", (event) => {
   to.focus({ preventScroll: true });
 });
 
-// On paper nothing can be opened; pages and pages of rows are left out.
+// On paper nothing can be opened; pages and pages of rows are left out, and the points of charts.
 const MOST_ROWS_ON_PAPER = 80;
 let closed = [];
 addEventListener("beforeprint", () => {
-  const all = [...document.querySelectorAll("section > details:not([open])")];
+  const all = [...document.querySelectorAll("section > details:not([open], .points)")];
   closed.push(...all.filter((one) => one.querySelectorAll("tr").length <= MOST_ROWS_ON_PAPER));
   closed.forEach((one) => { one.open = true; });
 });

@@ -155,7 +155,7 @@ def report(
     ]
     sections = [one for one in made if one is not None]
     body = [
-        _head(machine, title, found, quality, X, data, training, repeat is None and timings is None),
+        _head(machine, title, found, quality, X, data, training),
         _contents(sections),
         el("main", sections),
         el("footer", _footer()),
@@ -171,7 +171,6 @@ def _head(
     X: Any,
     data: str,
     training: bool | None,
-    hint: bool,
 ) -> Markup:
     lines = [f"{words.problem(machine)}, by pegasos."]
     if quality is not None:
@@ -182,8 +181,6 @@ def _head(
             lines.append("These are what it was trained on: expect larger errors on others.")
         elif training is False:
             lines.append("It was not trained on these.")
-        elif hint:
-            lines.append("If these are the examples of the fit, pass training=True, and the page says so.")
         else:
             lines.append("Whether it was trained on these is not known here.")
     else:
@@ -191,7 +188,7 @@ def _head(
     tiles = []
     if found is not None:
         text, good = words.headline(found)
-        tiles.append(_tile("Fit", text, rounds(found), "good" if good else "bad"))
+        tiles.append(_tile("Fit", text, fit.work_done(machine, found), "good" if good else "bad"))
         asked = f"asked for {100 * machine.tol:.2g}%" if machine.tol > 0 else "at the end"
         tiles.append(_tile("Gap to the optimum", fit.relative_or_none(found), asked))
     tiles += _quality_tiles(quality)

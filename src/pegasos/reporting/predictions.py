@@ -29,7 +29,8 @@ def sections(found: Any) -> list[Section]:
 @sections.register
 def _sections_of_labels(found: Labelled) -> list[Section]:
     curves = _curves(found.curves)
-    thresholds = section("thresholds", "Thresholds", el("div", curves, class_="charts")) if curves else None
+    told = el("p", _curves_told(found.curves))
+    thresholds = section("thresholds", "Thresholds", told, el("div", curves, class_="charts")) if curves else None
     made = [_errors(found), _chunks(found), _margins(found), thresholds]
     return [one for one in made if one is not None]
 
@@ -194,8 +195,8 @@ class Kind(NamedTuple):
 KINDS = (
     Kind("Precision and recall", "average_precision", "mean precision", "recall", "recall", "precision", "precision",
          "cuts", False),
-    Kind("ROC curve", "area", "area", "false_rate", "false positives", "true_rate", "true positives",
-         "thresholds", True),
+    Kind("ROC curve", "area", "area under the ROC curve", "false_rate", "false positives", "true_rate",
+         "true positives", "thresholds", True),
 )  # fmt: skip
 
 
@@ -203,6 +204,16 @@ def _curves(curves: list[Curve]) -> list[Markup]:
     """Those of the only class, or of the hardest of several."""
     shown = sorted(curves, key=lambda curve: curve.average_precision)[:COLOURS]
     return [_curve_chart(shown, len(curves), kind) for kind in KINDS] if shown else []
+
+
+def _curves_told(curves: list[Curve]) -> str:
+    """Whose they are, and what sums them up."""
+    if len(curves) == 1:
+        own = [f"{kind.sum_name} {getattr(curves[0], kind.sum):.4f}" for kind in KINDS]
+        return f"Every threshold of the score of {curves[0].label}: {' and '.join(own)}."
+    whose = f"the {COLOURS} hardest of {len(curves)} classes" if len(curves) > COLOURS else "each class"
+    sums = " and the ".join(kind.sum_name for kind in KINDS)
+    return f"Every threshold of the score of {whose}; the legends have the {sums}."
 
 
 def _curve_chart(shown: list[Curve], count: int, kind: Kind) -> Markup:
@@ -214,14 +225,11 @@ def _curve_chart(shown: list[Curve], count: int, kind: Kind) -> Markup:
         tips = [f"{name}{kind.x_name} {x}\n{kind.y_name} {y}\ndecision at least {cut}" for x, y, cut in texts]
         lines.append(series(f"{curve.label}: {getattr(curve, kind.sum):.4f}", own[0], own[1], tips))
         rows += [(curve.label, *texts[k]) for k in thin(len(texts), max(ROWS // len(shown), 8)).tolist()]
-    whose, summary = "", f"The legend has the {kind.sum_name} of each class."
+    summary = f"The legend has the {kind.sum_name} of each class."
     if count == 1:
-        summary = f"{kind.sum_name} {getattr(shown[0], kind.sum):.4f}"
-        whose, summary = f" of {shown[0].label}, {summary}", f"{summary.capitalize()}."
-    elif len(shown) < count:
-        whose = f" of the {len(shown)} hardest of {count} classes"
+        summary = f"{kind.sum_name.capitalize()} {getattr(shown[0], kind.sum):.4f}."
     head = ("Class", kind.x_name.capitalize(), kind.y_name.capitalize(), "Decision at least")
     return line_chart(
-        f"{kind.title}{whose}", summary, lines, kind.x_name, kind.y_name, unit=True, diagonal=kind.diagonal,
+        kind.title, summary, lines, kind.x_name, kind.y_name, unit=True, diagonal=kind.diagonal,
         table=table(head, rows, f"{kind.x_name.capitalize()} and {kind.y_name}"),
     )  # fmt: skip

@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from pegasos.certificate import REASONS, Certificate, rounds
-from pegasos.reporting.markup import number, relative
+from pegasos.certificate import REASONS, Certificate
+from pegasos.reporting.markup import LARGE, number, relative
 
 
 def headline(found: Certificate) -> tuple[str, bool]:
@@ -14,9 +14,9 @@ def headline(found: Certificate) -> tuple[str, bool]:
     return ("Stopped early" if found.reason in ("early_stopping", "callback") else "Not converged"), False
 
 
-def sentences(found: Certificate, tol: float, maximises_margin: bool = False) -> list[str]:
-    """What the certificate says, and what it does not say."""
-    told = [_bounds(found, maximises_margin), _end(found, tol)]
+def sentences(found: Certificate, tol: float, work: str, maximises_margin: bool = False) -> list[str]:
+    """What the certificate says after so much work, and what it does not say."""
+    told = [_bounds(found, maximises_margin), _end(found, tol, work)]
     if found.parts:
         short = sum(not part.converged for part in found.parts)
         how = f"{short} of them did not converge" if short else "all of them converged"
@@ -44,13 +44,16 @@ def _bounds(found: Certificate, maximises_margin: bool) -> str:
         return f"The objective of these weights is {number(found.primal)}. No bound above zero was found on the best."
     whose = "The objectives of these weights sum to" if found.parts else "The objective of these weights is"
     far = "" if found.parts else f", so these are within {relative(found.gap)} of it"
+    if found.gap >= LARGE:
+        far = f": a bound that says little, as the gap is {relative(found.gap)} as large"
+        far += " in the worst of the problems" if found.parts else ""
     return f"{whose} {number(found.primal)}. No weights whatever have less than {number(found.dual)}{far}."
 
 
-def _end(found: Certificate, tol: float) -> str:
+def _end(found: Certificate, tol: float, work: str) -> str:
     wanted = f"a gap of {relative(tol)}" if tol > 0 else "no gap in particular"
     why = REASONS.get(found.reason, found.reason)
-    after = f"after {rounds(found)}"
+    after = f"after {work}"
     if found.converged and found.reason == "tol":
         return f"The fit was asked for {wanted} (tol={tol:g}) and reached it {after}."
     return f"The fit was asked for {wanted} (tol={tol:g}). It ended {after}: {why}."
