@@ -50,9 +50,22 @@ FILES = {
 OUTCOMES = ("refused", "unharmed", "crash", "hang", "lost work", "silent change")
 
 
+#: A cell of a number: such columns stand at the right.
+A_NUMBER = re.compile(r"(\*\*)?-?[\d,.]+(\xa0m?s)?(\*\*)?|not reached|")
+
+
 def render(header: str, rows: Iterable[Iterable[str]]) -> str:
-    names = header.split(", ")
-    lines = [names, ["---"] * len(names), *rows]
+    """The table.
+
+    >>> print(render("name, epochs", [["a", "12"], ["b", ""]]))
+    | name | epochs |
+    | --- | ---: |
+    | a | 12 |
+    | b | – |
+    """
+    names, rows = header.split(", "), [list(row) for row in rows]
+    rules = ["---:" if all(map(A_NUMBER.fullmatch, column)) else "---" for column in zip(*rows, strict=True)]
+    lines = [names, rules, *rows]
     return "\n".join(f"| {' | '.join(cell or '–' for cell in cells)} |" for cells in lines)  # noqa: RUF001
 
 
