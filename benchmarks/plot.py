@@ -17,7 +17,7 @@ STYLES = {
     "linear, several classes": ("#009e73", "s"),
     "linear regression": ("#d55e00", "D"),
     "Gaussian kernel": ("#cc79a7", "^"),
-    "sequences": ("#56b4e9", "v"),
+    "sequences": ("#5b2a86", "v"),
 }
 #: Of packages, in the order of their names.
 COLOURS = (
@@ -75,8 +75,8 @@ def plot_peers(run: dict[str, Any], file: Path) -> None:
         for group, (colour, marker) in STYLES.items():
             some = [one.ratio for one in own if group_of(one.problem) == group]
             heights = [place + shift for shift in spread(some)]
-            axis.scatter(some, heights, s=22, c=colour, marker=marker, alpha=0.75, linewidths=0)
-        axis.plot([row.mean] * 2, [place - 0.36, place + 0.36], color="black", linewidth=2)
+            axis.scatter(some, heights, s=34, c=colour, marker=marker, alpha=0.8, linewidths=0, zorder=3)
+        axis.plot([row.mean] * 2, [place - 0.36, place + 0.36], color="black", linewidth=2, zorder=2)
     axis.axvline(1, color=GREY, linewidth=1)
     axis.set(xscale="log", yticks=range(len(rows)), ylim=(-0.6, len(rows) - 0.4))
     axis.set_yticklabels([f"{row.package}  ({row.reached} of {row.stated})" for row in rows])
@@ -85,7 +85,7 @@ def plot_peers(run: dict[str, Any], file: Path) -> None:
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     shown = {group_of(one.problem) for one in ratios}
     handles = [
-        axis.scatter([], [], s=22, c=colour, marker=marker, label=group, linewidths=0)
+        axis.scatter([], [], s=34, c=colour, marker=marker, label=group, linewidths=0)
         for group, (colour, marker) in STYLES.items()
         if group in shown
     ]

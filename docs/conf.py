@@ -36,6 +36,8 @@ html_static_path = ["_static"]
 html_css_files = ["pegasos.css"]
 html_favicon = "_static/mark.svg"
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}  # what the theme's script takes for a page that was never switched
+default_role = "literal"  # `names` of the docstrings are code
 smartquotes = False  # people search for messages as they are
 html_sidebars = {"index": [], "benchmarks": []}
 html_theme_options: dict[str, Any] = {
@@ -102,7 +104,7 @@ sphinx_gallery_conf: dict[str, Any] = {
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
     "thumbnail_size": (640, 420),
-    "image_srcset": [],
+    "image_srcset": ["2x"],
     "capture_repr": (),
     "remove_config_comments": True,
     "abort_on_example_error": True,

@@ -112,12 +112,10 @@ def lower_bound(ink: str) -> Figure:
     values = weights**2 / 2 + C * np.maximum(0, 1 - np.outer(weights, z)).sum(axis=1)
     best = weights[values.argmin()]
     shares = (z * best < 1).astype(float)
-    corner = np.abs(
-        z * best - 1
-    ).argmin()  # the example whose margin is 1: its share makes the lowest point the optimum
+    corner = np.abs(z * best - 1).argmin()  # its margin is 1: with its share the lowest point is the optimum
     shares[corner] = 0.0
     shares[corner] = np.clip((best - C * shares @ z) / (C * z[corner]), 0, 1)
-    figure, ax = subplots(figsize=(6.4, 3.9))
+    figure, ax = subplots(figsize=(6.4, 4.5))
     ax.plot(weights, values, color=BLUE, linewidth=2.4, label="objective")
     dual_points = {
         "a third of every example": (np.full_like(z, 1 / 3), GREY),
@@ -130,7 +128,7 @@ def lower_bound(ink: str) -> Figure:
         ax.plot([pull], [C * q.sum() - pull**2 / 2], "o", color=colour, markersize=6, label=name)
     ax.axhline(values.min(), color=BLUE, linewidth=0.7, linestyle=":")
     ax.set(xlabel="weight w", ylabel="value", ylim=(values.min() - 3.2, values.min() + 4))
-    ax.legend(title="lowest points of parabolas", title_fontsize="small", loc="upper center")
+    figure.legend(title="lowest points of parabolas", title_fontsize="small", loc="outside lower center", ncols=2)
     return figure
 
 

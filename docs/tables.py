@@ -50,10 +50,23 @@ FILES = {
 OUTCOMES = ("refused", "unharmed", "crash", "hang", "lost work", "silent change")
 
 
+#: A cell of a number: such columns stand at the right.
+A_NUMBER = re.compile(r"(\*\*)?-?[\d,.]+(\xa0m?s)?(\*\*)?|not reached|")
+
+
 def render(header: str, rows: Iterable[Iterable[str]]) -> str:
-    names = header.split(", ")
-    lines = [names, ["---"] * len(names), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    """The table.
+
+    >>> print(render("name, epochs", [["a", "12"], ["b", ""]]))
+    | name | epochs |
+    | --- | ---: |
+    | a | 12 |
+    | b | – |
+    """
+    names, rows = header.split(", "), [list(row) for row in rows]
+    rules = ["---:" if all(map(A_NUMBER.fullmatch, column)) else "---" for column in zip(*rows, strict=True)]
+    lines = [names, rules, *rows]
+    return "\n".join(f"| {' | '.join(cell or '–' for cell in cells)} |" for cells in lines)  # noqa: RUF001
 
 
 def called(cls: type[Solver]) -> str:
@@ -177,16 +190,25 @@ def rivals_by_problem(folder: str) -> str:
             stated = {line["peer"] for line in one["contenders"]}
             cells = [found.get(name, "not reached" if name in stated else "") for name in packages]
             size = f"{one['rows']:,} x {one['features']:,}" if one["features"] else f"{one['rows']:,} sequences"
-            rows.append([one["problem"], size, f"{one['contenders'][0][clock]:.3g} s", *cells])
+            rows.append([one["problem"], size, time(one["contenders"][0][clock]), *cells])
         title = f"**{group[0].upper()}{group[1:]}**"
         parts.append(f"{title}\n\n" + render(", ".join(["problem", "size", "pegasos", *packages]), rows))
     return "\n\n".join(parts)
 
 
+def time(seconds: float) -> str:
+    """With its unit, which stays on its line.
+
+    >>> time(0.000764), time(1.25)
+    ('0.764\\xa0ms', '1.25\\xa0s')
+    """
+    return f"{seconds * 1e3:.3g}\xa0ms" if seconds < 0.1 else f"{seconds:.3g}\xa0s"
+
+
 def where_rivals_are_faster(folder: str) -> str:
     """By more than 1.1 times."""
     rows = [
-        [one.problem["problem"], f"{one.ours:.3g} s", one.way, f"{one.theirs:.3g} s", f"{1 / one.ratio:.2f}"]
+        [one.problem["problem"], time(one.ours), one.way, time(one.theirs), f"{1 / one.ratio:.2f}"]
         for one in summary.losses(_run())
     ]
     return render("problem, pegasos, the fastest, its time, times as fast", rows) if rows else "Nowhere."

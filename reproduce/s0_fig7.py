@@ -59,7 +59,7 @@ def report(found: Mapping[str, Any]) -> Report:
             right = [Curve(f"k = {k}", list(by_work), [by[k] for by in by_work.values()]) for k in sizes]
             panels.append(Panel(title, "kT", "above the optimum", right, log_y=True))
         claims += claims_on(found, name, title)
-    notes = "Medians of three seeds, of the last iterate. astro-ph is not to be had, and of CCAT a part is at hand."
+    notes = "Medians of three seeds, of the last iterate. astro-ph is not available, and of CCAT a part is."
     charts = [Chart("s0_fig7", "Distance from the optimum by size of mini-batches", panels, across=2)] if panels else []
     return Report(claims, charts=charts, notes=notes)
 

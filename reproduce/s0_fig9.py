@@ -68,7 +68,7 @@ def report(found: Mapping[str, Any]) -> Report:
             panels.append(Panel(title, "steps", "objective", right, log_y=True, y_limits=(0.9 * low, 5 * low)))
         claims += claims_on(found, name, title)
     charts = [Chart("s0_fig9", "Pegasos beside Norma and constant steps", panels, across=2)] if panels else []
-    notes = "lambda = 2e-4, the last iterate, one seed. astro-ph is not to be had."
+    notes = "lambda = 2e-4, the last iterate, one seed. astro-ph is not available."
     return Report(claims, charts=charts, notes=notes)
 
 

@@ -139,11 +139,12 @@ def report(found: Mapping[str, Any]) -> Report:
     notes = (
         "Seconds are processor seconds of one thread, less those of validation and of one evaluation of the objective. "
         "SVM-Perf is the plain cutting-plane method (`OCAS(line_search=False)`), OCAS the one with a line search, "
-        "which S0 did not have. Covertype's columns are divided by their largest values, as the scale of cov1 is not "
-        "told; of RCV1 27,613 documents are at hand, of which 23,011 are trained on, against 781,265 in S0; astro-ph "
-        "is not to be had, and made-up text of its size and sparsity is in its place. LASVM has a linear kernel and no "
-        "time is taken off. It is far slower if it takes ten times as long as the slowest of the others. A bias does "
-        "not matter if it changes the test error by at most two standard errors of the difference of two shares."
+        "which S0 did not have. Covertype's columns are divided by their largest values, as S0 does not state "
+        "the scale of cov1; of RCV1 27,613 documents are available here, of which 23,011 are trained on, against "
+        "781,265 in S0; astro-ph is not available, and made-up text of its size and sparsity is in its place. LASVM "
+        "has a linear kernel and no time is taken off. It is far slower if it takes ten times as long as the slowest "
+        "of the others. A bias does not matter if it changes the test error by at most two standard errors of the "
+        "difference of two shares."
     )
     return Report(claims, [Table(["data", "method", "S0", "measured"], rows)], notes=notes)
 
@@ -154,7 +155,7 @@ def error_claim(found: Mapping[str, Any], name: str, known: Mapping[str, Any]) -
     def judge(best: Mapping[str, float]) -> tuple[str, str, str]:
         off, measured = best["error"] - known["error"], f"{best['error']:.2f}%"
         if name == "text":
-            return measured, NOT_RUN, "astro-ph is not to be had; the error is that on made-up text"
+            return measured, NOT_RUN, "astro-ph is not available; the error is that on made-up text"
         if abs(off) <= 0.5:
             return measured, REPRODUCED, f"{off:+.2f} points, on a split of our own"
         return measured, FAILED, f"{off:+.2f} points"
@@ -252,7 +253,7 @@ def growth_claim(found: Mapping[str, Any]) -> Claim:
             f"{forest['budget']:,} and {news['budget']:,} steps, {forest['seconds']:.2g} s and {news['seconds']:.2g} s"
         )
         if forest["budget"] > news["budget"]:
-            return steps, WITH_A_DIFFERENCE, "the part of RCV1 at hand is the smaller data, so lambda alone was tried"
+            return steps, WITH_A_DIFFERENCE, "the part of RCV1 used here is the smaller data, so lambda alone was tried"
         return steps, FAILED, "Covertype took fewer steps"
 
     needs = [f"{name}/{what}" for name in ("covtype", "rcv1") for what in ("optimum", "Pegasos")]

@@ -126,7 +126,7 @@ def report(found: Mapping[str, Any]) -> Report:
     notes = (
         "Seconds are processor seconds of one thread, with the rows of the kernel matrix that were computed kept, up "
         "to 4 GB. SMO is in place of SVM-Light: it chooses thousands of variables at a time, which S0's did not. USPS "
-        "is not to be had; scikit-learn's 1,797 digits of 8 x 8 pixels are in its place, with gamma = 0.2. "
+        "is not available; scikit-learn's 1,797 digits of 8 x 8 pixels are in its place, with gamma = 0.2. "
         "A bias does not matter if it changes the test error by at most two standard errors of the difference of two "
         "shares."
     )
@@ -137,7 +137,7 @@ def error_claim(found: Mapping[str, Any], name: str, known: Mapping[str, Any]) -
     def judge(best: Mapping[str, float]) -> tuple[str, str, str]:
         off, measured = best["error"] - known["error"], f"{best['error']:.3g}%"
         if name == "digits8":
-            return measured, NOT_RUN, "USPS is not to be had; the error is that on other digits"
+            return measured, NOT_RUN, "USPS is not available; the error is that on other digits"
         if abs(off) <= 0.03 * known["error"]:
             return measured, REPRODUCED, ""
         return measured, WITH_A_DIFFERENCE if abs(off) <= 0.2 * known["error"] else FAILED, f"{off:+.2f} points"
@@ -173,7 +173,7 @@ def termination_claim(found: Mapping[str, Any], name: str, known: Mapping[str, A
         point = within(found, name, method)
         measured = f"{point['error']:.3g}%" if point else ""
         if name == "digits8":
-            return measured, NOT_RUN, "USPS is not to be had; the error is that on other digits"
+            return measured, NOT_RUN, "USPS is not available; the error is that on other digits"
         if point is None:
             return measured, FAILED, "not within epsilon in the budget"
         if point["error"] <= 1.1 * best["error"] + 0.05:

@@ -70,7 +70,7 @@ def report(found: Mapping[str, Any]) -> Report:
 
 NOTES = (
     "lambda = 1e-4, batches of 8,000 without repetition, the last iterate with projection. S2 has all 804,414 "
-    "documents of RCV1-v2; 27,613 are at hand, of which 23,011 are trained on."
+    "documents of RCV1-v2; 27,613 are available here, of which 23,011 are trained on."
 )
 
 

@@ -57,9 +57,9 @@ def report(found: Mapping[str, Any]) -> Report:
             [
                 DATA[name],
                 f"{epochs:,}",
-                f"{run['epochs']:,} (gap {run['gap']:.1e})" if run else "-",
+                f"{run['epochs']:,} (gap {run['gap']:.1e})" if run else "",
                 f"{L:.7g} to {J:.7g}",
-                f"{best['dual']:.8g} to {best['primal']:.8g}" if best else "-",
+                f"{best['dual']:.8g} to {best['primal']:.8g}" if best else "",
             ]
         )
 

@@ -89,7 +89,7 @@ def report(found: Mapping[str, Any]) -> Report:
         times = found.get(f"{name}/times", {})
         for shown, (passes, known) in PUBLISHED[name].items():
             told, run = f"{passes} passes, {known:g} s" if passes else f"{known:g} s", found.get(f"{name}/{shown}")
-            ours = cell(run, times.get(shown)) if passes else seconds(times.get(shown)) if times else "-"
+            ours = cell(run, times.get(shown)) if passes else seconds(times.get(shown)) if times else ""
             rows.append([title, shown, told, ours])
             if passes:
                 reason = REASONS.get(shown, "")

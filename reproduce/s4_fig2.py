@@ -1,7 +1,7 @@
 """S4 Fig. 2: test error against the number of kernel evaluations, without bias.
 
 As in S4 the count does not depend on the implementation: n for each change of one coefficient, whether or not its row
-of the kernel matrix was at hand.
+of the kernel matrix was available.
 
 - SBP: one change a step; its nu is that of the optimum, as in S4, and its machine the mean of all iterates;
 - Pegasos: the last iterate;

@@ -70,7 +70,7 @@ def report(found: Mapping[str, Any]) -> Report:
     rows, claims = [], []
     for (name, bias), (gamma, C, nu) in PUBLISHED.items():
         run = found.get(key(name, bias))
-        ours = [f"{run['nu']:.3g}", f"{run['gap']:.1e}", f"{run['error']:.2f}%"] if run else ["-", "-", "-"]
+        ours = [f"{run['nu']:.3g}", f"{run['gap']:.1e}", f"{run['error']:.2f}%"] if run else ["", "", ""]
         rows.append([TITLES[name], "yes" if bias else "no", f"{gamma:g}", f"{C:g}", f"{nu:.3g}", *ours])
 
         def judge(run: Any, nu: float = nu, name: str = name, bias: bool = bias) -> tuple[str, str, str]:
@@ -86,7 +86,7 @@ def report(found: Mapping[str, Any]) -> Report:
         text = f"nu at the optimum, {TITLES[name]}, {'with' if bias else 'without'} bias"
         claims.append(judged(found, [key(name, bias)], text, f"{nu:.3g}", judge))
     forest = "nu at the optimum, Forest, with bias"
-    why = "LIBSVM took S4 35 hours, and their version of the data is not at hand"
+    why = "LIBSVM took S4 35 hours, and their version of the data is missing here"
     claims.append(Claim(forest, "7.62e-10", "", NOT_RUN, why))
     header = ["data", "bias", "gamma", "C", "S4: nu", "nu", "certified gap", "test error"]
     return Report(claims, [Table(header, rows)], notes="Adult has 32,561 examples here; S4 prints 31,562.")

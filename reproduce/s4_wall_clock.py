@@ -69,7 +69,7 @@ def report(found: Mapping[str, Any]) -> Report:
     rows, claims = [], []
     for name, (error, seconds, theirs) in PUBLISHED.items():
         run = found.get(name)
-        cells = ["-", "-", "-", "-"]
+        cells = ["", "", "", ""]
         if run:
             runs = [{"errors": [run["error"]], "seconds": run["seconds"]}, run["S4's nu"], run["nu for C"]]
             cells = [f"{', '.join(f'{e:.2f}' for e in one['errors'])}% in {one['seconds']:.1f} s" for one in runs]

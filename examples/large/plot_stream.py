@@ -15,7 +15,7 @@ from pegasos import LinearSVC
 X, y = make_classification(40_000, 30, n_informative=10, flip_y=0.05, random_state=3)
 solvers = {"pegasos": LinearSVC(alpha=1e-4, random_state=0), "adagrad": LinearSVC(solver="adagrad", random_state=0)}
 
-figure, ax = plt.subplots(figsize=(8, 4))
+figure, ax = plt.subplots(figsize=(8, 4.4), layout="constrained")
 for name, clf in solvers.items():
     met, errors = [], []
     for start in range(0, len(y), 500):
@@ -31,8 +31,7 @@ for name, clf in solvers.items():
 best = LinearSVC(alpha=1e-4, random_state=0).fit(X, y)
 ax.axhline(1 - best.score(X, y), color="black", linestyle=":", label="a fit to all of them at once")
 ax.set(xscale="log", xlabel="examples met", ylabel="share of wrong predictions")
-ax.legend(frameon=False, fontsize="small", loc="upper right")
-figure.tight_layout()
+figure.legend(frameon=False, fontsize="small", loc="outside lower center", ncols=3)
 
 # %%
 # A bound remains of the certificate: no weights have a lower objective on the examples met than ``lower_bound_``.

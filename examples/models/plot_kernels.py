@@ -2,8 +2,8 @@
 Decision boundaries with kernels
 ================================
 
-``SVC`` takes the kernels of scikit-learn's, and functions of yours as well. Circles are the support vectors; dark
-colours are beyond the margin.
+``SVC`` takes the kernels of scikit-learn's, and functions of yours as well. Circles are the support vectors; the
+two strong colours are beyond the margin, the two weak ones within it.
 """
 
 import matplotlib.pyplot as plt

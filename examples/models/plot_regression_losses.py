@@ -29,7 +29,7 @@ curves = {
     "huber": np.where(np.abs(errors) <= 1, errors**2 / 2, np.abs(errors) - 0.5),
 }
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4), width_ratios=(1, 1.5))
+figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.6), width_ratios=(1, 1.5), layout="constrained")
 right.scatter(x[~wild], y[~wild], s=12, color="0.4")
 right.scatter(x[wild], y[wild], s=18, color="crimson", marker="x", label="wild targets")
 ends = np.array([[0.0], [10.0]])
@@ -40,6 +40,5 @@ for name, options in losses.items():
 right.plot(ends, 1.5 * ends - 3, "k:", linewidth=1, label="what made the data: slope 1.50")
 left.set(xlabel="error", ylabel="loss", ylim=(0, 6))
 right.set(xlabel="x", ylabel="y")
-right.legend(frameon=False, fontsize="small")
-left.legend(frameon=False, fontsize="small")
-figure.tight_layout()
+for ax, columns in ((left, 1), (right, 2)):
+    ax.legend(frameon=False, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=columns)

@@ -9,6 +9,8 @@ tends to stay what it is.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.patches import Patch
 
 from pegasos import LinearSVC, SequenceSVC
 from pegasos.plot import TransitionsDisplay
@@ -58,7 +60,10 @@ rows = {
     f"day by day ({alone.score(codes(X[90:]), flat(y[90:])):.0%})": alone.predict(codes([X[91]])),
 }
 picture = [[weather.index(label) for label in labels] for labels in rows.values()]
-ax.imshow(picture, cmap="Blues_r", aspect="auto", vmin=-0.5, vmax=2.5)
+colours = ListedColormap(["tab:blue", "silver", "tab:orange"])
+ax.imshow(picture, cmap=colours, aspect="auto", vmin=0, vmax=2)
+ax.legend(handles=[Patch(color=colours(k), label=name) for k, name in enumerate(weather)],
+          loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False)  # fmt: skip
 ax.set_yticks(range(3), rows)
-ax.set(xlabel="day of a month that was not in the fit (dark: rain, light: sun)")
+ax.set(xlabel="day of a month that was not in the fit")
 figure.tight_layout()

@@ -93,7 +93,7 @@ class Table:
 
     def __str__(self) -> str:
         lines = [self.columns, ["---"] * len(self.columns), *self.rows]
-        return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        return "\n".join(f"| {' | '.join(cell or '–' for cell in cells)} |" for cells in lines)  # noqa: RUF001
 
 
 @dataclass(frozen=True)
@@ -187,13 +187,13 @@ def claims_table(claims: Sequence[Claim]) -> Table:
     rows = [
         [
             claim.text,
+            f"**{claim.verdict}**" + (f": {claim.note}" if claim.note else ""),
             claim.published,
             claim.measured,
-            f"**{claim.verdict}**" + (f": {claim.note}" if claim.note else ""),
         ]
         for claim in claims
     ]
-    return Table(["claim", "published", "measured", "verdict"], rows)
+    return Table(["claim", "verdict", "published", "measured"], rows)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -36,7 +36,7 @@ def bias_claim(found: Mapping[str, Any], name: str, title: str) -> Claim:
 
 def cell(point: Mapping[str, float] | None) -> str:
     """What was measured, as S0 shows it."""
-    return f"{point['seconds']:.2g} s ({point['error']:.3g}%)" if point else "-"
+    return f"{point['seconds']:.2g} s ({point['error']:.3g}%)" if point else ""
 
 
 def told(known: tuple[float, float | None] | None) -> str:

@@ -18,6 +18,13 @@ from reproduce.common.store import IMAGES, RESULTS, Store
 
 __all__ = ["summary", "written"]
 
+#: What headings call the papers.
+PAPERS = {
+    "S0": "Pegasos (2011)",
+    "S2": "Overview of Pegasos",
+    "S3": "SGD revisited (2013)",
+    "S4": "Stochastic batch perceptron (2012)",
+}
 VERDICTS = (REPRODUCED, WITH_A_DIFFERENCE, FAILED, NOT_RUN)
 
 
@@ -33,7 +40,8 @@ def summary(experiments: Sequence[Experiment]) -> str:
     for experiment, _, report in reports(experiments):
         counts = Counter(claim.verdict for claim in report.claims)
         total += counts
-        anchor = f"[{experiment.title}](#{slug(experiment.title)})"
+        title = heading(experiment)
+        anchor = f"[{title}](#{slug(title)})"
         rows.append([anchor, *(str(counts[verdict] or "") for verdict in VERDICTS)])
     rows.append(["**all**", *(f"**{total[verdict]}**" for verdict in VERDICTS)])
     return str(Table(["table or figure", *VERDICTS], rows))
@@ -43,15 +51,22 @@ def written(experiments: Sequence[Experiment]) -> str:
     """A section for each table and figure: how it was measured, the numbers, charts, and every claim with a verdict."""
     parts = []
     for experiment, store, report in reports(experiments):
-        lines = [f"## {experiment.title}", report.notes, told(store.entries)]
+        lines = [f"## {heading(experiment)}", report.notes, told(store.entries)]
         lines += [str(table) for table in report.tables] if store.entries else []
         for chart in report.charts:
             if (IMAGES / f"{chart.name}.svg").exists():
-                lines.append(f"![{chart.alt}](images/reproduction/{chart.name}.svg)")
+                mark = "{.panels}" if len(chart.panels) > 1 else ""  # keeps its size on a phone
+                lines.append(f"![{chart.alt}](images/reproduction/{chart.name}.svg){mark}")
         lines.append(str(claims_table(report.claims)))
         lines.append(f"`python -m reproduce.{experiment.name}`")
         parts.append("\n\n".join(line for line in lines if line))
     return "\n\n".join(parts)
+
+
+def heading(experiment: Experiment) -> str:
+    """The title, with the paper by its name."""
+    paper, _, rest = experiment.title.partition(" ")
+    return f"{PAPERS[paper]}, {rest}"
 
 
 def slug(title: str) -> str:

@@ -47,7 +47,7 @@ SHOWN = {"sgd-s": "SGD-s", "sgd-m": "SGD-m", "sgd-r": "SGD-r", "pegasos": "Pegas
 
 
 def other_rows() -> Claim:
-    return Claim(f"The rows {', '.join(NOT_HERE)}", "", "", NOT_RUN, "these data are not at hand")
+    return Claim(f"The rows {', '.join(NOT_HERE)}", "", "", NOT_RUN, "these data are missing here")
 
 
 def fit(of: Data, C: float, how: Any, seed: int = 0, tol: float = 0.0, **budget: Any) -> tuple[LinearSVC, float]:

@@ -41,7 +41,7 @@ def experiment(table: int, C: float, walks: Published, published: Seconds) -> Ex
             times = found.get(f"{name}/times")
             for method in (*LINEAR, "SGD-m"):
                 told = known[name].get(method)
-                measured = "-" if times is None or f"{name}/{method}" not in found else seconds(times.get(method))
+                measured = "" if times is None or f"{name}/{method}" not in found else seconds(times.get(method))
                 rows.append([title, method, f"{told:g} s" if told else "", measured])
             for first, second in (*PAIRS, *FURTHER[table]):
                 stated = (table, first, second) == STATED

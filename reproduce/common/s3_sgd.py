@@ -63,7 +63,7 @@ REASONS = {(2, "covtype", "SGD-m"): "S3's own Table 8 has 42 passes, in single p
 def cell(run: Mapping[str, Any] | None, times: Sequence[float] | None) -> str:
     passes = passes_of(run)
     if run is None or passes is None:
-        return "-" if run is None else f"not within {run['tried']:g} passes"
+        return "" if run is None else f"not within {run['tried']:g} passes"
     bound = f", bound {run['eps']:.3f}" if "eps" in run else ""
     return f"{passes:g} passes{spread(run)}" + (f", {seconds(times)}" if times else "") + bound
 

@@ -360,5 +360,5 @@ class MaxSteps:
     """A budget of a solver that counts steps."""
 
     max_steps: int | None = parameter(
-        None, Integer(low=1, optional=True, help="budget in steps, in place of max_iter epochs")
+        None, Integer(low=1, optional=True, help="budget in steps, in place of the one in epochs")
     )

@@ -53,7 +53,7 @@ def liblinear_flags(command: Command) -> Command:
         "-s": (click.INT, "TYPE", f"the problem by its number: {_numbers()}; without -B there is then no intercept"),
         "-c": (click.FLOAT, "C", "as --C"),
         "-p": (click.FLOAT, "EPSILON", f"as --epsilon [with -s 11, 12 and 13: {EPSILON}]"),
-        "-B": (click.FLOAT, "VALUE", "value of the constant feature behind the intercept; below 0 there is none"),
+        "-B": (click.FLOAT, "VALUE", "value of the constant feature behind the intercept; 0 or less: no intercept"),
         "-e": (click.FLOAT, "NUMBER", "not used, with a note: it bounds a gradient there, and --tol a gap here"),
         "-v": (
             click.IntRange(min=2),
@@ -112,8 +112,10 @@ def _state(number: int, task: str | None, given: dict[str, Any]) -> str | None:
     """The problem of this number; the task that it needs."""
     if TYPES.get(number) is None:
         known = ", ".join(str(one) for one, problem in TYPES.items() if problem is not None)
-        why = f" has {REFUSED[number]}, which there is not here" if number in REFUSED else " is no type of LIBLINEAR's"
-        raise click.UsageError(f"-s {number}{why}; there are {known}")
+        why = " is no type of LIBLINEAR's"
+        if number in REFUSED:
+            why = f" has {REFUSED[number]}, which pegasos does not support"
+        raise click.UsageError(f"-s {number}{why}; supported: {known}")
     wanted = "regression" if number > 10 else "classification"
     if task not in (None, wanted):
         raise click.UsageError(f"-s {number} is for --task {wanted}, and not for --task {task}; leave one of them out")

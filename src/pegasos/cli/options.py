@@ -71,6 +71,10 @@ class NumberOrAuto(click.types.FloatParamType):
             raise click.BadParameter(f"{value!r} is neither a number nor auto", context, param) from None
 
 
+#: Whose these flags are besides: they are of texts too, which no estimator reads.
+OF_TEXTS = {"min_count": "raw text", "hash_bits": "lines with --format vw"}
+
+
 def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
     """The click option for one of ours. Not given, it is None, so that the estimator's own default holds."""
     dashed = "--" + name.replace("_", "-")
@@ -81,6 +85,8 @@ def flag(name: str, option: Option, help: str) -> Callable[[Command], Command]:
         kind = Names(list(option.values))
     elif isinstance(option, Integer):
         kind = click.INT
+        if name in OF_TEXTS:
+            help = help.replace(": ", f", {OF_TEXTS[name]}: ", 1)
     elif isinstance(option, NumberOrName):
         kind = click.STRING
     elif name == "C":

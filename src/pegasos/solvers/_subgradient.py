@@ -18,8 +18,8 @@ from pegasos.problems.linear import LinearProblem
 
 AVERAGE = Choice(
     values={"no": False, "last": "last", "yes": True, "suffix": "suffix"},
-    help="return the best of the iterates that checks looked at, the last one, the mean of all, or the best of the "
-    "means of the last half to three quarters",
+    help="return, with no, the best of the iterates that checks looked at; last: the last one; yes: the mean of all; "
+    "suffix: the best of the means of the last half to three quarters",
 )
 
 #: The core's names for the values of `average`.

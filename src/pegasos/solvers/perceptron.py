@@ -42,7 +42,8 @@ class Perceptron(SubgradientSolver):
     batch_size = 1
 
     average: bool | str = parameter(
-        False, Choice(values={**AVERAGE.values, "random": "random"}, help=f"{AVERAGE.help}, or a random one")
+        False,
+        Choice(values={**AVERAGE.values, "random": "random"}, help=f"{AVERAGE.help}; random: a random one"),
     )
 
     def step_parameter(self, problem: LinearProblem, steps: int) -> float:
