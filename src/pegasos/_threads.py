@@ -33,7 +33,9 @@ def count_threads(n_jobs: int | None) -> int | None:
             f"n_jobs={n_jobs}: must be a number of threads from 1 to 1024, -1 for as many as there are processors, "
             "or None"
         )
-    return usable_threads() if n_jobs == -1 else n_jobs
+    if n_jobs is None:
+        return None
+    return usable_threads() if n_jobs == -1 else int(n_jobs)  # of NumPy's, too, which wrap around
 
 
 def _allowed() -> int:

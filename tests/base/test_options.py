@@ -2,13 +2,15 @@
 
 import inspect
 import re
+import warnings
 
 import numpy as np
 import pytest
 from linear_helpers import suited_loss
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
-from pegasos import FeatureMapSVC, LinearSVC, SequenceSVC
+from pegasos import SVC, SVR, FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC
 from pegasos.base.options import Choice, Flag, Integer, Number, names
 from pegasos.base.solver import resolve
 from pegasos.io import write_dataset
@@ -93,6 +95,37 @@ def test_numpy_scalars_are_numbers():
     options = {"batch_size": np.int64(2), "project": np.bool_(True), "max_steps": np.int32(4)}
     clf = LinearSVC(C=np.float32(0.5), tol=np.float64(0), max_iter=np.int64(3), solver=Pegasos(**options))
     clone(clf).fit(X, Y)
+
+
+@pytest.mark.parametrize("machine", [SVC, SVR, LinearSVC, LinearSVR, LinearSVCCV])
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.uint8])
+def test_numpy_scalars_are_numbers_to_every_estimator(machine, kind):
+    clf = machine(max_time=kind(200), tol=kind(1))
+    if machine is LinearSVCCV:
+        clf.set_params(Cs=2)
+    else:
+        clf.set_params(C=kind(1))
+    if issubclass(kind, np.integer):
+        clf.set_params(n_jobs=kind(1), max_iter=kind(100))
+    X3, y3 = np.arange(15.0)[:, None], np.repeat([0, 1, 2], 5)  # three classes wait for one thread
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = clf.fit(X3, y3)
+    for name in ("primal", "dual", "gap"):
+        assert type(getattr(model.certificate_, name)) is float
+    assert type(model.certificate_.converged) is bool
+
+
+def test_a_grid_of_time_limits():
+    search = GridSearchCV(SVC(), {"max_time": np.array([1.0, 2.0])}, cv=2, error_score="raise")
+    assert search.fit(X, Y).best_params_["max_time"] in (1.0, 2.0)
+
+
+def test_alpha_in_half_precision_is_not_rounded_to_infinity():
+    X4, y4 = np.ones((100_000, 1)), np.arange(100_000) % 2
+    assert LinearSVC(alpha=np.float16(1)).fit(X4, y4).certificate_.primal == pytest.approx(
+        LinearSVC(alpha=1.0).fit(X4, y4).certificate_.primal
+    )
 
 
 def test_names_become_solvers():

@@ -331,6 +331,29 @@ def test_numbers_that_overflow():
         LinearSVC(C=1e308, solver="pegasos").fit(X, Y)
 
 
+@pytest.mark.parametrize("solver", ["svm-sgd", "sgd-qn", "norm-ball", "constant-step"])
+class TestAlphaThatIsNoNumber:
+    def test_c_and_weights_that_underflow(self, solver):
+        small = [[1e-200], [2e-200], [-1e-200]]
+        with pytest.raises(ValueError, match=r"C=1e-300 .* sum to 3e-300 .*too small together.*raise C, or scale"):
+            LinearSVC(solver=solver, C=1e-300).fit(small, [0, 1, 1], sample_weight=[1e-300] * 3)
+
+    def test_c_and_weights_that_overflow(self, solver):
+        with pytest.raises(ValueError, match=r"C=1e\+300 .* sum to 3e\+10 .*too large together.*lower C, or scale"):
+            LinearSVC(solver=solver, C=1e300).fit([[1.0], [2.0], [-1.0]], [0, 1, 1], sample_weight=[1e10] * 3)
+
+    def test_alpha_and_weights(self, solver):
+        for alpha, weight, change in ((1e-300, 1e-300, "raise"), (1e300, 1e300, "lower")):
+            with pytest.raises(ValueError, match=rf"alpha=1e.*too (small|large) together.*{change} alpha, or scale"):
+                LinearSVC(solver=solver, alpha=alpha).fit([[1.0], [-1.0]], [0, 1], sample_weight=[weight] * 2)
+
+
+def test_the_sample_of_a_stop_has_a_size_for_every_c():
+    solver = Pegasos(random_stops=2, average=False, stop_evaluation="sample")
+    with pytest.raises(ValueError, match="the numbers overflowed"):
+        LinearSVC(C=1e300, tol=1e-12, solver=solver).fit([[1.0], [2.0], [-1.0]], [0, 1, 1])
+
+
 def test_broken_csr_is_refused_by_predict_too():
     model = svc().fit(sp.csr_matrix(X), Y)
     broken = sp.csr_matrix(X)

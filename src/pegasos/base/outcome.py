@@ -18,6 +18,19 @@ P = TypeVar("P")
 CoreRun = native.Solution | native.KernelSolution
 
 
+def inverse(name: str, value: float, total_weight: float, wanted: str) -> float:
+    """1/(C n) or 1/(alpha n), each of which is the other; a ValueError where it is no number above 0."""
+    product = float(value) * float(total_weight)
+    found = 1 / product if product > 0 else math.inf
+    if not 0 < found < math.inf:
+        extent, change = ("small", "raise") if found > 0 else ("large", "lower")
+        raise ValueError(
+            f"{name}={value:.3g} and weights that sum to {total_weight:.3g} are too {extent} together: "
+            f"{wanted} = 1/({name} n) is {found:g}; {change} {name}, or scale the weights"
+        )
+    return found
+
+
 @dataclass(frozen=True, kw_only=True)
 class Problem(Generic[P]):
     """Minimise ``1/2 ||w||^2 + C sum_i s_i loss_i(w)``, where what is found is a point of type P."""
@@ -34,8 +47,8 @@ class Problem(Generic[P]):
 
     @property
     def alpha(self) -> float:
-        """The papers' lambda."""
-        return 1 / (self.C * self.total_weight)
+        """The papers' lambda; a ValueError where it is no number to work with."""
+        return inverse("C", self.C, self.total_weight, "alpha")
 
 
 @dataclass(frozen=True)
@@ -49,6 +62,13 @@ class Budget:
     n_jobs: int | None = 1  # None: the solver may choose
     keep: bool = False  # what the last check found, where Ctrl-C ends the run
     last_time: float | None = None  # when the whole fit ends, where `max_time` is the share of one problem
+
+    def __post_init__(self) -> None:
+        """Parameters may be numbers of NumPy's, whose sums and comparisons are none that the core takes."""
+        object.__setattr__(self, "tol", float(self.tol))
+        for name in ("max_time", "last_time"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, None if given is None else float(given))
 
 
 @dataclass(frozen=True)
@@ -137,6 +157,7 @@ class Solution(Generic[P]):
 
     def certificate(self, tol: float, scaled: bool = False) -> Certificate:
         """The certificate of a solution that was to be within `tol`."""
+        tol = float(tol)
         bounds, reason = self.bounds, self.reason
         if not bounds.dual <= bounds.primal:
             bounds, reason = bounds._replace(dual=-math.inf), "inconsistent"

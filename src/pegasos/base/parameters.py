@@ -21,6 +21,7 @@ from pegasos.base.checkpoint import Checkpoint
 from pegasos.base.conventions import CallbackSupportMixin
 from pegasos.base.notebook import Notebook
 from pegasos.base.options import Accepted, Choice, Flag, Integer, Number, Option, names
+from pegasos.base.outcome import inverse
 from pegasos.base.solver import Solver
 from pegasos.base.wording import meant
 
@@ -152,7 +153,7 @@ class Penalty:
     def weight_of_loss(self, total: float) -> float:
         """C of the problem of examples that weigh so much in total."""
         if self.alpha is not None:
-            return float(1 / (self.alpha * total))
+            return inverse("alpha", self.alpha, total, "C")
         return INFINITE_C if math.isinf(self.C) else float(self.C)
 
 

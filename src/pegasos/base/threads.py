@@ -135,7 +135,7 @@ class TimeShare:
     """
 
     def __init__(self, max_time: float | None, waiting: int, n_jobs: int) -> None:
-        self.max_time = max_time
+        self.max_time = None if max_time is None else float(max_time)
         self.waiting = waiting
         self.n_jobs = n_jobs
         self.beyond = 0.0

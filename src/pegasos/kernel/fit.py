@@ -160,7 +160,7 @@ class KernelFit:
     ) -> tuple[Solution[KernelPoint], Kernel]:
         """One problem; `source` is the kernel matrix where it is there already."""
         chosen, kernel, machine = self._choose(part), self.kernel, self.machine
-        tol, order = machine.tol, chosen.order
+        tol, order = float(machine.tol), chosen.order
         problem = self._problem(chosen, kernel, source or kernel.source(order, 1))
         start = None if last is None else feasible_start(problem, last[chosen.rows])
         stored: Solution[KernelPoint] | None = None
@@ -264,7 +264,7 @@ class KernelFit:
                 return make_run(replace(budget, elapsed=clock.now() - self.started))
 
             given = None if free else found.point.b
-            found = certify(problem, found, kernel.exact(chosen.order), self.machine.tol, run, given)
+            found = certify(problem, found, kernel.exact(chosen.order), float(self.machine.tol), run, given)
         if found.bounds.dual < 0:  # the value of beta = 0
             found = found.bounded(dual=0.0, below=0.0)
         return allow_for(self.known, problem, found)

@@ -310,7 +310,7 @@ def choose_only(search: LinearSVCCV, X: Any, y: ArrayLike, sample_weight: ArrayL
 def _share(max_time: float | None, n_folds: int, n_jobs: int) -> TimeShare:
     """The time of the folds, of which the last fit is as good as one more."""
     turns = -(-n_folds // n_jobs)
-    return TimeShare(None if max_time is None else max_time * turns / (turns + 1), n_folds, n_jobs)
+    return TimeShare(None if max_time is None else float(max_time) * turns / (turns + 1), n_folds, n_jobs)
 
 
 def _fit_fold(

@@ -171,7 +171,8 @@ class StreamMachine(LinearMachine):
             self.__dict__.pop(name, None)
 
     def _stream_problem(self, dimension: int) -> StreamProblem:
-        return StreamProblem(dimension, self.loss, loss_parameter(self)[1], self.alpha)
+        alpha = None if self.alpha is None else float(self.alpha)
+        return StreamProblem(dimension, self.loss, loss_parameter(self)[1], alpha)
 
     def _check_same_stream(self, solver: Solver) -> None:
         before = self._streams[0]

@@ -188,7 +188,8 @@ class Pegasos(Batches, SubgradientSolver):
     def stop_sample(self, problem: LinearProblem, budget: Budget) -> int:
         if self.stop_evaluation == "exact":
             return 0
-        size = math.ceil(1 / (problem.alpha * (budget.tol or 1e-3)))
+        share = problem.alpha * (budget.tol or 1e-3)  # which may be as good as zero
+        size = math.ceil(1 / share) if share * problem.n_rows > 1 else problem.n_rows
         return size if size < problem.n_rows else 0
 
     def _joint(self, problem: JointProblem, terms: Terms[Point]) -> Solution[Point]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pegasos._core import native
 from pegasos.base.options import Number
-from pegasos.base.outcome import Point, Solution
+from pegasos.base.outcome import Point, Solution, refuse_overflow, sizes
 from pegasos.base.parameters import parameter, parameters
 from pegasos.base.solver import Supports, Terms
 from pegasos.problems.linear import LinearProblem
@@ -58,8 +58,11 @@ def choose_t0(problem: LinearProblem, seed: int, least: float = 1) -> float:
     """The t0, at least `least`, of a first step of size ``1 / (alpha t0)`` that does best on a sample."""
     size = min(SAMPLE, problem.n_rows)
     sample = np.random.default_rng(seed).choice(problem.n_rows, size, replace=False).astype(np.uint32)
-    eta = best_power_of_two(lambda eta: native.trial_objective(problem.core, eta, sample), 1 / (problem.alpha * least))
-    return 1 / (problem.alpha * eta)
+    most = 1 / problem.alpha / least
+    eta = best_power_of_two(lambda eta: native.trial_objective(problem.core, eta, sample), most)
+    t0 = 1 / problem.alpha / eta
+    refuse_overflow(t0, of=sizes(problem))
+    return t0
 
 
 def best_power_of_two(cost: Callable[[float], float], most: float) -> float:
