@@ -6,8 +6,11 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
 
-from pegasos import SVC, LinearSVC
+from pegasos import SVC, LinearSVC, LinearSVR
 from pegasos._core import native
 from pegasos.solvers import SBP, SIMBA
 
@@ -55,3 +58,30 @@ def test_there_is_no_level_of_numbers_that_overflowed(response, two):
     g, labels = np.full((1, 4), response), np.array([1.0, -1.0, 1.0, -1.0])
     with pytest.raises(ValueError, match="the numbers overflowed"):
         native.water_levels(labels * g, labels, np.ones(4), two, np.ones(1))
+
+
+X80, Y80 = make_classification(80, 5, random_state=0)
+ONE, UNEVEN = (Y80 == 1).astype(float), np.where(np.arange(80) == 3, 1e18, 1.0)
+
+#: What is told where rounding leaves nothing of the lower bound.
+HIDDEN = {
+    "one class": (SVC(), Y80, ONE, "zero but for rounding.*one class.*No tol above 0 can be reached"),
+    "large weights": (LinearSVC(), Y80, np.full(80, 1e300), "rounding hides it.*bring weights nearer"),
+    "uneven weights": (LinearSVR(), Y80 + 0.5, UNEVEN, "targets, C or weights.*Lower C, or bring weights and targets"),
+    "tiny targets": (
+        LinearSVR(),
+        (Y80 + 0.5) * 1e-300,
+        None,
+        "targets, C or weights are tiny.*scale .*targets up",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_advice_where_rounding_hides_the_optimum(name):
+    machine, y, weights, told = HIDDEN[name]
+    with pytest.warns(ConvergenceWarning, match=told) as caught:
+        clone(machine).fit(X80, y, sample_weight=weights)
+    text = str(caught[0].message)
+    assert ("class" in text) == (name == "one class")
+    assert "large for data" not in text

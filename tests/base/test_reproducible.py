@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pegasos import SVC, SVR, FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC
 from pegasos.base import scores
 from pegasos.datasets import make_text
+from pegasos.io import open_dataset, write_dataset, write_svmlight
 from pegasos.kernel import estimator as kernel_estimator
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -96,6 +97,36 @@ def test_layouts_of_arrays(name, tmp_path):
     expected = fingerprint(fit(name), X)
     for layout, given in layouts(tmp_path).items():
         assert fingerprint(fit(name, given), given) == expected, layout
+
+
+SINGLE = (
+    np.random.default_rng(3).normal(size=(1200, 6)).astype(np.float32)
+)  # rows enough for kernels in single precision
+
+
+@pytest.mark.parametrize("machine", [SVC, SVR, LinearSVC, LinearSVR], ids=lambda machine: machine.__name__)
+def test_byte_orders(machine):
+    y = (SINGLE[:, 0] + SINGLE[::-1, 1] > 0).astype(int)
+    expected = fingerprint(machine(tol=0.1, random_state=0).fit(SINGLE, y), SINGLE)
+    for order in "<>":
+        given = SINGLE.astype(f"{order}f4")
+        assert fingerprint(machine(tol=0.1, random_state=0).fit(given, y), given) == expected
+
+
+def test_byte_orders_of_a_kernel_matrix():
+    K, y = SINGLE[:200] @ SINGLE[:200].T, (SINGLE[:200, 0] > 0).astype(int)
+    expected = fingerprint(SVC(kernel="precomputed", random_state=0).fit(K, y), K)
+    other = K.astype(">f4")
+    assert fingerprint(SVC(kernel="precomputed", random_state=0).fit(other, y), other) == expected
+
+
+def test_byte_orders_in_files(tmp_path):
+    y = np.arange(1200.0)
+    for order in "<>":
+        write_dataset(tmp_path / order, SINGLE.astype(f"{order}f4"), y)
+        write_svmlight(SINGLE.astype(f"{order}f4"), y, tmp_path / f"{order}.svm")
+    assert open_dataset(tmp_path / ">").X.dtype == np.float32
+    assert (tmp_path / ">.svm").read_bytes() == (tmp_path / "<.svm").read_bytes()
 
 
 @any_model

@@ -13,7 +13,7 @@ import sklearn.svm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_moons
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -422,3 +422,17 @@ def test_slopes_that_overflow(solver, kernel):
         except ValueError as error:
             told = str(error)
     assert "the numbers overflowed" in told or "positive semi-definite" in told
+
+
+def test_an_allowance_that_overflows_leaves_no_lower_bound():
+    """And no word of NumPy's about it, nor one that the bounds contradict each other."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        reg = SVR(kernel="poly", degree=0, coef0=-1, C=1e-5)
+        reg.fit(np.arange(4.0)[:, None], [1.0, 2, 3, 5], sample_weight=[1e299, 1e170, 1, 1])
+    found = reg.certificate_
+    assert found.dual == reg.history_["dual"][-1] == -np.inf
+    assert found.reason != "inconsistent"
+    assert not found.converged
+    assert not np.isnan(reg.history_["dual"]).any()

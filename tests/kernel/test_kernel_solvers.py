@@ -528,3 +528,16 @@ class TestMarginMachine:
         with pytest.warns(ConvergenceWarning, match="ended when the budget of max_iter epochs was used up"):
             clf = SVC(kernel="precomputed", solver=solver(nu=0.02), max_iter=2).fit(A + A.T, np.arange(200) % 2)
         assert clf.certificate_.dual == -np.inf
+
+
+@pytest.mark.parametrize("solver", ["simba", "sbp", "pegasos", "perceptron"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_lower_bound_on_record_never_falls(solver):
+    """Not at the end either, where the last bound allows for more rounding."""
+    random = np.random.default_rng(0)
+    points, labels = random.normal(size=(30, 3)), (random.random(30) < 0.5).astype(int)
+    options = {"kernel": "precomputed", "C": 1e6, "fit_intercept": False, "max_iter": 30, "tol": 1e-9}
+    clf = SVC(solver=solver, random_state=0, **options).fit(points @ points.T, labels)
+    assert (np.diff(clf.history_["dual"]) >= 0).all()
+    assert (np.diff(clf.history_["primal"]) <= 0).all()
+    assert clf.history_["dual"][-1] == clf.certificate_.dual

@@ -36,7 +36,7 @@ from pegasos.base.parameters import (
     parameters,
 )
 from pegasos.base.rows import check_rows, naming_columns
-from pegasos.base.scores import FLOATS, is_plain
+from pegasos.base.scores import is_plain
 from pegasos.base.solver import Solver, resolve
 from pegasos.base.validation import (
     as_targets,
@@ -51,9 +51,13 @@ from pegasos.base.wording import meant, shortened
 from pegasos.certificate import REASONS, Certificate, History, join_parts
 from pegasos.io.csr import check_sparse
 from pegasos.io.dataset import Dataset
+from pegasos.io.floats import FLOATS, float_types
 
 #: A method, whose types its decorators leave to it: checkers cannot tell `Self` through a signature of theirs.
 AnyMethod = TypeVar("AnyMethod", bound=Callable[..., Any])
+
+#: Objectives below it are probably zero, where rounding hides the optimum.
+AS_GOOD_AS_ZERO = 1e-6
 
 #: What to do about input that scikit-learn's validation turns down, by a part of its message.
 REMEDIES = {
@@ -274,7 +278,7 @@ class Machine(Common, Explained):
         what = "target" if isinstance(self, RegressorMixin) else "label"
         try:
             taken = validate_data(
-                self, *arrays, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **options
+                self, *arrays, accept_sparse="csr", dtype=float_types(arrays[0]), ensure_all_finite=False, **options
             )
         except (ValueError, TypeError) as error:
             text = str(error)
@@ -354,8 +358,14 @@ class Machine(Common, Explained):
         earlier = vars(self).get("_earlier_seconds", 0.0) if found.reason == "max_time" else 0.0
         before = f"; {earlier:.3g} s of it had gone by when the fit went on from its checkpoint" if earlier else ""
         above = f"may be up to {found.gap:.3g} (relative) above the optimum, which is at least {found.dual:.6g}"
-        if found.reason == "precision" and found.dual <= 0:
-            above = "may be zero but for rounding, as where all examples with a weight are of one class"
+        if is_hidden(found):
+            regression = isinstance(self, RegressorMixin)
+            targets = "targets, " if regression else ""
+            why = f"{targets}C or weights are so large, or differ so much, that rounding hides it"
+            above = f"may be far above the optimum: {why}"
+            if found.primal < AS_GOOD_AS_ZERO:
+                one = "" if regression else "all examples with a weight are of one class, or where "
+                above = f"may be zero but for rounding, as where {one}{targets}C or weights are tiny"
         return [
             f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}{before}.",
             f"The objective {found.primal:.6g} {above}.",
@@ -367,8 +377,11 @@ class Machine(Common, Explained):
             more = "; fit again to go on from it" if self.warm_start else ""
             begun = "" if np.isfinite(found.gap) else " The fit had hardly begun, so do not expect much of the model."
             return f"The best point of the last check was kept{more}.{begun}"
-        if found.reason == "precision" and found.dual <= 0:
-            return "No tol above 0 can be reached."
+        if is_hidden(found):
+            what = "weights and targets" if isinstance(self, RegressorMixin) else "weights"
+            if found.primal < AS_GOOD_AS_ZERO:
+                return f"No tol above 0 can be reached{f'; scale {what} up' if 'targets' in what else ''}."
+            return f"Lower C, or bring {what} nearer to 1 and to each other."
         budget = found.reason if found.reason.startswith("max") else "max_iter"
         what = "tol" if found.reason == "precision" else f"{budget} or tol"
         return f"{'Otherwise raise' if otherwise else 'Raise'} {what}."
@@ -452,6 +465,11 @@ class Regressor(RegressorMixin, Mixed):
     def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """No classes, and the targets."""
         return np.empty(0), y
+
+
+def is_hidden(found: Certificate) -> bool:
+    """Whether rounding leaves nothing of the lower bound."""
+    return found.reason == "precision" and found.dual <= 0
 
 
 def copy_results(source: Any, target: Any) -> None:

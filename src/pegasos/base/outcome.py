@@ -18,15 +18,15 @@ P = TypeVar("P")
 CoreRun = native.Solution | native.KernelSolution
 
 
-def inverse(name: str, value: float, total_weight: float, wanted: str) -> float:
-    """1/(C n) or 1/(alpha n), each of which is the other; a ValueError where it is no number above 0."""
+def inverse(name: str, value: float, total_weight: float, wanted: str, least: float = 0.0) -> float:
+    """1/(C n) or 1/(alpha n), each of which is the other; a ValueError where it is infinite, or below the least."""
     product = float(value) * float(total_weight)
     found = 1 / product if product > 0 else math.inf
-    if not 0 < found < math.inf:
-        extent, change = ("small", "raise") if found > 0 else ("large", "lower")
+    if not least <= found < math.inf:
+        extent, change = ("little", "raise") if found > 0 else ("much", "lower")
         raise ValueError(
-            f"{name}={value:.3g} and weights that sum to {total_weight:.3g} are too {extent} together: "
-            f"{wanted} = 1/({name} n) is {found:g}; {change} {name}, or scale the weights"
+            f"the numbers overflowed: {name}={value:.3g} and weights that sum to {total_weight:.3g} are too {extent} "
+            f"together, as {wanted} = 1/({name} n) would be {found:g}; {change} {name}, or scale weights"
         )
     return found
 
@@ -48,7 +48,7 @@ class Problem(Generic[P]):
     @property
     def alpha(self) -> float:
         """The papers' lambda; a ValueError where it is no number to work with."""
-        return inverse("C", self.C, self.total_weight, "alpha")
+        return inverse("C", self.C, self.total_weight, "alpha", math.ulp(0.0))
 
 
 @dataclass(frozen=True)

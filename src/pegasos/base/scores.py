@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from pegasos._core import native
 from pegasos._threads import count_threads, usable_threads
 from pegasos.base.rows import check_rows, csr_arrays, explain_not_finite
+from pegasos.io.floats import FLOATS
 
 #: Products that a thread should have to be worth its start.
 PRODUCTS_FOR_THREADS = 500_000
 
-FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 CSR = (sp.csr_matrix, sp.csr_array)
 
 

@@ -24,6 +24,7 @@ from pegasos.io.dataset import (
     is_dataset,
     open_dataset,
 )
+from pegasos.io.floats import FLOATS, float_types
 
 #: Different labels up to which the header has them.
 MOST_LABELS = 10_000
@@ -128,8 +129,7 @@ class DatasetWriter:
         sparse = sp.issparse(X)
         check_sparse(X)
         X = canonical(sp.csr_matrix(X)) if sparse else np.ascontiguousarray(X)
-        if X.dtype not in (np.float32, np.float64):
-            X = X.astype(np.float64)
+        X = X.astype(float_types(X)[0]) if X.dtype not in FLOATS else X
         labels = np.asarray(y)
         if X.ndim != 2 or labels.shape != (X.shape[0],) or X.shape[1] == 0:
             raise ValueError(f"X has shape {X.shape} and y {labels.shape}; give rows, and one label for each")

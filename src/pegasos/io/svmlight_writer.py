@@ -12,6 +12,7 @@ from pegasos._core import native
 from pegasos.io.atomic import open_atomic
 from pegasos.io.compression import compressing
 from pegasos.io.csr import canonical, check_sparse
+from pegasos.io.floats import float_types
 
 _ENTRIES_PER_BLOCK = 1 << 20
 
@@ -158,4 +159,4 @@ def _real(array: Any, name: str) -> NDArray[Any]:
 
 
 def _floats(array: NDArray[Any]) -> NDArray[Any]:
-    return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
+    return array.astype(float_types(array)[0], copy=False)

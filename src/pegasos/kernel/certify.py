@@ -64,8 +64,14 @@ def allow_for(kernel: Definiteness, problem: KernelProblem, found: Solution[Kern
     """The solution with a lower bound that allows for eigenvalues below zero, and for values that differ by order."""
     if kernel.shift == 0 and kernel.asymmetry == 0:
         return found
-    bound: NDArray[np.float64] = problem.C * problem.s
-    eigenvalue = 0.5 * kernel.shift * float(4 * bound @ bound if problem.in_twos else bound @ bound)
-    order = 0.5 * kernel.asymmetry * float(np.abs(found.point.variables).sum() * bound.sum())
-    less = (eigenvalue + order) * (1 + 1e-9)
+    with np.errstate(over="ignore"):
+        bound: NDArray[np.float64] = problem.C * problem.s
+        eigenvalue = order = 0.0
+        if kernel.shift > 0:  # zero times what overflows would be no number
+            eigenvalue = 0.5 * kernel.shift * float(4 * bound @ bound if problem.in_twos else bound @ bound)
+        if kernel.asymmetry > 0:
+            order = 0.5 * kernel.asymmetry * float(np.abs(found.point.variables).sum() * bound.sum())
+        less = (eigenvalue + order) * (1 + 1e-9)
+    if not less < np.inf:
+        return found.bounded(dual=-np.inf, below=0.0)
     return found.bounded(dual=found.bounds.dual - less, below=found.bounds.below + less)

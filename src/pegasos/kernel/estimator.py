@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base import clock
 from pegasos.base.display import listening
-from pegasos.base.estimator import Data, Machine, of_one_model, shortfall
+from pegasos.base.estimator import Data, Machine, is_hidden, of_one_model, shortfall
 from pegasos.base.exchange import Exchanged
 from pegasos.base.options import ChoiceOrFunction, Integer, Number, NumberOrName, names
 from pegasos.base.outcome import Solution
@@ -246,7 +246,7 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
                 f"The intercept, {self.intercept_[0]:.6g}, cannot be stored with more digits: take a constant off the "
                 "targets."
             )
-        elif C > 100:
+        elif C > 100 and not is_hidden(found):
             sentences.append(f"C={C:.3g} is large, a hard problem: try a smaller C, and scale the features.")
         return " ".join([*sentences, self._raise_what(found, bool(sentences[2:]))])
 

@@ -286,9 +286,10 @@ class KernelFit:
         """The solution with its bounds as the last record; those before are not better."""
         primal, dual = found.bounds.primal, found.bounds.dual
         _refuse_overflow(self.C, primal)
-        seconds, records = clock.now() - self.started, found.records
-        if self._able.exact:
-            records = _best_so_far(records, primal, dual)
+        seconds, records = clock.now() - self.started, _best_so_far(found.records, primal, dual)
+        if not self._able.exact:  # which may return another point than the best, but has no other lower bound
+            pairs = zip(found.records, records, strict=True)
+            records = [[*before[:3], best[3]] for before, best in pairs]
         return replace(found, seconds=seconds, records=[*records, [seconds, found.epochs, primal, dual]])
 
     @property

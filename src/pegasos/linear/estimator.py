@@ -15,7 +15,7 @@ from pegasos.base import clock
 from pegasos.base.callbacks import Problems
 from pegasos.base.display import listening
 from pegasos.base.early_stopping import stop_early
-from pegasos.base.estimator import Data, Machine, shortfall
+from pegasos.base.estimator import Data, Machine, is_hidden, shortfall
 from pegasos.base.exchange import Exchanged
 from pegasos.base.memory import refuse_beyond
 from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
@@ -307,7 +307,7 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
                 f"The longest example has norm {longest:.3g}: scale the features, {how}; where columns are "
                 "far from zero, centre them (sklearn.preprocessing.StandardScaler)."
             )
-        if C * longest**2 > 100:
+        if C * longest**2 > 100 and not is_hidden(found):
             sentences.append(f"C={C:.3g} is large for data of this scale, a hard problem: try a smaller C.")
         sentences.append(self._raise_what(found, bool(sentences[2:])))
         return " ".join(sentences)

@@ -19,9 +19,10 @@ from pegasos.base.estimator import Data
 from pegasos.base.outcome import Budget, check_finite
 from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameters, refuse_unknown
 from pegasos.base.progress import Named, Progress, Shifted
-from pegasos.base.scores import FLOATS, is_plain, score_rows
+from pegasos.base.scores import is_plain, score_rows
 from pegasos.certificate import Certificate
 from pegasos.io.csr import check_sparse
+from pegasos.io.floats import float_types
 from pegasos.linear.parameters import ClassificationLoss, KindOfIntercept
 from pegasos.linear.svc import LinearSVC
 from pegasos.problems.linear import Examples
@@ -74,7 +75,7 @@ class Path:
         """Decisions of shape (n_samples, n_Cs), for a NumPy array or SciPy sparse matrix X, in one product."""
         if not is_plain(X, self.coefs.shape[1]):
             check_sparse(X)
-            X = check_array(X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=0)
+            X = check_array(X, accept_sparse="csr", dtype=float_types(X), ensure_all_finite=False, ensure_min_samples=0)
         return np.asarray(score_rows(X, self.coefs, self.intercepts))
 
 

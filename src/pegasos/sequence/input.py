@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from pegasos._core import native
 from pegasos.base.wording import counted
 from pegasos.io.csr import check_sparse
+from pegasos.io.floats import float_types
 
 #: How sequences are given, and what a prediction gives back: a list of lists, a list of arrays, an array.
 KINDS = ("features", "arrays", "matrix")
@@ -142,7 +143,7 @@ def _check_matrix(X: Any) -> Any:
         return check_array(
             X,
             accept_sparse="csr",
-            dtype=[np.float64, np.float32],
+            dtype=float_types(X),
             order="C",
             ensure_all_finite=False,  # the core looks
             ensure_min_samples=0,
