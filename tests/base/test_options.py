@@ -162,3 +162,41 @@ def test_a_data_set_has_no_sequences(tmp_path):
     dataset = write_dataset(tmp_path / "d", np.eye(2), [0, 1])
     with pytest.raises(TypeError, match=r"^SequenceSVC takes sequences, and a data set has single examples"):
         SequenceSVC().fit(dataset)
+
+
+@pytest.mark.parametrize("verbose", ["1", -1, 1.5, float("inf")])
+def test_verbose_is_checked_as_other_parameters_are(verbose):
+    with pytest.raises(ValueError, match=rf"verbose={verbose!r}: must be 0, 1 or 2"):
+        LinearSVC(verbose=verbose).fit(X, Y)
+
+
+@pytest.mark.parametrize("machine", [SVC, LinearSVC])
+def test_what_is_no_seed_and_no_folder(machine):
+    for seed in ("foo", -1, 1.5):
+        with pytest.raises(ValueError, match=rf"random_state={seed!r}: must be an integer from 0"):
+            machine(random_state=seed).fit(X, Y)
+    with pytest.raises(ValueError, match="checkpoint='': must be the name of a folder"):
+        machine(checkpoint="").fit(X, Y)
+
+
+class TestSearchesForC:
+    X, Y = np.arange(20.0)[:, None], np.arange(20) % 2
+
+    def refuses(self, told, **options):
+        with pytest.raises(ValueError, match=told):
+            LinearSVCCV(**{"Cs": 2} | options).fit(self.X, self.Y)
+
+    def test_values(self):
+        self.refuses(r"Cs=10+: must be at least 1 and at most 10000", Cs=10**30)
+
+    @pytest.mark.parametrize("cv", [np.array([1, 2]), b"x", [], 100, [([0, 1], [200])]])
+    def test_folds(self, cv):
+        self.refuses(r"cv=.*pass a number of folds", cv=cv)
+
+    def test_more_folds_than_rows(self):
+        with pytest.raises(ValueError, match=r"cv=5: .*n_samples=4; pass a number of folds"):
+            LinearSVCCV().fit(X, Y)
+
+    @pytest.mark.parametrize("scoring", ["", "acuracy"])
+    def test_scores(self, scoring):
+        self.refuses(rf"scoring='{scoring}': must be the name of a score", scoring=scoring)

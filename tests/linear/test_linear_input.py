@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 
 from pegasos import SVC, SVR, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC
@@ -398,3 +399,36 @@ def test_columns_of_frames_by_name(model):
             predict(wrong)
     with pytest.raises(ValueError, match="X has dates or times: column day; leave it out"):
         model.fit(frame.assign(day=pd.Timestamp("2020-01-01")), Y)
+
+
+@pytest.mark.parametrize("machine", [LinearSVC, SVC, LinearSVCCV])
+@pytest.mark.parametrize("y", [[1, "a"] * 10, np.array(["a", 1] * 10, dtype=object), (np.str_("a"), 1) * 10])
+def test_labels_of_mixed_types(machine, y):
+    """Also in a list, of which NumPy would make strings."""
+    with pytest.raises(
+        ValueError, match=r"labels are of mixed types: .*make all of them strings, or all whole numbers"
+    ):
+        machine().fit(np.arange(20.0)[:, None], y)
+
+
+@pytest.mark.parametrize("y", [[2**70, 1], [frozenset([1]), frozenset([2])], np.array([True, 2], dtype=object)])
+def test_labels_that_are_objects(y):
+    with pytest.raises(
+        ValueError, match=r"y holds objects, such as (1180|frozenset|True).*labels are strings, or whole"
+    ):
+        LinearSVC().fit([[0.0], [1.0]], y)
+
+
+@pytest.mark.parametrize("weights", [["a"] * 4, np.array(["a"] * 4), [1j] * 4])
+def test_weights_that_are_no_numbers(weights):
+    with pytest.raises(ValueError, match=r"sample_weight\[0\]=.*: weights must be numbers; give one for each row of X"):
+        LinearSVC().fit(np.arange(4.0)[:, None], [0, 0, 1, 1], sample_weight=weights)
+
+
+@pytest.mark.parametrize("intercept", ["penalized", "free"])
+def test_one_huge_weight(intercept):
+    """Where the exact method gets stuck, and not by rounding of the bounds, coordinate ascent goes on."""
+    rows, y = make_classification(80, 5, random_state=0)
+    weights = np.where(np.arange(80) == 3, 1e12, 1.0)
+    reg = LinearSVR(intercept=intercept, random_state=0).fit(rows, y + 0.5, sample_weight=weights)
+    assert reg.certificate_.converged

@@ -170,6 +170,12 @@ class TestErrors:
             (np.zeros((3, 2)), [["A", "B"], ["A"]], {"lengths": [2, 1]}, "y is no flat array"),
             ([[["a"], ["b"]]], [["A\0", "B"]], {}, "which an array cannot hold; name it otherwise"),
             ([[["a"], ["b"]]], [[2**63, 1]], {}, "which an array cannot hold"),
+            (
+                [[["a"], ["b"]]],
+                [[2**70, 1]],
+                {},
+                "y holds the label 1180591620717411303424, which an array cannot hold",
+            ),
             ([[["\ud800"]]], [["A"]], {}, r"X\[0\]\[0\] has the string '\\ud800', which is no valid text"),
             (STRINGS, LABELS, {"sample_weight": [1.0]}, r"expected \(40,\); give one weight for each sequence"),
             (STRINGS, LABELS, {"sample_weight": [-1.0] * 40}, r"sample_weight\[0\]=-1.0"),

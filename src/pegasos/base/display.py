@@ -8,7 +8,10 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
+
+import numpy as np
 
 from pegasos.base.callbacks import Problems, called
 from pegasos.base.listen import told
@@ -29,10 +32,9 @@ WIDTH, LEAST = 24, 8
 
 def _level(verbose: Any) -> int:
     """How much is told."""
-    try:
-        return int(verbose)
-    except (TypeError, ValueError):
-        raise ValueError(f"verbose={verbose!r}: must be 0, 1 or 2, or False or True") from None
+    if not isinstance(verbose, Integral | np.bool_) or verbose < 0:
+        raise ValueError(f"verbose={verbose!r}: must be 0, 1 or 2, or False or True")
+    return int(verbose)
 
 
 @contextmanager

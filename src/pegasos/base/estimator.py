@@ -44,6 +44,7 @@ from pegasos.base.validation import (
     class_weights,
     number_labels,
     refuse_missing,
+    refuse_mixed,
     require_targets,
     sum_weights,
 )
@@ -412,6 +413,12 @@ class Classifier(HeldOut, ClassWeight, ClassifierMixin, Mixed):
         A data set on disk has labels and weights of its own.
         """
         return super().score(*self._examples_to_score(X, y, sample_weight))
+
+    def _validate(self, *arrays: Any, **options: Any) -> Any:
+        """As for all, with labels of one kind."""
+        if len(arrays) > 1:
+            refuse_mixed(arrays[1])
+        return super()._validate(*arrays, **options)
 
     def _check_continued(self, data: Data) -> None:
         if not np.array_equal(data.classes, self.classes_):

@@ -252,8 +252,8 @@ class Checkpointed:
                 f"checkpoint={self.checkpoint!r}: must be the name of a folder, pegasos.Checkpoint(folder, every=...), "
                 "or None"
             )
-        if isinstance(self.checkpoint, str | os.PathLike):
-            Checkpoint(self.checkpoint)  # refuses what names none
+        if isinstance(self.checkpoint, str | os.PathLike) and not os.fspath(self.checkpoint):
+            raise ValueError("checkpoint='': must be the name of a folder; \".\" is the working directory")
 
 
 @parameters
@@ -353,7 +353,13 @@ class Seeded:
     verbose: int = 0
 
     def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        try:
+            return int(check_random_state(self.random_state).randint(2**31 - 1))
+        except ValueError as error:
+            raise ValueError(
+                f"random_state={self.random_state!r}: must be an integer from 0 to 2**32 - 1, a "
+                "numpy.random.RandomState, or None"
+            ) from error
 
 
 @parameters

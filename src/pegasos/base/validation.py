@@ -35,6 +35,16 @@ def refuse_missing(y: Any, what: str) -> None:
             )
 
 
+def refuse_mixed(y: Any) -> None:
+    """Raise a ValueError where some labels are strings and others are not: a list of them would become all strings."""
+    if isinstance(y, list | tuple) or (getattr(y, "dtype", None) == np.dtype(object) and np.ndim(y) == 1):
+        kinds = set(map(type, y))
+        if any(issubclass(kind, str) for kind in kinds) and not all(issubclass(kind, str) for kind in kinds):
+            refuse_missing(y, "label")
+            named = " and ".join(sorted(kind.__name__ for kind in kinds))
+            raise ValueError(f"labels are of mixed types: {named}; make all of them strings, or all whole numbers")
+
+
 def _is_float(value: Any) -> bool:
     return isinstance(value, float | np.floating)
 
@@ -65,6 +75,14 @@ def check_weights(sample_weight: ArrayLike, X: Any, part: bool = False, what: st
     rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if given.ndim and given.shape != (rows,):  # scikit-learn's words
         raise ValueError(f"sample_weight.shape == {given.shape}, expected ({rows},); give one weight for each {what}")
+    if given.dtype.kind not in "biuf":
+        for i, value in enumerate(given.ravel().tolist()):
+            try:
+                float("nan" if value is None else value)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"sample_weight[{i}]={shortened(repr(value))}: weights must be numbers; give one for each {what}"
+                ) from None
     if given.ndim == 1 and given.dtype.kind in "if":
         wrong = np.flatnonzero(~((given >= 0) & (given < np.inf)))
         if len(wrong):
@@ -117,6 +135,12 @@ def number_labels(y: NDArray[Any], regressor: str) -> tuple[NDArray[Any], NDArra
             places = y.astype(np.intp) - lowest
             there = np.bincount(places) > 0
             return (np.flatnonzero(there) + lowest).astype(y.dtype), (np.cumsum(there) - 1)[places]
+    if y.dtype.kind == "O" and not all(isinstance(label, str) for label in y):
+        wrong = next((label for label in y.tolist() if not isinstance(label, str | float)), y[0])
+        raise ValueError(
+            f"Unknown label type: y holds objects, such as {shortened(repr(wrong))}; labels are strings, or whole "
+            "numbers between -2**63 and 2**64, in an array of such a type"
+        )
     try:
         check_classification_targets(y)
     except ValueError as error:

@@ -28,6 +28,7 @@ from pegasos.base.rows import check_rows
 from pegasos.base.scores import score_rows
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.base.validation import require_targets
+from pegasos.base.wording import shortened
 from pegasos.certificate import Certificate, History, join_parts
 from pegasos.io.dataset import Dataset
 from pegasos.linear.out_of_core.machine import name_features, refuse_larger, take_all
@@ -268,12 +269,30 @@ random_state, verbose
     def _scorer(self) -> Callable[..., float]:
         from sklearn.metrics import check_scoring  # slow to import
 
-        return check_scoring(LinearSVC(), scoring=self.scoring or "accuracy")
+        try:
+            return check_scoring(LinearSVC(), scoring="accuracy" if self.scoring is None else self.scoring)
+        except ValueError as error:
+            raise ValueError(
+                f"scoring={self.scoring!r}: must be the name of a score (sklearn.metrics.get_scorer_names()), such as "
+                "'accuracy' or 'f1_macro', a callable, or None"
+            ) from error
 
     def _splits(self, data: Data, groups: ArrayLike | None) -> list[tuple[Any, Any]]:
         from sklearn.model_selection import check_cv  # slow to import
 
-        splits = list(check_cv(self.cv, data.y, classifier=True).split(data.X, data.y, groups))
+        try:
+            found = check_cv(self.cv, data.y, classifier=True).split(data.X, data.y, groups)
+            splits = [(train, test) for train, test in found]
+            for rows in itertools.chain(*splits):
+                data.y[rows]
+            if not splits:
+                raise ValueError("there are no folds")
+        except (TypeError, ValueError, IndexError) as error:
+            raise ValueError(
+                f"cv={shortened(repr(self.cv))}: {str(error).rstrip('.')}; pass a number of folds, at least 2 and at "
+                "most the number of rows, a splitter of sklearn.model_selection, or a list of pairs (rows to train on, "
+                "rows to test on)"
+            ) from error
         for number, (train, _) in enumerate(splits):
             if len(np.unique(data.encoded[train])) < 2:
                 rare = data.classes[np.bincount(data.encoded) == 1].tolist()

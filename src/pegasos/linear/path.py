@@ -32,6 +32,8 @@ from pegasos.solvers import Solver
 #: and the weights are proportional to C; at the upper end most problems are so close to a hard margin that more C
 #: changes little but the time it takes.
 LOWEST_C, HIGHEST_C = 1e-4, 10.0
+#: The most values of C that can be asked for by their number.
+MOST_CS = 10_000
 
 
 @parameters
@@ -133,8 +135,8 @@ def two_classes(data: Data) -> Data:
 def make_grid(Cs: int | ArrayLike) -> NDArray[np.float64]:
     """The values of C, in increasing order."""
     if isinstance(Cs, Integral) and not isinstance(Cs, bool):
-        if Cs < 1:
-            raise ValueError(f"Cs={Cs}: must be at least 1, or the values of C themselves")
+        if not 1 <= Cs <= MOST_CS:
+            raise ValueError(f"Cs={Cs}: must be at least 1 and at most {MOST_CS}, or the values of C themselves")
         return np.geomspace(LOWEST_C, HIGHEST_C, int(Cs))
     try:
         grid = np.unique(np.asarray(Cs, dtype=np.float64))

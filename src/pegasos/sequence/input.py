@@ -251,7 +251,8 @@ def encode_labels(labels: list[Any]) -> Labels:
     if len(different) > 65_535:
         raise ValueError(f"y has {len(different)} different labels; at most 65535 are supported")
     classes = np.array(different)
-    for label, kept in zip(different, classes.tolist(), strict=True):
+    alone = [label for label in different if np.array(label).dtype.kind == "O"]  # too large
+    for label, kept in zip(alone or different, alone or classes.tolist(), strict=True):
         if label != kept or isinstance(kept, float) or classes.dtype.kind == "O":
             raise ValueError(f"y holds the label {label!r}, which an array cannot hold; name it otherwise")
     return Labels(classes, look_up_labels(labels, classes).astype(np.uint16))

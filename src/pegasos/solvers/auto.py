@@ -214,9 +214,12 @@ def _newton(problem: LinearProblem, terms: Terms[Point], goal: float = 0.0) -> S
 
 
 def _finish(problem: LinearProblem, terms: Terms[Point], goal: float = 0.0) -> Solution[Point]:
-    """The exact method, with all the threads that have something to do."""
+    """The exact method, with all the threads that have something to do; where it gets stuck, coordinate ascent."""
     threads = _exact_threads(problem, terms.budget)
-    return chosen(InteriorPoint()._linear(problem, terms.within(n_jobs=threads), goal), threads)
+    found = chosen(InteriorPoint()._linear(problem, terms.within(n_jobs=threads), goal), threads)
+    if found.reason != "precision" or found.bounds.mostly_rounding:
+        return found
+    return _end(found, terms, lambda rest: _ascend(problem, rest))
 
 
 def _end(
