@@ -262,6 +262,8 @@ MISTAKES = {
     "train --format text mixed.tsv": "mixed.tsv: line 2: no label; write a label, a tab and the text, as line 1 has",
     "train --ngrams 2 train.svm": "--ngrams is for texts; leave it out",
     "train --text body train.svm": "--text is for tables",
+    "train --text body --label kind - m": "--label is for tables, which are read from files and not from",
+    "train --text body - m": "--text is for tables, which are read from files and not from standard input; write the",
     "predict train.ds text.model": "train.ds is a data set, and text.model is not for features; pass a file",
     "train --warm-start --format text train.tsv svm.model": "svm.model was trained on features and not on text",
     "predict --text body test.csv svm.model": "svm.model was trained on features and not on text",

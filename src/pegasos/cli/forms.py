@@ -39,6 +39,12 @@ def predictor_of(model: Any) -> Any:
 def form_of(name: str, model: Any, flags: DataFlags, data: str) -> Form:
     """The kind of file that a model is for, as the name of the data says; `name` is that of the model's file."""
     refuse_other_folder(data)
+    if data == "-" and (flags.label or flags.text):
+        flag = "--label" if flags.label else "--text"
+        raise click.UsageError(
+            f"{flag} is for tables, which are read from files and not from standard input; write the table to a file, "
+            f"such as table.csv, or leave {flag} out"
+        )
     machine, first = machine_of(model), _first_step(model)
     if first is None and hasattr(machine, "n_features_in_") and (flags.of_text or flags.text):
         raise click.UsageError(f"{name} was trained on features and not on text; leave out --text or --format")
