@@ -217,7 +217,7 @@ def _finish(problem: LinearProblem, terms: Terms[Point], goal: float = 0.0) -> S
     """The exact method, with all the threads that have something to do; where it gets stuck, coordinate ascent."""
     threads = _exact_threads(problem, terms.budget)
     found = chosen(InteriorPoint()._linear(problem, terms.within(n_jobs=threads), goal), threads)
-    if found.reason != "precision" or found.bounds.mostly_rounding:
+    if found.reason != "precision" or found.bounds.mostly_rounding or found.bounds.dual <= 0:
         return found
     return _end(found, terms, lambda rest: _ascend(problem, rest))
 
