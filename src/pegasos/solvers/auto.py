@@ -44,7 +44,7 @@ TRIAL_EPOCHS = 3, 6
 SHARE = 0.8
 #: The gap at which InteriorPoint can leave most rows out.
 NEAR = 1e-2
-#: The tolerance from which on InteriorPoint is the faster one to get there from NEAR.
+#: The tolerance from which on InteriorPoint is the faster one to get there from NEAR, and is not doubted where it ends.
 EXACT = 1e-5
 #: Epochs of SDCA on sparse data of many features with the log loss, after which `Newton` goes on.
 LONG = 30
@@ -217,8 +217,9 @@ def _finish(problem: LinearProblem, terms: Terms[Point], goal: float = 0.0) -> S
     """The exact method, with all the threads that have something to do; where it gets stuck, coordinate ascent."""
     threads = _exact_threads(problem, terms.budget)
     found = chosen(InteriorPoint()._linear(problem, terms.within(n_jobs=threads), goal), threads)
-    if found.reason != "precision" or found.bounds.mostly_rounding or found.bounds.dual <= 0:
-        return found
+    bounds = found.bounds
+    if found.reason != "precision" or bounds.dual <= 0 or bounds.gap <= EXACT or bounds.mostly_rounding:
+        return found  # nothing that more steps would be of use for
     return _end(found, terms, lambda rest: _ascend(problem, rest))
 
 
