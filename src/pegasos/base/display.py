@@ -26,8 +26,8 @@ LOGGER = logging.getLogger("pegasos")
 FALL, SECONDS, FEW = 3.0, 10.0, 10
 #: Seconds from one look of the bar to the next.
 REFRESH = 0.1
-#: Characters of a bar, where there is room for so many, and at least.
-WIDTH, LEAST = 24, 8
+#: Characters of a bar: where there is room for so many, before words beside it are left out, and at least.
+WIDTH, ENOUGH, LEAST = 24, 16, 8
 
 
 def _level(verbose: Any) -> int:
@@ -280,7 +280,7 @@ class Bar:
         shorter: else the bar would jump."""
         room = self._bar.console.width - len(display.title) - 2
         text = display.describe_short(self._level, last)
-        while self._level < 2 and len(text) > room - WIDTH:
+        while self._level < 2 and len(text) > room - ENOUGH:
             self._level += 1
             text = display.describe_short(self._level, last)
         self._length = max(self._length, min(len(text), room - LEAST))
