@@ -9,6 +9,7 @@ import types
 
 import numpy as np
 import pytest
+import rich.console
 from sklearn.datasets import make_classification
 
 from pegasos import SVC, LinearSVC, LinearSVCCV
@@ -204,9 +205,11 @@ class ZMQInteractiveShell:
     """What a kernel of Jupyter is known by."""
 
 
+@pytest.mark.parametrize("width", [60, 80, 115])
 @pytest.mark.parametrize("y", [Y, np.arange(300) % 3])
-def test_bar_in_a_notebook(monkeypatch, capsys, y):
+def test_bar_in_a_notebook(monkeypatch, capsys, y, width):
     """One output below the cell, which is drawn again in its place."""
+    monkeypatch.setattr(rich, "_console", rich.console.Console(width=width))  # which draws it
     outputs = []
 
     class Handle:

@@ -253,6 +253,9 @@ class Bar:
         self._level = self._length = 0
         self._begin()
 
+    def _width(self) -> int:
+        return self._bar.console.width
+
     def _begin(self) -> None:
         self._bar.start()
 
@@ -278,7 +281,7 @@ class Bar:
     def _fitted(self, display: Display, last: bool) -> str:
         """A text that leaves the bar its room. What was left out once is left out for good, and the text gets no
         shorter: else the bar would jump."""
-        room = self._bar.console.width - len(display.title) - 2
+        room = self._width() - len(display.title) - 2
         text = display.describe_short(self._level, last)
         while self._level < 2 and len(text) > room - ENOUGH:
             self._level += 1
@@ -295,6 +298,11 @@ class NotebookBar(Bar):
         from IPython.display import display
 
         self._drawn = display(self._bar, display_id=True)
+
+    def _width(self) -> int:
+        from rich import get_console
+
+        return get_console().width  # which draws whatever is shown in a notebook
 
     def _draw(self) -> None:
         self._drawn.update(self._bar)
