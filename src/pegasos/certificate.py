@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.wording import SHORT, brief
 
 __all__ = ["Certificate", "History", "history_from_records", "join_parts", "relative_gap", "rounds"]
 
 #: The trace of a fit: equal-length arrays under ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap``.
 History = dict[str, NDArray[np.float64]]
+
+#: Seconds below which two decimals say too little of a time.
+SHORT = 0.01
 
 #: What each value of `Certificate.reason` means.
 REASONS = {
@@ -156,6 +158,17 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """The fields as a plain dictionary."""
         return asdict(self)
+
+
+def brief(seconds: float) -> str:
+    """A time that counts: short ones in milliseconds.
+
+    Examples
+    --------
+    >>> brief(2.314), brief(0.141), brief(0.00132), brief(0)
+    ('2.31 s', '0.14 s', '1.3 ms', '0 ms')
+    """
+    return f"{seconds:.2f} s" if seconds >= SHORT else f"{1000 * seconds:.2g} ms"
 
 
 def rounds(found: Certificate) -> str:

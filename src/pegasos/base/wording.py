@@ -5,9 +5,6 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-#: Seconds below which two decimals say too little of a time.
-SHORT = 0.01
-
 
 def counted(count: int, noun: str) -> str:
     """So many of something."""
@@ -23,17 +20,6 @@ def megabytes(size: float) -> str:
     ('210 MB', '1 MB')
     """
     return f"{math.ceil(size / 1e6):,} MB"
-
-
-def brief(seconds: float) -> str:
-    """A time that counts: short ones in milliseconds.
-
-    Examples
-    --------
-    >>> brief(2.314), brief(0.141), brief(0.00132), brief(0)
-    ('2.31 s', '0.14 s', '1.3 ms', '0 ms')
-    """
-    return f"{seconds:.2f} s" if seconds >= SHORT else f"{1000 * seconds:.2g} ms"
 
 
 def shortened(text: str, most: int = 60) -> str:
