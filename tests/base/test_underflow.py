@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from pegasos import SVR, LinearSVC, LinearSVR, SequenceSVC
+from pegasos import SVC, SVR, LinearSVC, LinearSVR, SequenceSVC
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -102,6 +102,14 @@ def test_a_kernel_machine_whose_objective_underflows():
     found = fitted.certificate_
     assert found.primal > 0  # the optimum is near 1e-460, and not 0
     assert not found.converged
+
+
+def test_a_kernel_machine_whose_costs_underflow():
+    machines = [SVR(C=1e-300, loss="quantile", quantile=1e-300), SVC(C=1e-300), LinearSVC(C=1e-300)]
+    for machine in machines:
+        found = machine.fit(X, [1.0, 2.0, 1.0], sample_weight=np.full(3, 1e-300)).certificate_
+        assert found.primal > 0
+        assert not found.converged
 
 
 def test_a_kernel_machine_whose_slopes_underflow():

@@ -1,5 +1,6 @@
 """The problem of a kernel machine, as handed to a solver, and its points."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -107,7 +108,7 @@ def make_problem(
     """The problem of so many examples as there are labels; options are further fields."""
     rows, targets = np.arange(len(y), dtype=np.uint32), y
     with np.errstate(over="ignore"):  # what is infinite is refused by the core
-        least, most = low, high = _limits(loss, parameter, y, C * s)
+        least, most = low, high = _limits(loss, parameter, y, _kept(C * s, s))
     if loss in IN_TWOS:
         zero, targets = np.zeros(len(y)), np.concatenate([y - parameter, y + parameter])
         rows, low, high = np.tile(rows, 2), np.concatenate([zero, least]), np.concatenate([most, zero])
@@ -132,8 +133,13 @@ def _limits(loss: str, parameter: float, y: Floats, bound: Floats) -> tuple[Floa
     if loss == "hinge":
         return np.where(y < 0, -bound, zero), np.where(y > 0, bound, zero)
     if loss == "quantile":
-        return (parameter - 1) * bound, parameter * bound
+        return -_kept((1 - parameter) * bound, bound), _kept(parameter * bound, bound)
     return -bound, bound
+
+
+def _kept(cost: Floats, factor: Floats) -> Floats:
+    """A cost above zero, as the factor is, though it underflows: bounds allow for so much."""
+    return np.where(factor > 0, np.maximum(cost, math.ulp(0.0)), cost)
 
 
 def feasible_start(problem: KernelProblem, beta: Floats) -> Start[KernelPoint]:
