@@ -84,6 +84,7 @@ def predict(
             if sys.stdout is None:
                 raise click.UsageError("standard output is closed; name an OUTPUT file")
             sys.stdout.write(text)
+            sys.stdout.flush()
         else:
             with open_atomic(output) as file:
                 file.write(text.encode())
