@@ -76,7 +76,7 @@ def test_full_disks(folder, monkeypatch, unbuffered):
 def test_predictions_are_written_whole_or_not_without_a_word(folder, unbuffered):
     """Without a buffer the system writes what there is room for, and only the next write fails."""
     write_svmlight(np.tile(np.eye(4), (10_000, 1)), np.tile([0, 1, 0, 1], 10_000), "many.svm")
-    run = f"PYTHONUNBUFFERED={unbuffered} '{sys.executable}' -m pegasos predict --decision many.svm m -"
+    run = f"PYTHONUNBUFFERED={unbuffered} pegasos predict --decision many.svm m -"
     assert run_shell(f"ulimit -f 100; {run} > cut.txt") == (2, "", "pegasos: standard output: File too large\n")
     assert run_shell(f"{run} > whole.txt")[0] == 0
     assert len((folder / "whole.txt").read_text().splitlines()) == 40_000

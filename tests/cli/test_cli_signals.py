@@ -108,6 +108,24 @@ def test_the_old_model_stays_where_nothing_is_kept(folder):
     assert (folder / "m").read_bytes() == before
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_old_model_stays_where_no_bound_is_known(folder, number):
+    """The first of three classes takes for ever, and the others are not begun."""
+    write_svmlight(np.tile(np.eye(3), (20, 1)), np.tile([0, 1, 2], 20), "three.svm")
+    subprocess.run([*COMMAND, "train", "-q", "three.svm", "m"], check=True)
+    before = (folder / "m").read_bytes()
+    process = start("train", *ENDLESS, "three.svm", "m")
+    assert "gap" in process.stderr.readline()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 128 + number
+    assert load_model("m.interrupted").certificate_.gap == np.inf
+    told = "there was no bound on the optimum yet, so that m stays as it was; what there is is in m.interrupted"
+    assert err.rstrip().splitlines()[-1] == f"pegasos: interrupted; {told}"
+    assert out.rstrip().endswith("model    m.interrupted")
+    assert (folder / "m").read_bytes() == before
+
+
 def test_while_C_is_chosen_there_is_no_model(folder):
     process = start("train", "--C", "auto", *ENDLESS[:2], *ENDLESS[4:], "train.svm", "m")
     assert "read in" in process.stdout.readline()
