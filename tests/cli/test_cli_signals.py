@@ -136,7 +136,7 @@ def test_while_C_is_chosen_there_is_no_model(folder):
     assert not (folder / "m").exists()
 
 
-#: Ctrl-C comes while the command imports what it needs.
+#: A signal comes while the command imports what it needs.
 AT_START = """
 import os, signal, sys
 from pegasos.cli import main
@@ -144,15 +144,16 @@ from pegasos.cli import main
 class Interrupting:
     def find_spec(self, name, *_):
         if name == {name!r}:
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), {number})
 
 sys.meta_path.insert(0, Interrupting())
 main()
 """
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("name", ["numpy", "sklearn", "pegasos.cli.run", "pegasos._core"])
-def test_ctrl_c_at_the_start_is_one_line(name):
-    script = AT_START.format(name=name)
+def test_a_signal_at_the_start_is_one_line(name, number):
+    script = AT_START.format(name=name, number=int(number))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "pegasos: interrupted\n")
+    assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", "pegasos: interrupted\n")

@@ -11,7 +11,7 @@ import numpy as np
 from pegasos.base.wording import counted
 from pegasos.cli.convert_model import convert_model, is_any_model
 from pegasos.cli.data import file_of
-from pegasos.cli.options import Names, as_json_text, refuse_other_folder
+from pegasos.cli.options import Names, Path, as_json_text, refuse_other_folder
 from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, write_svmlight
 from pegasos.io.atomic import open_atomic
 from pegasos.io.compression import compressing
@@ -22,8 +22,8 @@ from pegasos.io.table_file import NAMED, is_table
 
 
 @click.command(short_help="Make a data set of a file, or exchange a model.")
-@click.argument("source", type=click.Path())
-@click.argument("target", required=False, type=click.Path())
+@click.argument("source", type=Path())
+@click.argument("target", required=False, type=Path())
 @click.option("--zero-based", is_flag=True, help="feature numbers of svmlight text start at 0 [1]")
 @click.option("--dtype", type=Names(["float32", "float64"]), default="float64", help="of the values [float64]")
 @click.option("--label", metavar="COLUMN", help=f"tables ({NAMED}): the column of labels")

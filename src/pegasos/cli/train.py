@@ -20,6 +20,7 @@ from pegasos.cli.liblinear import from_liblinear, liblinear_flags
 from pegasos.cli.options import (
     TASKS,
     Names,
+    Path,
     as_json_text,
     checkpoints,
     estimator_flags,
@@ -49,8 +50,8 @@ from pegasos.linear.out_of_core.machine import is_larger
     short_help="Train on a file, and write the model.",
     context_settings={"max_content_width": 120, "show_default": False},
 )
-@click.argument("data", type=click.Path())
-@click.argument("model", required=False, type=click.Path())
+@click.argument("data", type=Path())
+@click.argument("model", required=False, type=Path())
 @click.option("-q", "--quiet", is_flag=True, help="print nothing but errors")
 @click.option("--verbose", is_flag=True, help="report progress even where standard error is not a terminal")
 @click.option("--json", "as_json", is_flag=True, help="print the result as one JSON object")
