@@ -441,11 +441,17 @@ def test_reader_that_goes_away(folder):
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
-def test_bar_on_a_terminal(folder):
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("train --tol 0 --max-iter 20000 train.svm m", ["LinearSVC", "epoch", "gap", "━"]),
+        ("convert train.svm train.ds", ["reading train.svm", "━"]),
+    ],
+)
+def test_bar_on_a_terminal(folder, arguments, words):
     leader, follower = os.openpty()
     line = [sys.executable, "-c", "from pegasos.cli import main; main()"]
-    line += ["train", "--tol", "0", "--max-iter", "20000", "train.svm", "m"]
-    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=follower)
+    process = subprocess.Popen([*line, *arguments.split()], stdout=subprocess.DEVNULL, stderr=follower)
     os.close(follower)
     shown = b""
     while True:
@@ -458,8 +464,8 @@ def test_bar_on_a_terminal(folder):
         shown += piece
     os.close(leader)
     assert process.wait(60) == 0
-    for word in (b"LinearSVC", b"epoch", b"gap", "━".encode()):
-        assert word in shown
+    for word in words:
+        assert word.encode() in shown
 
 
 @pytest.mark.parametrize(
