@@ -154,6 +154,11 @@ Bindings bind_features, bind_files, bind_classes, bind_sequence, bind_kernel, bi
 
 NB_MODULE(PEGASOS_MODULE, m) {
     m.doc() = "The compiled core, for one instruction set.";
+#ifdef NDEBUG
+    // Threads that live as long as the process, such as Dask's, hold objects at its end, which is no leak.
+    // Builds that are not for release, those of `make sanitize` among them, still tell of such objects.
+    nb::set_leak_warnings(false);
+#endif
     m.attr("level") = NB_TOSTRING(PEGASOS_MODULE);
 
     nb::class_<Rows>(m, "Rows", "A matrix of examples, used in place.");

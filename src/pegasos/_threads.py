@@ -30,8 +30,8 @@ def count_threads(n_jobs: int | None) -> int | None:
     """`n_jobs` as a number of threads; None stays None."""
     if n_jobs is not None and not (n_jobs == -1 or 1 <= n_jobs <= 1024):
         raise ValueError(
-            f"n_jobs={n_jobs}: must be a number of threads from 1 to 1024, -1 for as many as there are processors, "
-            "or None"
+            f"n_jobs={n_jobs}: must be a number of threads from 1 to 1024, or None, or -1 for as many as there are "
+            "processors"
         )
     if n_jobs is None:
         return None

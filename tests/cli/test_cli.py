@@ -343,6 +343,9 @@ MISTAKES = {
     "predict wide.svm m": "wide.svm has 900 features, but the model was trained on 400",
     "predict test.svm": "Missing argument 'MODEL'",
     "inspect .": "Is a directory",
+    "train --random-state -1 train.svm": "--random-state -1: must be a number from 0 to 4294967295",
+    "train --class-weight 1=-2 train.svm": "--class-weight 1=-2: the weight must be finite and not negative",
+    "train --n-jobs 0 train.svm": "1 to 1024, or -1 for as many as there are processors\n",
 }
 
 
@@ -369,6 +372,25 @@ def test_help_and_version(pegasos):
     commands = out.partition("Commands:\n")[2].splitlines()
     assert [line.split()[0] for line in commands] == ["train", "predict", "inspect", "report", "convert", "demo"]
     assert "..." not in "".join(commands)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (["train", "", "m"], "DATA"),
+        (["train", "missing", ""], "MODEL"),
+        (["predict", "", "m"], "DATA"),
+        (["predict", "missing", ""], "MODEL"),
+        (["predict", "missing", "m", ""], "OUTPUT"),
+        (["inspect", ""], "MODEL"),
+        (["report", "m", ""], "DATA"),
+        (["convert", "", "x"], "SOURCE"),
+        (["convert", "missing", ""], "TARGET"),
+    ],
+)
+def test_an_empty_name_is_told_before_anything_is_read(capsys, arguments, name):
+    assert run(arguments) == 2
+    assert capsys.readouterr().err == f"pegasos: {name} is empty; name a file\n"
 
 
 def test_flags_of_train_have_headings(pegasos):
@@ -419,11 +441,17 @@ def test_reader_that_goes_away(folder):
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
-def test_bar_on_a_terminal(folder):
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("train --tol 0 --max-iter 20000 train.svm m", ["LinearSVC", "epoch", "gap", "━"]),
+        ("convert train.svm train.ds", ["reading train.svm", "━"]),
+    ],
+)
+def test_bar_on_a_terminal(folder, arguments, words):
     leader, follower = os.openpty()
     line = [sys.executable, "-c", "from pegasos.cli import main; main()"]
-    line += ["train", "--tol", "0", "--max-iter", "20000", "train.svm", "m"]
-    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=follower)
+    process = subprocess.Popen([*line, *arguments.split()], stdout=subprocess.DEVNULL, stderr=follower)
     os.close(follower)
     shown = b""
     while True:
@@ -436,8 +464,8 @@ def test_bar_on_a_terminal(folder):
         shown += piece
     os.close(leader)
     assert process.wait(60) == 0
-    for word in (b"LinearSVC", b"epoch", b"gap", "━".encode()):
-        assert word in shown
+    for word in words:
+        assert word.encode() in shown
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,12 @@ def test_no_text_of_damaged_data(folder, pegasos, name):
         ("convert nothing.svm train.ds", "nothing.svm"),
         ("convert train.svm .", "is no data set; choose another name"),
         ("convert bad.svm train.ds", "bad.svm"),
+        (
+            "convert train.svm news.onnx",
+            "ends in .onnx; only a model becomes one in ONNX: name the TARGET such as news.ds",
+        ),
+        ("convert train.svm news.csv.gz", "ends in .csv.gz; tables are read and not written"),
+        ("convert train.svm more.svm", "ends in .svm; only a data set becomes text: name the TARGET such as more.ds"),
         ("convert --features 10 train.svm train.ds", "index 20 is beyond --features 10; pass a larger --features"),
     ],
 )

@@ -57,7 +57,9 @@ def test_a_pipe_that_nobody_reads(folder):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_full_disks(folder):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_full_disks(folder, monkeypatch, unbuffered):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     for line in ("pegasos inspect m > /dev/full", "pegasos predict train.svm m - > /dev/full"):
         assert run_shell(line) == (2, "", "pegasos: standard output: No space left on device\n")
     lost = "standard output: No space left on device, so that what was to be printed is lost; the model is saved"
@@ -67,6 +69,18 @@ def test_full_disks(folder):
         (folder / "new").unlink()
     assert run_shell("pegasos train --quiet train.svm new > /dev/full") == (0, "", "")
     assert run_shell("pegasos predict train.svm m /dev/full")[2] == "pegasos: /dev/full: No space left on device\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of files")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_predictions_are_written_whole_or_not_without_a_word(folder, unbuffered):
+    """Without a buffer the system writes what there is room for, and only the next write fails."""
+    write_svmlight(np.tile(np.eye(4), (10_000, 1)), np.tile([0, 1, 0, 1], 10_000), "many.svm")
+    run = f"PYTHONUNBUFFERED={unbuffered} pegasos predict --decision many.svm m -"
+    assert run_shell(f"ulimit -f 100; {run} > cut.txt") == (2, "", "pegasos: standard output: File too large\n")
+    assert run_shell(f"{run} > whole.txt")[0] == 0
+    assert len((folder / "whole.txt").read_text().splitlines()) == 40_000
+    assert run_shell(f"{run} | head -n 1")[0] == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")

@@ -108,6 +108,24 @@ def test_the_old_model_stays_where_nothing_is_kept(folder):
     assert (folder / "m").read_bytes() == before
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_old_model_stays_where_no_bound_is_known(folder, number):
+    """The first of three classes takes for ever, and the others are not begun."""
+    write_svmlight(np.tile(np.eye(3), (20, 1)), np.tile([0, 1, 2], 20), "three.svm")
+    subprocess.run([*COMMAND, "train", "-q", "three.svm", "m"], check=True)
+    before = (folder / "m").read_bytes()
+    process = start("train", *ENDLESS, "three.svm", "m")
+    assert "gap" in process.stderr.readline()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 128 + number
+    assert load_model("m.interrupted").certificate_.gap == np.inf
+    told = "there was no bound on the optimum yet, so that m stays as it was; what there is is in m.interrupted"
+    assert err.rstrip().splitlines()[-1] == f"pegasos: interrupted; {told}"
+    assert out.rstrip().endswith("model    m.interrupted")
+    assert (folder / "m").read_bytes() == before
+
+
 def test_while_C_is_chosen_there_is_no_model(folder):
     process = start("train", "--C", "auto", *ENDLESS[:2], *ENDLESS[4:], "train.svm", "m")
     assert "read in" in process.stdout.readline()
@@ -118,7 +136,7 @@ def test_while_C_is_chosen_there_is_no_model(folder):
     assert not (folder / "m").exists()
 
 
-#: Ctrl-C comes while the command imports what it needs.
+#: A signal comes while the command imports what it needs.
 AT_START = """
 import os, signal, sys
 from pegasos.cli import main
@@ -126,15 +144,16 @@ from pegasos.cli import main
 class Interrupting:
     def find_spec(self, name, *_):
         if name == {name!r}:
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), {number})
 
 sys.meta_path.insert(0, Interrupting())
 main()
 """
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("name", ["numpy", "sklearn", "pegasos.cli.run", "pegasos._core"])
-def test_ctrl_c_at_the_start_is_one_line(name):
-    script = AT_START.format(name=name)
+def test_a_signal_at_the_start_is_one_line(name, number):
+    script = AT_START.format(name=name, number=int(number))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "pegasos: interrupted\n")
+    assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", "pegasos: interrupted\n")

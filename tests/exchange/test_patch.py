@@ -321,3 +321,17 @@ def test_what_the_page_says_of_pickles_and_precision():
     model = sklearn.linear_model.LogisticRegression().fit(X.astype(np.float32), y)
     assert (model.coef_.dtype, model.intercept_.dtype) == (np.float64, np.float64)
     assert b"pegasos" in pickle.dumps(model)
+
+
+def test_a_script_is_run_as_by_python(tmp_path):
+    """Its path is as given, and a traceback begins with it."""
+    (tmp_path / "script.py").write_text("import sys\nprint(sys.argv, __file__)\n1 / 0\n")
+    (tmp_path / "wrong.py").write_text("x = (\n")
+    for script in ("script.py", "wrong.py"):
+        line = [sys.executable, "-m", "pegasos", script, "a"]
+        ended = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
+        assert ended.returncode == 1
+        told = ended.stderr.splitlines()
+        assert told[1 if script == "script.py" else 0].startswith(f'  File "{tmp_path / script}", line')
+        assert script == "wrong.py" or ended.stdout == f"['script.py', 'a'] {tmp_path / 'script.py'}\n"
+        assert "runpy" not in ended.stderr

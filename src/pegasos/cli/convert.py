@@ -11,19 +11,23 @@ import numpy as np
 from pegasos.base.wording import counted
 from pegasos.cli.convert_model import convert_model, is_any_model
 from pegasos.cli.data import file_of
-from pegasos.cli.options import Names, as_json_text, refuse_other_folder
+from pegasos.cli.options import Names, Path, as_json_text, refuse_other_folder
+from pegasos.cli.waiting import waiting
 from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, write_svmlight
 from pegasos.io.atomic import open_atomic
 from pegasos.io.compression import compressing
 from pegasos.io.dataset import Dataset, is_dataset
 from pegasos.io.dataset_reader import read_rows
 from pegasos.io.table import table_columns
-from pegasos.io.table_file import NAMED, is_table
+from pegasos.io.table_file import NAMED, SUFFIXES, is_table
+
+#: Ends of the names of files of other formats, the longer ones first.
+_ENDINGS = sorted([*SUFFIXES, ".onnx", ".svm", ".svm.gz", ".gz", ".bz2", ".zst", ".xz"], key=len, reverse=True)
 
 
 @click.command(short_help="Make a data set of a file, or exchange a model.")
-@click.argument("source", type=click.Path())
-@click.argument("target", required=False, type=click.Path())
+@click.argument("source", type=Path())
+@click.argument("target", required=False, type=Path())
 @click.option("--zero-based", is_flag=True, help="feature numbers of svmlight text start at 0 [1]")
 @click.option("--dtype", type=Names(["float32", "float64"]), default="float64", help="of the values [float64]")
 @click.option("--label", metavar="COLUMN", help=f"tables ({NAMED}): the column of labels")
@@ -68,7 +72,7 @@ def convert(
     if source.endswith(".onnx"):
         raise click.UsageError(f"{source}: models in ONNX are written and not read; convert the model it was made of")
     refuse_other_folder(source)
-    started = time.perf_counter()
+    started, talk = time.perf_counter(), not quiet and not as_json
     replaces = target is not None and (is_dataset(target) or (is_dataset(source) and os.path.lexists(target)))
     if replaces and not overwrite:
         raise click.UsageError(f"{target} exists already; name another TARGET, or give --overwrite to replace it")
@@ -76,17 +80,20 @@ def convert(
         if verify:
             open_dataset(source).verify()
         if target is not None:
-            _write_text(open_dataset(source), target, zero_based)
+            with waiting(f"writing {target}", shown=talk):
+                _write_text(open_dataset(source), target, zero_based)
         elif not verify:
             raise click.UsageError(f"{source} is a data set already: name a TARGET for its text, or give --verify")
         told = open_dataset(source)
     else:
         if target is None:
             raise click.UsageError(f"name the TARGET, the folder to make of {source}")
+        _refuse_other_ending(target)
         names = _names(source, label)
-        with DatasetWriter(
+        writing = DatasetWriter(
             target, n_features=features, whole_labels=True, feature_names=names, overwrite=overwrite
-        ) as writer:
+        )
+        with waiting(f"reading {source}", source, talk), writing as writer:
             for X, y in _pieces(source, zero_based, dtype, features, label):
                 writer.append(X, y)
         told = open_dataset(target)
@@ -102,6 +109,21 @@ def convert(
         click.echo(f"{target or source}: {shape}, {told.nnz:,} entries, {seconds:.1f} s")
         if verify:
             click.echo("the checksums are right")
+
+
+def _refuse_other_ending(target: str) -> None:
+    """A data set is a folder, and one with the name of a file of another format is a slip."""
+    name = target.rstrip(os.sep)
+    ending = next((end for end in _ENDINGS if name.lower().endswith(end)), None)
+    if ending is None or is_dataset(target):
+        return
+    why = "only a model becomes one in ONNX" if ending == ".onnx" else "only a data set becomes text"
+    if is_table(name):
+        why = "tables are read and not written"
+    raise click.UsageError(
+        f"{target} would be a data set, which is a folder, and its name ends in {ending}; {why}: name the TARGET such "
+        f"as {name[: -len(ending)]}.ds"
+    )
 
 
 def _names(source: str, label: str | None) -> list[str] | None:

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 from pegasos.base.parameters import loss_parameter
 from pegasos.cli.forms import machine_of, template_of, vectorizer_of
-from pegasos.cli.options import as_json_text
+from pegasos.cli.options import Path, as_json_text
 from pegasos.io import load_model
 from pegasos.kernel.estimator import KernelMachine
 from pegasos.linear.estimator import LinearMachine
@@ -21,7 +21,7 @@ Told = tuple[dict[str, Any], list[str]]  # facts for machines, and lines
 
 
 @click.command(short_help="Tell what is in a model.")
-@click.argument("model", type=click.Path())
+@click.argument("model", type=Path())
 @click.option("--top", type=click.IntRange(min=0), help="how many of the largest weights to list [5]")
 @click.option("--json", "as_json", is_flag=True, help="print as one JSON object")
 def inspect(model: str, top: int | None, as_json: bool) -> None:

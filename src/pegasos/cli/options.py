@@ -61,6 +61,16 @@ class Names(click.Choice):  # type: ignore[type-arg]  # generic from click 8.2 o
         return check_name(param.opts[0] if param is not None else "", value, self.choices)
 
 
+class Path(click.Path):
+    """The name of a file or folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        if value == "":
+            name = param.human_readable_name if param is not None else "the name"
+            raise click.UsageError(f"{name} is empty; name a file")
+        return super().convert(value, param, context)
+
+
 class NumberOrAuto(click.types.FloatParamType):
     """A number, or "auto"."""
 
@@ -207,6 +217,10 @@ def given_parameters(
     for name, option in estimator.options.items():
         if name in parameters:
             parameters[name] = _value(name, option, parameters[name])
+    if not 0 <= parameters.get("random_state", 0) < 1 << 32:
+        raise click.UsageError(
+            f"--random-state {parameters['random_state']}: must be a number from 0 to {(1 << 32) - 1}"
+        )
     if "class_weight" in given:
         parameters["class_weight"] = _class_weight(given.pop("class_weight"))
     if "cost" in given:
@@ -267,11 +281,13 @@ def _class_weight(given: tuple[str, ...]) -> dict[Any, float] | str:
         try:
             if not label:
                 raise ValueError
-            weights[as_labels([label])[0].item()] = float(weight)
+            value = weights[as_labels([label])[0].item()] = float(weight)
         except ValueError:
             raise click.UsageError(
                 f"--class-weight {pair}: must be LABEL=WEIGHT, such as -1=0.5, or balanced"
             ) from None
+        if not 0 <= value < math.inf:
+            raise click.UsageError(f"--class-weight {pair}: the weight must be finite and not negative")
     return weights
 
 

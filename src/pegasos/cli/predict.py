@@ -7,7 +7,7 @@ import click
 
 from pegasos.cli.data import DataFlags, data_flags
 from pegasos.cli.forms import form_of, machine_of, predictor_of
-from pegasos.cli.options import as_json_text, overwrite_flag, refuse_other_than_predictions, refuse_overwriting
+from pegasos.cli.options import Path, as_json_text, overwrite_flag, refuse_other_than_predictions, refuse_overwriting
 from pegasos.cli.waiting import waiting
 from pegasos.io import load_model
 from pegasos.io.atomic import open_atomic
@@ -16,9 +16,9 @@ from pegasos.linear.svc import LinearSVC
 
 
 @click.command(short_help="Predict labels or values for a file, and tell the error.")
-@click.argument("data", type=click.Path())
-@click.argument("model", type=click.Path())
-@click.argument("output", required=False, type=click.Path())
+@click.argument("data", type=Path())
+@click.argument("model", type=Path())
+@click.argument("output", required=False, type=Path())
 @click.option("--decision", is_flag=True, help="write decision values instead of labels")
 @click.option("--proba", is_flag=True, help="write probabilities instead of labels; of models with --loss log_loss")
 @click.option(
@@ -84,6 +84,7 @@ def predict(
             if sys.stdout is None:
                 raise click.UsageError("standard output is closed; name an OUTPUT file")
             sys.stdout.write(text)
+            sys.stdout.flush()
         else:
             with open_atomic(output) as file:
                 file.write(text.encode())

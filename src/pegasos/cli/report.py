@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from pegasos.cli.data import Data, DataFlags, called, data_flags, quoted
 from pegasos.cli.forms import form_of, machine_of, predictor_of, vectorizer_of
-from pegasos.cli.options import TASKS, overwrite_flag, refuse_folder, refuse_overwriting
+from pegasos.cli.options import TASKS, Path, overwrite_flag, refuse_folder, refuse_overwriting
 from pegasos.cli.waiting import waiting
 from pegasos.cli.wording import kept
 from pegasos.io import load_model
@@ -24,8 +24,8 @@ from pegasos.summary import FromOne
 
 
 @click.command(short_help="Write a page on a model and its predictions.")
-@click.argument("model", type=click.Path())
-@click.argument("data", type=click.Path())
+@click.argument("model", type=Path())
+@click.argument("data", type=Path())
 @click.option("-o", "--output", metavar="FILE", help="where to write the page [MODEL.html]")
 @click.option("--top", type=click.IntRange(min=0), default=10, help="how many of the largest weights to show [10]")
 @click.option("--title", help="title of the page [of model and data]")

@@ -15,7 +15,7 @@ from pegasos.cli.liblinear import INSTEAD
 from pegasos.cli.predict import predict
 from pegasos.cli.report import report
 from pegasos.cli.signals import SIGNALS
-from pegasos.cli.talk import LOST, say
+from pegasos.cli.talk import LOST, drop, say, write_whole
 from pegasos.cli.train import train
 from pegasos.cli.wording import in_flags
 
@@ -54,6 +54,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command line; the exit code. A user's mistake is one line on standard error, without a traceback."""
     if sys.stderr is None:  # it is closed
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115, as long as the process
+    write_whole()
     LOST.why = ""
     try:
         with SIGNALS.caught():
@@ -83,7 +84,7 @@ def _run(arguments: Sequence[str]) -> int:
         if COMPLETE in os.environ and isinstance(end, SystemExit):  # its other one: a shell asked what comes next
             sys.stdout.flush()
             return end.code if isinstance(end.code, int) else 0
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop(sys.stdout)
         return 0
     except click.NoSuchOption as error:
         command = error.ctx.command if error.ctx is not None else pegasos
@@ -97,6 +98,8 @@ def _run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         return _mistake(error.format_message())
     except OSError as error:
+        if error.filename is None and sys.stdout is not None:
+            drop(sys.stdout)
         return _mistake(f"{error.filename or 'standard output'}: {error.strerror}" if error.strerror else str(error))
     except MemoryError as error:
         told = "" if str(error).startswith("Unable to allocate") else str(error)  # NumPy's words

@@ -1,5 +1,6 @@
 """``pegasos train``"""
 
+import math
 import os
 import sys
 import time
@@ -19,6 +20,7 @@ from pegasos.cli.liblinear import from_liblinear, liblinear_flags
 from pegasos.cli.options import (
     TASKS,
     Names,
+    Path,
     as_json_text,
     checkpoints,
     estimator_flags,
@@ -48,8 +50,8 @@ from pegasos.linear.out_of_core.machine import is_larger
     short_help="Train on a file, and write the model.",
     context_settings={"max_content_width": 120, "show_default": False},
 )
-@click.argument("data", type=click.Path())
-@click.argument("model", required=False, type=click.Path())
+@click.argument("data", type=Path())
+@click.argument("model", required=False, type=Path())
 @click.option("-q", "--quiet", is_flag=True, help="print nothing but errors")
 @click.option("--verbose", is_flag=True, help="report progress even where standard error is not a terminal")
 @click.option("--json", "as_json", is_flag=True, help="print the result as one JSON object")
@@ -123,7 +125,8 @@ def train(
 
     With --one-pass each example is learned from once, as it is read.
 
-    Ctrl-C and SIGTERM end a fit: the best point of its last check is saved, where there is one.
+    Ctrl-C and SIGTERM end a fit: the best point of its last check is saved, where there is one. As long as nothing
+    bounds its error, it does not take the place of an older MODEL, and is saved in MODEL.interrupted.
 
     A flag has its default in [brackets]. Those with the name of a solver or a task before them belong to that.
 
@@ -166,7 +169,7 @@ def train(
     with not_written(model, "while C was chosen" if plan.chooses else "before there was a point to keep"):
         _tell_data(plan, examples, reading, flags, talk)
         found = _fit(plan, examples, verbose or (talk.at_all and sys.stderr.isatty()), talk)
-    _save(found, model, kept_in)
+    wanted, model = model, _save(found, model, kept_in)
     if report is not None and not found.interrupted:
         with written(model):
             _report(report, found, examples, held_out, reading)
@@ -179,11 +182,11 @@ def train(
         return 0
     if report is not None:
         say(f"pegasos: {report} is not written, as the fit was cut short; pegasos report makes one", err=True)
-    say(
-        f"pegasos: interrupted; the best point of the last check is saved in {model}"
-        f"{_further(found.machine, kept_in, examples.X)}",
-        err=True,
-    )
+    if model == wanted:
+        told = f"the best point of the last check is saved in {model}{_further(found.machine, kept_in, examples.X)}"
+    else:
+        told = f"there was no bound on the optimum yet, so that {wanted} stays as it was; what there is is in {model}"
+    say(f"pegasos: interrupted; {told}", err=True)
     return SIGNALS.code
 
 
@@ -349,11 +352,17 @@ def _fit(plan: Plan, examples: Data, shown: bool, talk: Talk) -> Found:
     return Found(machine, fitted, chosen, distinct(str(warning.message) for warning in caught))
 
 
-def _save(found: Found, model: str, kept_in: Checkpoint | None) -> None:
-    """Write the model. The checkpoints of a fit that is over are of no more use."""
+def _save(found: Found, model: str, kept_in: Checkpoint | None) -> str:
+    """Write the model; to which file. The checkpoints of a fit that is over are of no more use.
+
+    One that was interrupted before a bound was known may be useless, and an older model is better than that.
+    """
+    if found.interrupted and not math.isfinite(found.machine.certificate_.gap) and os.path.isfile(model):
+        model += ".interrupted"
     save_model(found.fitted, model, overwrite=True)
     if kept_in and not found.goes_on:
         kept_in.clear()
+    return model
 
 
 def _report(report: str, found: Found, examples: Data, held_out: Judges | None, reading: float) -> None:

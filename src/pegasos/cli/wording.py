@@ -29,6 +29,7 @@ _PLAIN = "|".join(name for name in sorted(_OPTIONS, key=len, reverse=True) if "_
 _BARE = re.compile(rf"(?<![\w.\-/'\"=])({_PLAIN})(?![\w\-/'\"=(\[]|\.\w)")
 
 _NUMBER = re.compile(r"[-+]?\d[\d.,]*(?:e[-+]?\d+)?")
+_NONE = re.compile(",? or None")
 _QUOTED = re.compile(r"'([\w-]+)'")
 _WORDS = {
     *(solver for owner in TASKS.values() for solver in owner.solvers),
@@ -44,7 +45,7 @@ def in_flags(message: str) -> str:
     if changed == message:
         return message
     # Of the words that flags take none is in quotes, and what None means is said by leaving a flag out.
-    return _QUOTED.sub(lambda found: found[1] if found[1] in _WORDS else found[0], changed.replace(" or None", ""))
+    return _QUOTED.sub(lambda found: found[1] if found[1] in _WORDS else found[0], _NONE.sub("", changed))
 
 
 def distinct(messages: Iterable[str]) -> list[str]:

@@ -264,6 +264,8 @@ class _Plan(_Labels):
             return bool(kind.bit_width <= 16 or kind == pyarrow().float32())
         if types.is_decimal(kind):
             return False
+        if is_text(kind) and (mistake := self.file.no_number(name)):
+            raise ValueError(f"{self.file.name}: {mistake}")
         remedy = "leave it out by columns=, name it as the label, or encode it (sklearn.preprocessing.OneHotEncoder)"
         raise self._wrong_type(name, kind, "numbers", remedy)
 
@@ -273,6 +275,8 @@ class _Plan(_Labels):
             self.check_missing(table.column(name), name, first)
             if name != self.label and is_text(table.column(name).type):  # though the first values are numbers
                 self._fail_text(table.column(name), name, first)
+            if name != self.label and pyarrow().types.is_binary(table.column(name).type):
+                raise self._wrong_type(name, table.column(name).type, "numbers", "")
         X = np.empty((table.num_rows, len(self.features)), self.dtype)
         start = 0
         for batch in table.select(self.features).to_batches(max(64, _VALUES_PER_BLOCK // len(self.features))):

@@ -5,11 +5,13 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 
 from pegasos.io.chunks import open_text, whole_lines
 
 #: What is left of a quoted value, up to the quote that closes it; two quotes stand for one.
 _CLOSED = re.compile(rb'[^"]*(?:""[^"]*)*"(?!")')
+_CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f]")
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
 _CONVERSION = re.compile(r"In CSV column #(\d+): CSV conversion error to (\w+): invalid value '(.*)'", re.DOTALL)
 
@@ -96,6 +98,37 @@ def explain(name: str, delimiter: str, columns: list[str], message: str) -> str:
         wanted = kinds.get(conversion[2], "a number")
         return f"column {columns[column]!r}{f', line {line}' if line else ''}: {value!r} is not {wanted}"
     return message
+
+
+#: Words for a value that is missing, in lower case.
+_MISSING = {"", "na", "n/a", "#n/a", "nan", "-nan", "null", "none"}
+#: Rows that are looked at to tell a column of numbers with a mistake from one of texts.
+_LOOKED_AT = 100_000
+
+
+def find_no_number(name: str, delimiter: str, place: int) -> tuple[int, str] | None:
+    """Line and text of the first value that is not a number, in a column of which most are; else None."""
+    numbers, others, found = 0, 0, None
+    lines = (line.decode("utf-8", "replace") for line in read_lines(name))
+    reader, first = csv.reader(lines, delimiter=delimiter), 1
+    try:
+        for record in islice(reader, _LOOKED_AT):
+            if first > 1 and len(record) > place and record[place].strip().lower() not in _MISSING:
+                try:
+                    float(record[place])
+                    numbers += 1
+                except ValueError:
+                    others += 1
+                    found = found or (first, record[place])
+            first = reader.line_num + 1
+    except csv.Error:  # of a text that is too long for that module
+        pass
+    return found if numbers > others else None
+
+
+def printable(text: str) -> str:
+    """With signs that a terminal would act on written out."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def _find(name: str, delimiter: str, wanted: Callable[[list[str]], bool]) -> int:

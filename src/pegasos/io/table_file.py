@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from pegasos.io.table_faults import explain, may_span_lines, read_lines, refuse_open_quote
+from pegasos.io.table_faults import explain, find_no_number, may_span_lines, printable, read_lines, refuse_open_quote
 
 #: Bytes that are parsed at a time: of numbers, and of texts, which may be long.
 BLOCK, TEXT_BLOCK = 1 << 20, 64 << 20
 #: What to do about text in another encoding.
 TO_UTF8 = "convert the file, for example by iconv -f latin1 -t utf-8"
+_NOT_UTF8 = re.compile(r"(?:In CSV column #(\d+): .*)?invalid (?:UTF8|value '.*\ufffd)", re.DOTALL)
 #: Ends of the names of tables that are text, which may be compressed, and of others.
 _TEXT, _COMPRESSED, _OTHERS = (".csv", ".tsv", ".jsonl", ".ndjson"), ("", ".gz", ".bz2", ".zst"), (".parquet", ".arrow")
 SUFFIXES = (*(end + more for end in _TEXT for more in _COMPRESSED), *_OTHERS, ".feather")
@@ -139,6 +140,10 @@ class TableFile:
         """Raise a ValueError where a file cannot be what its name says."""
         if not head:
             raise ValueError(f"{self.name}: the file is empty; is it the right one?")
+        if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise ValueError(
+                f"{self.name}: the text is UTF-16, not UTF-8; convert the file, for example by iconv -f utf-16 -t utf-8"
+            )
         kind = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Feather"}.get(
             os.path.splitext(self.name)[1].lower()
         )
@@ -161,12 +166,16 @@ class TableFile:
             if isinstance(error, MemoryError) or getattr(error, "filename", None) is not None:
                 raise
             remedy = "copy or make the file again" if isinstance(error, OSError) else "correct the file"
+            if (foreign := _NOT_UTF8.search(str(error))) is not None:
+                names, place = getattr(self, "names", []), int(foreign[1] or 0)
+                where = f"column {names[place]!r} has" if foreign[1] and place < len(names) else "there is"
+                raise ValueError(f"{self.name}: {where} text that is not UTF-8; {TO_UTF8}") from None
             text = re.sub(r" in row (\d+)$", self._told, str(error).strip())
             if isinstance(self.text, _Delimited) and not isinstance(error, OSError):
                 with suppress(ImportError):  # pyarrow reads zstd by itself
                     refuse_open_quote(self.name, self.text.delimiter)
                     text = explain(self.name, self.text.delimiter, getattr(self, "names", []), text)
-            raise ValueError(f"{self.name}: {text}; {remedy}") from None
+            raise ValueError(f"{self.name}: {printable(text)}; {remedy}") from None
 
     def _told(self, found: re.Match[str]) -> str:
         """Where pyarrow found an error in JSON: it counts from 0, anew in each block."""
@@ -181,7 +190,30 @@ class TableFile:
         if count:
             raise ValueError(f"{self.name}: {count} columns are named {name!r}; rename them")
         some = ", ".join(map(repr, self.names[:8])) + (", ..." if len(self.names) > 8 else "")
-        raise ValueError(f"{self.name}: no column {name!r}; there are {some}")
+        raise ValueError(f"{self.name}: no column {name!r}; there are {some}{self._why_absent(name)}")
+
+    def _why_absent(self, name: str) -> str:
+        """What may be wrong where there is no such column."""
+        spaced = next((other for other in self.names if other.strip() == name.strip()), None)
+        if spaced is not None:
+            return f"; {spaced!r} differs by spaces: write the name with them, or remove them"
+        if isinstance(self.text, _Delimited) and len(self.names) == 1:
+            mark = next((mark for mark in ";\t,|" if mark != self.text.delimiter and mark in self.names[0]), None)
+            if mark is not None:
+                return f", as {mark!r} separates nothing here: columns of .csv have commas between them, of .tsv tabs"
+        return ""
+
+    def no_number(self, name: str) -> str:
+        """What the first value that is not a number is, and where, in a column of text that mostly has numbers."""
+        found = None
+        if isinstance(self.text, _Delimited):
+            with suppress(ImportError):  # pyarrow reads zstd by itself
+                found = find_no_number(self.name, self.text.delimiter, self.names.index(name))
+        if found is None:
+            return ""
+        line, value = found
+        why = "byte 0x00 is not text" if "\0" in value else f"{value!r} is not a number"
+        return f"column {name!r}, line {line}: {why}; correct it, or drop the row"
 
     def read(self, names: list[str], texts: Sequence[str] = ()) -> Any:
         """These columns, all rows."""
