@@ -349,7 +349,7 @@ public:
         const double inverse = 1 / (1 + beside);
         for (std::size_t k = 0; k < K_; ++k) p[k] *= inverse;
         std::fill(p + K_, p + stride_, 0.0);
-        return std::max(log_sum + (top - f[y]), least);
+        return K_ > 1 ? std::max(log_sum + (top - f[y]), least) : 0;
     }
 
     /// The scores of the others and that of y move apart by 2 e; the slope, 1 - p_y, is below 1 and below the

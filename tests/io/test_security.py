@@ -40,11 +40,11 @@ def test_the_source_has_nothing_that_runs_what_it_reads():
             elif isinstance(node, ast.Call):
                 names = [f"{ast.unparse(node.func)}()"]
             for name in names:
-                first = name.partition(".")[0]
-                if first in MODULES and (path.name, first) != ("__main__.py", "runpy"):  # a script that the user names
+                if name.partition(".")[0] in MODULES:
                     wrong.append(f"{path}: {name}")
                 if name in ("eval()", "exec()", "compile()", "np.load()", "joblib.load()", "os.system()"):
-                    wrong.append(f"{path}: {name}")
+                    script = path.name == "__main__.py" and name in ("exec()", "compile()")  # that the user names
+                    wrong += [] if script else [f"{path}: {name}"]
     assert not wrong
 
 
