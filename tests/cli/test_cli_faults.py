@@ -56,6 +56,7 @@ def test_a_pipe_that_nobody_reads(folder):
             assert (found.stderr.read(), found.wait()) == (b"", 0), line
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_full_disks(folder, monkeypatch, unbuffered):

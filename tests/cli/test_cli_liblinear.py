@@ -287,6 +287,7 @@ def complete(*words):
     return ended.stdout.split()
 
 
+@pytest.mark.slow
 def test_completion():
     assert complete("pegasos", "tr") == ["plain,train"]
     assert complete("pegasos", "train", "--los") == ["plain,--loss"]

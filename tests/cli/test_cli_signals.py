@@ -56,6 +56,7 @@ def test_a_fit_is_saved(folder, number, code):
     assert model.on_interrupt == "raise"
 
 
+@pytest.mark.slow
 def test_by_blocks_a_checkpoint_goes_on(folder):
     """There is no --warm-start by blocks."""
     rows = np.ones((40_000, 100))
@@ -108,6 +109,7 @@ def test_the_old_model_stays_where_nothing_is_kept(folder):
     assert (folder / "m").read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_old_model_stays_where_no_bound_is_known(folder, number):
     """The first of three classes takes for ever, and the others are not begun."""

@@ -420,7 +420,10 @@ MEMORY = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("solver", ["smo", "lasvm", "sbp", "simba", "pegasos", "sdca"])
+@pytest.mark.parametrize(
+    "solver",
+    ["smo", "pegasos", "sdca", *(pytest.param(name, marks=pytest.mark.slow) for name in ("lasvm", "sbp", "simba"))],
+)
 def test_memory(solver, record_property):
     script = textwrap.dedent(MEMORY).format(solver=solver)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
