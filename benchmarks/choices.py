@@ -26,7 +26,7 @@ from timing import alternate, print_machine
 
 from pegasos import SVC, LinearSVC, LinearSVCCV
 
-SHARING = "pegasos.linear.svc.is_worth_sharing"
+SHARING = "pegasos.linear.one_vs_rest.is_worth_sharing"
 
 
 def spent(fit: Callable[[], object]) -> float:
