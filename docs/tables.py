@@ -66,7 +66,7 @@ def render(header: str, rows: Iterable[Iterable[str]]) -> str:
     names, rows = header.split(", "), [list(row) for row in rows]
     rules = ["---:" if all(map(A_NUMBER.fullmatch, column)) else "---" for column in zip(*rows, strict=True)]
     lines = [names, rules, *rows]
-    return "\n".join(f"| {' | '.join(cell or '–' for cell in cells)} |" for cells in lines)  # noqa: RUF001
+    return "\n".join(f"| {' | '.join(cell or '–' for cell in cells)} |" for cells in lines)
 
 
 def called(cls: type[Solver]) -> str:

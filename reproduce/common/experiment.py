@@ -93,7 +93,7 @@ class Table:
 
     def __str__(self) -> str:
         lines = [self.columns, ["---"] * len(self.columns), *self.rows]
-        return "\n".join(f"| {' | '.join(cell or '–' for cell in cells)} |" for cells in lines)  # noqa: RUF001
+        return "\n".join(f"| {' | '.join(cell or '–' for cell in cells)} |" for cells in lines)
 
 
 @dataclass(frozen=True)

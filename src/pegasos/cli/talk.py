@@ -40,6 +40,6 @@ def write_whole() -> None:
     asks the system once, which may write a part and say so, and takes no notice."""
     stream = sys.stdout
     if stream is not None and isinstance(getattr(stream, "buffer", None), io.RawIOBase):
-        sys.stdout = open(  # noqa: SIM115, as long as the process
+        sys.stdout = open(  # noqa: SIM115 - it stays open as long as the process
             stream.fileno(), "w", buffering=1, encoding=stream.encoding, errors=stream.errors, closefd=False
         )

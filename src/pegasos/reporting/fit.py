@@ -292,4 +292,4 @@ def transitions(machine: Any) -> Section | None:
 
 def relative_or_none(found: Certificate | None) -> str:
     """The gap for the top of the page."""
-    return "–" if found is None else relative(found.gap)  # noqa: RUF001
+    return "–" if found is None else relative(found.gap)

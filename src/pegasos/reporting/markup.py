@@ -112,7 +112,7 @@ def percent(share: float, digits: int = 1) -> str:
     >>> percent(0.9312), percent(float("nan"))
     ('93.1%', '–')
     """
-    return f"{share:.{digits}%}" if math.isfinite(share) else "–"  # noqa: RUF001
+    return f"{share:.{digits}%}" if math.isfinite(share) else "–"
 
 
 def relative(gap: float) -> str:

@@ -84,7 +84,7 @@ def _errors(found: Labelled) -> Section:
         more = []
         if areas:
             curve = areas.get(label)
-            more = ["–", "–"] if curve is None else [f"{curve.area:.4f}", f"{curve.average_precision:.4f}"]  # noqa: RUF001
+            more = ["–", "–"] if curve is None else [f"{curve.area:.4f}", f"{curve.average_precision:.4f}"]
         rows.append((label, *_shares(rates), number(rates.n_true), number(rates.n_predicted), *more))
     layout = "beside" if len(found.classes) <= FEW_CLASSES else "stack"
     rates_table = table(head, rows, "Rates of each class")
@@ -92,7 +92,7 @@ def _errors(found: Labelled) -> Section:
 
 
 def _shares(rates: ChunkCounts) -> list[str]:
-    nothing = "–"  # noqa: RUF001
+    nothing = "–"
     return [
         percent(rates.precision) if rates.n_predicted else nothing,
         percent(rates.recall) if rates.n_true else nothing,
