@@ -52,6 +52,16 @@ def test_margins_end_at_the_limits_of_numbers(size, nu, solver, ticks):
         SVC(solver=solver(nu=nu), kernel="linear", max_iter=10).fit(size * X, np.arange(60) % 2)
 
 
+@pytest.mark.parametrize("sizes", [(1e-310, 1e-310), (5e-324, 5e-324), (1, 1e-320), (1e-200, 1e300)])
+@pytest.mark.parametrize("nu", [None, 0.1])
+@pytest.mark.parametrize("solver", [SBP, SIMBA])
+def test_margins_end_where_weights_are_tiny(solver, nu, sizes, ticks):
+    """Also those of one class alone: SIMBA's distribution lives on weights times numbers that fall and rise."""
+    y = np.arange(60) % 2
+    with contextlib.suppress(ValueError):  # an objective too large is refused
+        SVC(solver=solver(nu=nu), max_iter=10).fit(X, y, sample_weight=np.array(sizes)[y])
+
+
 @pytest.mark.parametrize("response", [np.nan, np.inf])
 @pytest.mark.parametrize("two", [False, True])
 def test_there_is_no_level_of_numbers_that_overflowed(response, two):

@@ -44,11 +44,20 @@ public:
           q_(w.n, 1.0),
           p_(w.n),
           xi_(w.n),
+          within_(w.n),
           dense_(w.n),
           mean_(w.n) {
         std::size_t count = 0;
-        for (const double own : w.weights) count += own > 0;
+        double heaviest[2] = {0, 0};
+        for (std::size_t i = 0; i < w.n; ++i) {
+            count += w.weights[i] > 0;
+            heaviest[class_of(i)] = std::max(heaviest[class_of(i)], w.weights[i]);
+        }
         log_count_ = std::log(std::max(static_cast<double>(count), 2.0));
+        for (std::size_t k = 0; k < classes(); ++k)
+            if (heaviest[k] > 0)
+                units_[k] = std::ldexp(1.0, std::clamp(-std::ilogb(heaviest[k]), -1000, 1000));
+        for (std::size_t i = 0; i < w.n; ++i) within_[i] = w.weights[i] * units_[class_of(i)];
     }
 
     void step() {
@@ -90,31 +99,35 @@ public:
 
 private:
     static constexpr std::size_t ahead = 64, looks = 16;
-    static constexpr double least = 1e-200;  // of q: what is zero stays so
+    static constexpr double least = 1e-200, most = 1e200;  // of q: what is zero or infinite stays so
 
     std::size_t classes() const { return w_.free_intercept() ? 2 : 1; }
     std::size_t class_of(std::size_t i) const { return w_.free_intercept() && w_.labels[i] < 0; }
 
     /// p and p_i / s_i, from q, whose sums by class are kept within the range of numbers: p does not depend
-    /// on them.
+    /// on them. Nor does it depend on the scale of a class's weights, whose products with q would underflow
+    /// where all of them are tiny.
     void find_p() {
         const std::size_t n = w_.n;
-        for (bool scaled = true; scaled;) {
-            double sums[2] = {0, 0}, share[2];
-            for (std::size_t i = 0; i < n; ++i) sums[class_of(i)] += w_.weights[i] * q_[i];
-            scaled = false;
+        double share[2];
+        for (int tries = 3, scaled = 1; scaled; --tries) {
+            double sums[2] = {0, 0};
+            for (std::size_t i = 0; i < n; ++i) sums[class_of(i)] += within_[i] * q_[i];
+            scaled = 0;
             for (std::size_t k = 0; k < classes(); ++k) {
                 share[k] = 1 / (static_cast<double>(classes()) * sums[k]);
-                if (sums[k] > 0x1p-64 && sums[k] < 0x1p64) continue;
-                scaled = true;
+                if ((sums[k] > 0x1p-64 && sums[k] < 0x1p64) || tries == 0) continue;
+                scaled = 1;
                 const double factor = std::ldexp(1.0, -std::ilogb(sums[k]));
                 for (std::size_t i = 0; i < n; ++i)
-                    if (class_of(i) == k) q_[i] *= factor;
+                    if (class_of(i) == k) q_[i] = std::clamp(q_[i] * factor, least, most);
             }
-            for (std::size_t i = 0; i < n; ++i) {
-                dense_[i] = {q_[i] * share[class_of(i)], w_.weights[i]};
-                p_[i] = dense_[i].density * w_.weights[i];
-            }
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t k = class_of(i);
+            const double own = q_[i] * share[k];
+            p_[i] = own * within_[i];
+            dense_[i] = {own * units_[k], w_.weights[i]};
         }
     }
 
@@ -178,16 +191,16 @@ private:
 
     /// The step of mirror descent.
     void change(double eta) {
-        const double scale = w_.scale() / w_.radius, most = 1 / eta;
+        const double scale = w_.scale() / w_.radius, cut = 1 / eta;
         const double *g = w_.g(), *labels = w_.labels.data(), *xi = xi_.data();
         double* __restrict q = q_.data();
         const std::size_t n = w_.n;
 #pragma omp simd
         for (std::size_t i = 0; i < n; ++i) {
             double v = labels[i] * scale * g[i] + xi[i];
-            v = v > most ? most : v < -most ? -most : v;
+            v = v > cut ? cut : v < -cut ? -cut : v;
             const double next = q[i] * (1 - eta * v + eta * eta * v * v);
-            q[i] = next > least ? next : least;
+            q[i] = next > least ? next < most ? next : most : least;
         }
     }
 
@@ -234,6 +247,8 @@ private:
     const std::vector<double>& given_;
     std::size_t used_ = 0;
     std::vector<double> q_, p_, xi_;
+    double units_[2] = {1, 1};    // by class, a power of two
+    std::vector<double> within_;  // weights times these, the heaviest of each class about 1
     std::vector<Dense> dense_, some_;
     double log_count_ = 1;
     double unit_ = 1, squared_norm_ = 0;  // w's c is unit z; ||z||^2
