@@ -54,42 +54,47 @@ class Certificate:
     Attributes
     ----------
     primal : float
-        The objective ``1/2 ||w||^2 + C sum_i s_i loss_i`` at the returned weights, or a little more: an upper bound of
-        it that allows for the rounding of its own computation.
+        The objective ``1/2 ||w||^2 + C sum_i s_i loss_i`` at the returned weights, plus an allowance for the rounding
+        of its computation. So it is an upper bound.
     dual : float
-        A true lower bound on the optimum, from a feasible dual point, which allows for rounding too.
+        A lower bound on the optimum, from a feasible dual point; it allows for rounding too.
     gap : float
-        ``(primal - dual) / dual``: the returned weights are at most this far, relatively, above the optimum.
+        ``(primal - dual) / dual``: the objective at the returned weights is at most this fraction above the optimum.
     converged : bool
-        Whether the gap is within ``tol`` (with ``tol=0`` nothing was asked for, and this is True).
+        Whether the gap is within ``tol``. With ``tol=0``, which requests no accuracy, this is True.
     reason : str
-        Why the fit stopped: ``"tol"``, ``"max_iter"``, ``"max_steps"``, ``"max_time"``, ``"precision"``,
-        ``"random_stop"``, ``"early_stopping"``, ``"interrupt"`` (Ctrl-C, with ``on_interrupt="keep"``),
-        ``"callback"`` (by a listener: `listen`), ``"indefinite"`` (the kernel is not positive semi-definite: the
-        dual value bounds nothing, and is given as minus infinity), ``"inconsistent"`` (the bounds contradict each
-        other, which no data should bring about: the dual value is given as minus infinity) or ``"imported"`` (the model
-        was trained by another program, and nothing is known: the bounds are 0 and infinity).
+        Why the fit stopped:
+
+        - ``"tol"``, ``"max_iter"``, ``"max_steps"``, ``"max_time"``: it reached this parameter's value;
+        - ``"precision"``: double precision allows no more progress;
+        - ``"random_stop"``: it reached the last of the ``random_stops``;
+        - ``"early_stopping"``: the score on held-out examples no longer improved;
+        - ``"interrupt"``: Ctrl-C, with ``on_interrupt="keep"``;
+        - ``"callback"``: a listener (`listen`) or a callback stopped it;
+        - ``"indefinite"``: the kernel is not positive semi-definite, so nothing is bounded; `dual` is minus infinity;
+        - ``"inconsistent"``: the bounds contradict each other, which no data should cause; `dual` is minus infinity;
+        - ``"imported"``: another program trained the model, so nothing is known; the bounds are 0 and infinity.
     n_iter : int
-        Epochs begun. An epoch is as many visits of examples as there are examples; an iteration of interior-point,
-        newton or ocas is one.
+        Epochs begun. An epoch is as many visits as there are examples. An iteration of interior-point, newton or ocas
+        counts as an epoch.
     seconds : float
-        Duration of the fit, validation of the input included.
+        Duration of the fit, including the validation of the input.
     solver : str
         The solver with its options.
     scaled : bool
-        Whether the bounds are those of the problem in scaled features (``scale="auto"``).
+        Whether the bounds belong to the problem in scaled features (``scale="auto"``).
     rounding : float
-        What the allowance for rounding adds to the gap, relative to `dual`; of several problems the worst.
+        What the allowance for rounding adds to the gap, relative to `dual`; with several problems, the worst.
     assumed : str
-        What the lower bound takes for granted, of kernels too many rows to look at: "the kernel is positive
-        semi-definite". Empty where it takes nothing for granted.
+        The assumption behind the lower bound: "the kernel is positive semi-definite", if there are too many examples to
+        check it. Empty if there is no assumption.
     problem : str
-        Of a part, which problem it is of: "'a' against the rest", or "'a' against 'b'".
+        For a part, the problem that it belongs to: "'a' against the rest", or "'a' against 'b'".
     parts : tuple of Certificate
-        Of a fit of several problems, such as one class against the rest, the certificate of each, in the order of
-        ``classes_``, or of their pairs. `primal` and `dual` are then their sums, `gap`, `reason` and `solver` those of
-        the part with the largest gap, `converged` tells whether all are, and `n_iter` is the largest. Empty for a
-        single problem.
+        For a fit of several problems, such as each class against the rest, the certificate of each, in the order of
+        ``classes_``, or of the pairs. `primal` and `dual` are then the sums over the parts. `gap`, `reason` and
+        `solver` come from the part with the largest gap. `converged` says whether all parts converged, and `n_iter` is
+        the largest. Empty for a single problem.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Data made to order, for demonstrations, tests and benchmarks."""
+"""Synthetic data for demonstrations, tests and benchmarks."""
 
 from typing import Any
 
@@ -19,28 +19,30 @@ def make_text(
     dtype: DTypeLike = np.float32,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[sp.csr_matrix, NDArray[np.int64]]:
-    """A binary text classification problem, as bags of words.
+    """A synthetic binary text classification problem, as bags of words.
 
-    Words follow Zipf's law, document lengths a log-normal distribution; entries are tf-idf and rows of unit norm. The
-    label is the sign of a linear function of the document, with noise at the border and a few labels turned round.
+    Words follow Zipf's law, and document lengths a log-normal distribution. Entries are tf-idf, and rows have unit
+    norm. The label is the sign of a linear function of the document, with noise at the border and a few labels flipped.
 
     Parameters
     ----------
     n_samples, n_features : int
-        Numbers of documents and of words in the vocabulary.
+        The numbers of documents, and of words in the vocabulary.
     mean_length : float, default=100
-        Mean number of words in a document; repeated words fall together, so that rows have fewer entries.
+        The mean number of words in a document. Repeated words share an entry, so rows have fewer entries.
     flip : float, default=0.02
-        Share of labels turned round.
+        The share of labels to flip.
     dtype : {np.float32, np.float64}, default=np.float32
-        Of the entries.
+        The type of the entries.
     random_state : int, RandomState or None
         Seed.
 
     Returns
     -------
     X : csr_matrix of shape (n_samples, n_features)
-    y : ndarray of -1 and 1
+        The documents.
+    y : ndarray of shape (n_samples,)
+        The labels, -1 and 1.
 
     Examples
     --------

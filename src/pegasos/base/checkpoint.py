@@ -55,20 +55,20 @@ Piece = bytes | memoryview
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a fit leaves checkpoints, and how often.
+    """Where a fit writes checkpoints, and how often.
 
     Parameters
     ----------
     folder : str or path-like
-        It is made where there is none. Fits that differ in data or parameters do not get into each other's way in it.
+        The folder; it is created if it does not exist. Fits with other data or parameters can share it.
     every : float or str, default=30.0
-        Seconds from one checkpoint to the next, or a time such as "30s", "5m" or "1h". One is written at the end of an
-        epoch, or of what is an epoch to the solver.
+        Seconds from one checkpoint to the next, or a time such as "30s", "5m" or "1h". Checkpoints are written at the
+        end of an epoch, or of the solver's equivalent.
     resume : bool or None, default=None
-        What becomes of a checkpoint of the same fit: None goes on from it where there is one, True wants one, False
-        wants none.
+        What to do about a checkpoint of the same fit. None resumes from it if there is one. True requires one, and
+        False requires that there is none; otherwise they raise an error.
     keep : bool, default=False
-        Whether checkpoints stay when a fit is over; `clear` removes them.
+        Whether checkpoints stay after the end of a fit; `clear` removes them.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Checkpoint:
         as_seconds(self.every)
 
     def clear(self) -> None:
-        """Remove the checkpoints of the fits that had this object, and of no others."""
+        """Remove the checkpoints of the fits that used this object, and no others."""
         while self._made:
             shutil.rmtree(self._made.pop(), ignore_errors=True)
 

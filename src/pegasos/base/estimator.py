@@ -179,9 +179,9 @@ class Machine(Common, Explained):
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to the examples X of shape (n_samples, n_features), dense or sparse, with labels or targets y.
 
-        X is used in place when it is a C-ordered array or a CSR matrix of float32 or float64, and never modified. For
-        linear machines it can also be a data set on disk (`pegasos.io.open_dataset`), which has labels and weights of
-        its own.
+        X is used in place if it is a C-ordered array or a CSR matrix of float32 or float64, and is never modified. For
+        linear estimators, X can also be a data set on disk (`pegasos.io.open_dataset`), which contains labels and
+        weights.
         """
         if isinstance(X, Dataset):
             return self._fit_dataset(X, y, sample_weight)
@@ -226,7 +226,7 @@ class Machine(Common, Explained):
         raise NotImplementedError
 
     def check_parameters(self) -> Solver:
-        """Raise a ValueError where a parameter has a value it cannot have; return the solver. `fit` does this first."""
+        """Raise a ValueError if a parameter has an invalid value; return the solver. `fit` does this first."""
         check_options(self, self.options)
         self._threads()
         self._check_checkpoint()
@@ -408,9 +408,9 @@ class Classifier(HeldOut, ClassWeight, ClassifierMixin, Mixed):
     regressor: ClassVar[str]
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
-        """The share of the examples X with labels y that are predicted right; X is what `predict` takes.
+        """The share of the examples X that are predicted right, for the labels y. X is what `predict` takes.
 
-        A data set on disk has labels and weights of its own.
+        A data set on disk contains labels and weights.
         """
         return super().score(*self._examples_to_score(X, y, sample_weight))
 
@@ -458,9 +458,9 @@ class Regressor(RegressorMixin, Mixed):
     """Targets."""
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
-        """The coefficient of determination R^2 of what is predicted of X against y; X is what `predict` takes.
+        """The coefficient of determination R^2 of the predictions for X, for the targets y. X is what `predict` takes.
 
-        A data set on disk has targets and weights of its own.
+        A data set on disk contains targets and weights.
         """
         return super().score(*self._examples_to_score(X, y, sample_weight))
 

@@ -16,8 +16,8 @@ class Exchanged:
     def to_sklearn(self) -> Any:
         """The fitted scikit-learn estimator that predicts the same.
 
-        Parameters that mean the same there are carried over; `tol` and the solver are not, and neither is `alpha`. A
-        ValueError says where scikit-learn has no such model.
+        Parameters that mean the same there are carried over; `tol`, the solver and `alpha` are not. If scikit-learn has
+        no such model, a ValueError says why.
         """
         check_is_fitted(self)
         return self._as_sklearn()
@@ -25,10 +25,9 @@ class Exchanged:
     def to_onnx(self) -> Any:
         """An ONNX model that predicts the same from an input "X" of float32, of shape (n_samples, n_features).
 
-        A classifier has the outputs "label" and "scores", as `predict` and `decision_function` have them, and with
-        ``loss="log_loss"`` "probabilities". A regression has "value". All is computed in double precision, and numbers
-        come out as float32. It needs the package onnx. `pegasos.to_onnx` takes
-        pipelines too.
+        A classifier has the outputs "label" and "scores", the results of `predict` and `decision_function`, and with
+        ``loss="log_loss"`` also "probabilities". A regression has the output "value". The graph computes in double
+        precision, and its numbers are float32. This needs the package onnx. `pegasos.to_onnx` takes pipelines too.
         """
         check_is_fitted(self)
         return make_onnx(self)

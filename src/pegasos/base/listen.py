@@ -13,16 +13,17 @@ __all__ = ["Check", "listen"]
 
 
 class Check:
-    """What a listener is told of a check.
+    """A check of a fit, as a listener receives it.
 
     Attributes
     ----------
     estimator : str
         The name of the estimator's class.
     part : str
-        Which of several problems it is of: a class, a pair of classes, a fold and its C. Empty where there is one.
+        Which of several problems was checked: a class, a pair of classes, or a fold and its C. Empty if there is only
+        one problem.
     seconds, epoch : float
-        How long the fit has taken, and how many epochs this problem of it.
+        The time since the fit began, and the epochs of this problem so far.
     primal, dual, gap : float
         The best bounds so far, as in `Certificate`.
     """
@@ -39,19 +40,19 @@ class Check:
         return f"<check of {self.estimator}{part}: gap {self.gap:.2g}, epoch {self.epoch:.4g}, {self.seconds:.2f} s>"
 
     def weights(self) -> dict[str, Any]:
-        """What the estimator would be if the problem ended here, by the names of its attributes; a copy.
+        """The attributes that the estimator would have if the problem ended here, by their names; a copy.
 
-        Linear estimators have ``coef_`` and ``intercept_``, of one class against the rest its row. Kernel machines have
-        ``beta``, the coefficients of the examples that ``rows`` numbers, and ``intercept_``: the decision on x is
-        ``sum(beta[i] * kernel(X[rows[i]], x)) + intercept_``. `SequenceSVC` has ``coef_``, ``intercept_``,
-        ``transitions_``, ``start_`` and ``end_``, and `FeatureMapSVC` ``coef_``. It can be called while the listener is
-        told of the check; it costs nothing where it is not.
+        Linear estimators have ``coef_`` and ``intercept_``; for one class against the rest, its row. Kernel estimators
+        have ``beta``, the coefficients of the examples with the numbers ``rows``, and ``intercept_``: the decision on x
+        is ``sum(beta[i] * kernel(X[rows[i]], x)) + intercept_``. `SequenceSVC` has ``coef_``, ``intercept_``,
+        ``transitions_``, ``start_`` and ``end_``, and `FeatureMapSVC` has ``coef_``. Call it only within the listener.
+        Without a call it costs nothing.
         """
         named: dict[str, Any] = self._weights()
         return named
 
     def stop(self) -> None:
-        """End the fit here, with ``reason="callback"``, or of several problems this one."""
+        """End the fit here, with ``reason="callback"``; with several problems, end this problem."""
         self.stopped = True
 
 
@@ -62,18 +63,18 @@ _LISTENERS: ContextVar[tuple[Listener, ...]] = ContextVar("pegasos_listeners", d
 
 @contextmanager
 def listen(heard: Listener) -> Iterator[None]:
-    """Have a function called at every check of the fits in this block, which may end them.
+    """Call a function at every check of the fits in this block; the function may end them.
 
-    Fits with several problems, such as a class against the rest, have checks of each; with `n_jobs` they come from
-    several threads, one at a time. An error that the function raises ends the fit, and leaves the estimator as it was.
-    Fits that the function itself makes are not heard.
-    Fits in threads that the block starts are heard where these inherit its context: by `asyncio.to_thread`, and by
-    default in Python without a global lock.
+    If a fit has several problems, such as each class against the rest, each problem has checks. With `n_jobs` the calls
+    come from several threads, one at a time. If the function raises an error, the fit ends and the estimator stays as
+    it was. The function is not called for fits that it makes itself. It is called for fits in threads that inherit the
+    context of the block: those of `asyncio.to_thread` and, in Python without a global lock, by default all that the
+    block starts.
 
     Parameters
     ----------
     heard : callable
-        Is called with a `Check`: bounds, ``weights()`` and ``stop()``.
+        The function. It is called with a `Check`, which has the bounds, ``weights()`` and ``stop()``.
 
     Examples
     --------

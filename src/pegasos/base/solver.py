@@ -93,7 +93,7 @@ def as_continued(terms: Terms[Point]) -> dict[str, Any]:
 
 
 class Solver(BaseEstimator):
-    """Base of the solvers. Deriving from BaseEstimator makes `clone` and ``solver__batch_size`` in a grid work."""
+    """Base class of the solvers. They can be cloned, and their options set as in ``solver__batch_size``."""
 
     name: ClassVar[str]
     options: ClassVar[Mapping[str, Option]] = {}

@@ -1,4 +1,4 @@
-"""Linear machines on Dask arrays, data frames and delayed partitions, certified; the examples stay where they are.
+"""Linear estimators for Dask arrays, data frames and delayed partitions, with a certificate; examples do not move.
 
 They need a Dask cluster, and the packages dask and distributed: `pegasos.dask.LinearSVC` and `pegasos.dask.LinearSVR`.
 """

@@ -14,38 +14,39 @@ from pegasos.linear.parameters import ClassificationLoss, RegressionLoss
 
 @parameters
 class LinearSVC(ClassWeight, ClassificationLoss, ClassifierMixin, DaskMachine):
-    """`pegasos.LinearSVC` on Dask arrays, data frames and delayed partitions, certified.
+    """`pegasos.LinearSVC` on Dask arrays, data frames and delayed partitions, with a certificate.
 
-    Each worker makes steps of dual coordinate ascent on the examples it holds; in a round a vector of the size of the
-    weights goes to each and one comes back, and the examples never move. The certificate is that of the whole problem.
+    Each worker makes steps of dual coordinate ascent on the examples it holds. In a round, a vector of the size of the
+    weights goes to each worker and one comes back; the examples stay where they are. The certificate covers the whole
+    problem.
 
     Parameters
     ----------
     C, alpha, loss, tol, max_time, on_interrupt, fit_intercept, intercept_scaling, class_weight, verbose
-        As in `pegasos.LinearSVC`. The intercept is penalised. More than two classes are each trained against the rest,
-        in the same rounds.
+        As in `pegasos.LinearSVC`. The intercept is penalised. With more than two classes, each is trained against the
+        rest, in the same rounds.
     max_iter : int, default=1000
-        The budget in epochs.
+        Budget in epochs.
     random_state : int, RandomState or None, default=None
-        Seed of the order of visits. With the same partitions and numbers of workers and their threads it gives the
-        same result, if the partitions are not persisted or are persisted in the same places. Those that are not
-        persisted are moved, once they are loaded, to workers by their numbers; without a seed they stay.
+        Seed of the order of visits. The same seed, partitions, number of workers and threads of each worker give the
+        same result, unless persisted partitions are in other places. With a seed, partitions that are not persisted are
+        loaded and then moved to workers by their numbers; without a seed they stay where they are loaded.
     local_epochs : float, default=None
-        Epochs that a worker makes in a round. None chooses from the sizes, so that work outweighs messages: one or
-        less, with a single worker up to 8.
+        Epochs that a worker makes in a round. None chooses the number from the sizes, so that there is more work than
+        messages: at most one, or with a single worker up to 8.
     timeout : float, default=60
-        Seconds without any worker until a fit fails.
+        A fit fails after this number of seconds without any worker.
 
     Attributes
     ----------
     coef_, intercept_, classes_, certificate_, history_, n_iter_, n_features_in_, feature_names_in_
         As in `pegasos.LinearSVC`.
     rounds_ : int
-        Rounds of messages, those that measure the gap included.
+        Rounds of messages, including those that measure the gap.
     bytes_per_round_ : float
-        Bytes of the vectors sent and received in a round, of all workers together.
+        Bytes of the vectors sent and received in a round, for all workers together.
     recoveries_ : int
-        How often workers were lost and the fit recovered.
+        How often the fit recovered from the loss of workers.
 
     Examples
     --------
@@ -68,17 +69,17 @@ class LinearSVC(ClassWeight, ClassificationLoss, ClassifierMixin, DaskMachine):
     score = DaskMachine.score  # not the mixin's, which would bring all examples to the client
 
     def decision_function(self, X: Any) -> Any:
-        """Scores as in `pegasos.LinearSVC`: of a Dask collection another one, lazily."""
+        """Scores as in `pegasos.LinearSVC`; for a Dask collection, a lazy collection."""
         count = len(self.to_local().classes_)
         return self._predict_with("decision_function", X, count if count > 2 else 0, np.float64)
 
     def predict(self, X: Any) -> Any:
-        """The label of each example: of a Dask collection another one, lazily."""
+        """The label of each example; for a Dask collection, a lazy collection."""
         return self._predict_with("predict", X, 0, self.to_local().classes_.dtype)
 
     @available(lambda self: self._unfitted().predict_proba)
     def predict_proba(self, X: Any) -> Any:
-        """Probabilities as in `pegasos.LinearSVC`, with ``loss="log_loss"``: of a Dask collection lazily."""
+        """Probabilities as in `pegasos.LinearSVC`, with ``loss="log_loss"``; for a Dask collection, lazy."""
         return self._predict_with("predict_proba", X, len(self.to_local().classes_), np.float64)
 
     @available(lambda self: self._unfitted().predict_log_proba)
@@ -101,7 +102,7 @@ class LinearSVC(ClassWeight, ClassificationLoss, ClassifierMixin, DaskMachine):
 
 @parameters
 class LinearSVR(RegressionLoss, RegressorMixin, DaskMachine):
-    """`pegasos.LinearSVR` on Dask arrays, data frames and delayed partitions, certified.
+    """`pegasos.LinearSVR` on Dask arrays, data frames and delayed partitions, with a certificate.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ class LinearSVR(RegressionLoss, RegressorMixin, DaskMachine):
     score = DaskMachine.score
 
     def predict(self, X: Any) -> Any:
-        """The value of each example: of a Dask collection another one, lazily."""
+        """The value of each example; for a Dask collection, a lazy collection."""
         return self._predict_with("predict", X, 0, np.float64)
 
     @staticmethod

@@ -109,7 +109,7 @@ class DaskMachine(DaskParameters, Explained):
         return self.local(**{name: getattr(self, name) for name in shared})
 
     def to_local(self) -> Any:
-        """The estimator of the same name in `pegasos`, fitted: it needs no Dask."""
+        """The fitted estimator of the same name in `pegasos`, which needs no Dask."""
         check_is_fitted(self)
         return copy.copy(self._held)
 
@@ -124,7 +124,7 @@ class DaskMachine(DaskParameters, Explained):
         return tags
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The accuracy, or of regression R^2, computed where the examples are."""
+        """The accuracy, for a regression R^2, computed where the examples are."""
         local = self.to_local()
         if not is_collection(X) and y is not None:
             return float(local.score(X, y, sample_weight))

@@ -20,15 +20,15 @@ def to_onnx(model: Any, initial_types: Any = None) -> Any:
     Parameters
     ----------
     model : estimator of pegasos, or a pipeline or other estimator of scikit-learn that holds one
-        An estimator of pegasos is written as its `to_onnx` does. What holds one goes through skl2onnx, for which
-        `register_onnx` is called.
+        For an estimator of pegasos, this is its `to_onnx`. A pipeline or other estimator goes through skl2onnx, after a
+        call of `register_onnx`.
     initial_types : list, default=None
-        For skl2onnx: names and types of the inputs. None is one input "X", a matrix of float32.
+        For skl2onnx: names and types of the inputs. None means one input "X", a matrix of float32.
 
     Returns
     -------
     onnx.ModelProto
-        ``model.SerializeToString()`` is what a file holds.
+        ``model.SerializeToString()`` gives the content of a file.
 
     Examples
     --------
@@ -73,7 +73,8 @@ def _rename(graph: Any, name: str, to: str) -> None:
 def register_onnx() -> None:
     """Let skl2onnx convert the estimators of pegasos, alone and as steps of pipelines.
 
-    A classifier has the label, and probabilities with ``loss="log_loss"``, else scores; two classes have a column each.
+    A classifier has two outputs: the label, and probabilities with ``loss="log_loss"``, otherwise scores. With two
+    classes, the second output has a column for each.
     """
     try:
         from skl2onnx import update_registered_converter

@@ -245,21 +245,21 @@ class Patch:
 def patch_sklearn(*names: str | Iterable[str]) -> Patch:
     """Let scikit-learn's `LinearSVC`, `LinearSVR`, `SVC`, `SVR` and `LogisticRegression` be fitted by pegasos.
 
-    From then on ``from sklearn.svm import SVC`` and ``sklearn.svm.SVC`` are estimators with scikit-learn's parameters,
-    defaults, attributes and predictions, whose `fit` is ours to a relative duality gap of 1e-4, with a `certificate_`.
-    What is another problem here than there is left to scikit-learn, and the logger "pegasos" says so once: an L1
-    penalty, probabilities of `SVC`, kernels that are functions, `max_iter` below scikit-learn's own, and a few more.
-    Names that were imported before stay what they were.
+    After the call, ``from sklearn.svm import SVC`` and ``sklearn.svm.SVC`` give estimators with scikit-learn's
+    parameters, defaults, attributes and predictions. Their `fit` is that of pegasos, to a relative duality gap of 1e-4,
+    and they have a `certificate_`. If the problem differs here, scikit-learn's own `fit` solves it, and the logger
+    "pegasos" says so once: an L1 penalty, probabilities of `SVC`, kernels that are functions, `max_iter` below
+    scikit-learn's default, and a few more. Names that were imported before do not change.
 
     Parameters
     ----------
     *names : str, or an iterable of them
-        Which of them; by default all.
+        The estimators to replace; by default all.
 
     Returns
     -------
     Patch
-        A context manager, at whose end they are scikit-learn's again. So they are after `unpatch_sklearn` too.
+        A context manager. At the end of its block the names are scikit-learn's again, as after `unpatch_sklearn`.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def patch_sklearn(*names: str | Iterable[str]) -> Patch:
 
 
 def unpatch_sklearn() -> None:
-    """Let scikit-learn's estimators be its own again; those made meanwhile stay what they are."""
+    """Undo `patch_sklearn`. Estimators made in the meantime stay as they are."""
     _swap(list(PATCHES), back=True)
 
 

@@ -21,23 +21,23 @@ from pegasos.linear.svr import LinearSVR
 
 
 def from_sklearn(estimator: Any) -> LinearSVC | LinearSVR | SVC | SVR:
-    """The fitted estimator of ours that predicts the same as a fitted one of scikit-learn's.
+    """The fitted pegasos estimator that predicts the same as a fitted scikit-learn estimator.
 
     Parameters
     ----------
-    estimator : LinearSVC, LinearSVR, SVC, SVR or LogisticRegression of scikit-learn's, fitted
+    estimator : LinearSVC, LinearSVR, SVC, SVR or LogisticRegression of scikit-learn, fitted
         A `LogisticRegression`, or a `OneVsRestClassifier` of these, becomes a `LinearSVC` with ``loss="log_loss"``.
 
     Returns
     -------
     estimator of pegasos
-        With the parameters that mean the same; `tol` and `max_iter` do not. Its certificate says that nothing is known
-        of the optimum: ``reason="imported"``.
+        It has the parameters that mean the same; `tol` and `max_iter` do not. Its certificate says that nothing is
+        known about the optimum: ``reason="imported"``.
 
     Raises
     ------
     ValueError
-        Where there is no such model here: kernels that are functions, probabilities of `SVC`.
+        If there is no such model here: kernels that are functions, and `SVC` with probabilities.
 
     Examples
     --------

@@ -23,26 +23,25 @@ def read_conll(source: str | os.PathLike[str] | BinaryIO, *, separator: str | No
     Parameters
     ----------
     source : path or binary file object
-        What to read, to its end: text in UTF-8. Files of gzip, bzip2, xz and zstd
-        are decompressed.
+        What to read, to its end: text in UTF-8. Files of gzip, bzip2, xz and zstd are decompressed.
     separator : str, optional
-        What stands between two columns, such as ``"\\t"``. By default any number of spaces and tabs does; with a
-        separator, columns may be empty or have spaces in them.
+        The string that separates columns, such as ``"\\t"``. By default any number of spaces and tabs separates them.
+        With a separator, columns may be empty or contain spaces.
 
     Returns
     -------
     sentences : list of lists of tuples of str
-        Of each sentence its positions, of each position its columns.
+        For each sentence its positions, and for each position its columns.
 
     Raises
     ------
     ValueError
-        If a line has more or fewer columns than the first, the text is not UTF-8, or there is none. The message names
-        file and line.
+        If a line has more or fewer columns than the first, or the text is not UTF-8 or empty. The message names file
+        and line.
 
     Notes
     -----
-    Lines without text end a sentence; several of them count as one. A line whose first column is ``-DOCSTART-``, which
+    An empty line ends a sentence; several empty lines count as one. A line whose first column is ``-DOCSTART-``, which
     begins a document in some files, ends a sentence too and is left out. Equal lines give the same tuple.
 
     Examples

@@ -45,8 +45,8 @@ class Labels:
 class Dataset:
     """A data set on disk, as `open_dataset` returns it.
 
-    ``LinearSVC().fit(dataset)`` and ``LinearSVR().fit(dataset)`` train on it, from a copy in memory where it fits in
-    `memory_limit`, and otherwise by blocks. `X`, `y` and `sample_weight` are memory maps.
+    ``LinearSVC().fit(dataset)`` and ``LinearSVR().fit(dataset)`` train on it: from a copy in memory if it fits into
+    `memory_limit`, otherwise by blocks. `X`, `y` and `sample_weight` are memory maps.
 
     Attributes
     ----------
@@ -55,21 +55,21 @@ class Dataset:
     shape : tuple of int
         Numbers of examples and features.
     nnz : int
-        Stored entries.
+        The number of stored entries.
     nbytes : int
-        Bytes of all arrays.
+        The number of bytes of all arrays.
     dtype : numpy.dtype
-        Of the entries.
+        The type of the entries.
     storage : {"csr", "dense"}
         How rows are stored.
     labels : Labels or None
-        The different labels; None where there are more than 10,000, as in regression.
+        The different labels; None if there are more than 10,000, as in regression.
     feature_names : list of str or None
-        What the features are called, where they have names.
+        The names of the features, if they have names.
     total_weight : float
-        What the examples weigh together, without weights their number.
+        The total weight of the examples; without weights, their number.
     memory_limit : int or None
-        Bytes that a fit may take; None is half of what is free.
+        Bytes that a fit may use; None means half of the free memory.
     """
 
     def __init__(self, path: str, header: dict[str, Any], memory_limit: int | None) -> None:
@@ -114,7 +114,7 @@ class Dataset:
 
     @property
     def X(self) -> Any:
-        """All examples, memory-mapped: a CSR matrix, or an array."""
+        """All examples, memory-mapped: a CSR matrix or an array."""
         return self._matrix(self._arrays)
 
     def load(self) -> tuple[Any, NDArray[Any], NDArray[np.float64] | None]:
@@ -176,7 +176,7 @@ class Dataset:
 
     @property
     def sample_weight(self) -> NDArray[np.float64] | None:
-        """The weight of each example, where they have some."""
+        """The weight of each example; None if they have no weights."""
         return self._arrays.get("weights")
 
     @property
@@ -201,7 +201,7 @@ class Dataset:
         return np.take(self._classes, labels)
 
     def verify(self) -> None:
-        """Read all of it and compare the checksums; a ValueError names the file that was changed."""
+        """Read all files and compare their checksums; a ValueError names a file that was changed."""
         for name in self._arrays:
             self._read_all(name)
 
@@ -245,8 +245,8 @@ def open_dataset(path: str | os.PathLike[str], *, memory_limit: int | str | None
     path : path
         Its folder.
     memory_limit : int or str, optional
-        Bytes that a fit may take in memory of its own, as a number or in words: ``"1GB"``, ``"512MB"``. By default half
-        of what is free. A data set that fits is trained on from memory, one that does not by blocks.
+        Memory that a fit may use, as a number of bytes or in words: ``"1GB"``, ``"512MB"``. By default half of the free
+        memory. A data set that fits is trained on in memory, any other by blocks.
 
     Returns
     -------
@@ -255,8 +255,8 @@ def open_dataset(path: str | os.PathLike[str], *, memory_limit: int | str | None
     Raises
     ------
     ValueError
-        If it is no data set, or files of it are missing or cut short. Checksums are compared by `Dataset.verify`, and
-        by fits and predictions as they read.
+        If it is no data set, or its files are missing or cut short. `Dataset.verify`, and fits and predictions as they
+        read, compare the checksums.
 
     Examples
     --------

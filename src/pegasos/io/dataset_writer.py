@@ -31,20 +31,20 @@ MOST_LABELS = 10_000
 
 
 class DatasetWriter:
-    """Writes a data set in pieces; it takes its name when the ``with`` block ends without an exception.
+    """Write a data set in pieces. It gets its name when the ``with`` block ends without an exception.
 
     Parameters
     ----------
     path : path
-        The folder to make.
+        The folder to create.
     n_features : int, optional
-        Number of features; by default as many as the widest piece has. Narrower pieces are padded.
+        The number of features; by default that of the widest piece. Narrower pieces are padded.
     whole_labels : bool, default=False
-        Whether labels become integers where all of them are whole numbers, as on the command line.
+        Whether labels become integers if all of them are whole numbers, as on the command line.
     feature_names : sequence of str, optional
-        What the features are called; by default what the columns of the first piece are, if it is a data frame.
+        The names of the features; by default the column names of the first piece, if it is a data frame.
     overwrite : bool, default=False
-        Whether to replace a data set that is there already. Anything else that is there is never replaced.
+        Whether to replace an existing data set. Anything else is never replaced.
 
     Examples
     --------
@@ -296,25 +296,26 @@ def write_dataset(
     *,
     overwrite: bool = False,
 ) -> Dataset:
-    """Write examples as a data set, a folder from which `open_dataset` and ``pegasos train`` read them.
+    """Write examples as a data set: a folder that `open_dataset` and ``pegasos train`` read.
 
     Parameters
     ----------
     path : path
-        The folder to make.
+        The folder to create.
     X : array or sparse matrix of shape (n_samples, n_features)
-        The examples; float32 stays float32, and all else becomes float64. A data frame's columns keep their names.
+        The examples. float32 stays float32, and every other type becomes float64. The columns of a data frame keep
+        their names.
     y : array of shape (n_samples,)
         Labels (numbers or words) or targets.
     sample_weight : array of shape (n_samples,), optional
-        Their weights.
+        Weights of the examples.
     overwrite : bool, default=False
-        Whether to replace a data set that is there already. Anything else that is there is never replaced.
+        Whether to replace an existing data set. Anything else is never replaced.
 
     Returns
     -------
     Dataset
-        What was written, opened.
+        The new data set, opened.
     """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path is a {type(path).__name__}; the path comes first: write_dataset(path, X, y)")

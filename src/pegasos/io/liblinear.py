@@ -41,9 +41,9 @@ class LiblinearModel:
 def read_liblinear_model(source: Source) -> Any:
     """Read a model file of LIBLINEAR as a fitted `LinearSVC` or `LinearSVR`.
 
-    It has the same decision values, but that of two classes they are for the larger label, ``classes_[1]``. The file
-    does not tell C, which is left at its default, as are other parameters of the training. The certificate says that
-    nothing is known of the optimum.
+    It has the same decision values, except that with two classes they belong to the larger label, ``classes_[1]``. The
+    file does not contain C and other parameters of the training; they keep their defaults. The certificate says that
+    nothing is known about the optimum.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def read_liblinear_model(source: Source) -> Any:
     Raises
     ------
     ValueError
-        Where it is no such file, or of a one-class machine. The message names file and line.
+        If the file is no model of LIBLINEAR, or is damaged, or is a one-class model. The message names file and line.
     """
     lines, named = read_lines(source)
     try:
@@ -93,13 +93,13 @@ def _parse(lines: list[bytes]) -> LiblinearModel:
 def write_liblinear_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted `LinearSVC` or `LinearSVR` as a model file of LIBLINEAR, whole or not at all.
 
-    LIBLINEAR predicts the same with it. Labels must be whole numbers. Of two classes its decision values are for the
-    label that it names first, which is ``classes_[1]``.
+    LIBLINEAR predicts the same with it. Labels must be whole numbers. With two classes, LIBLINEAR's decision values
+    belong to the label that the file names first, which is ``classes_[1]``.
 
     Raises
     ------
     ValueError
-        Where LIBLINEAR has no such model: other losses, the softmax of all classes together, labels that are no
+        If LIBLINEAR has no such model: other losses, the softmax of all classes together, or labels that are not
         numbers.
 
     Examples

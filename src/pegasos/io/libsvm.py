@@ -42,22 +42,23 @@ class LibsvmModel:
 def read_libsvm_model(source: Source, *, n_features: int | None = None) -> Any:
     """Read a model file of LIBSVM as a fitted `SVC` or `SVR`.
 
-    It has the same decision values, but that of two classes they are for the larger label, ``classes_[1]``, and that
-    classes are in increasing order. The file does not tell C, which is left at its default. The certificate says
-    that nothing is known of the optimum.
+    It has the same decision values, except that with two classes they belong to the larger label, ``classes_[1]``, and
+    that classes are in increasing order. The file does not contain C, which keeps its default. The certificate says
+    that nothing is known about the optimum.
 
     Parameters
     ----------
     source : path or binary file object
         What to read; compressed files too.
     n_features : int, optional
-        How many features there are, which the file does not tell: by default the largest in a support vector. Of a
-        kernel matrix it is how many training examples there were.
+        The number of features, which the file does not contain. By default it is the largest feature number in a
+        support vector. For a precomputed kernel it is the number of training examples.
 
     Raises
     ------
     ValueError
-        Where it is no such file, of a one-class machine, or with probabilities. The message names file and line.
+        If the file is no model of LIBSVM, or is damaged, or is a one-class model, or has probabilities. The message
+        names file and line.
     """
     lines, named = read_lines(source)
     try:
@@ -130,14 +131,14 @@ def _parse_vectors(rows: list[bytes], columns: int, before: int, precomputed: bo
 def write_libsvm_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted `SVC` or `SVR` as a model file of LIBSVM, whole or not at all.
 
-    LIBSVM predicts the same with it. Labels must be whole numbers. Of two classes its decision values are for the
-    label that it names first, ``classes_[0]``.
+    LIBSVM predicts the same with it. Labels must be whole numbers. With two classes, LIBSVM's decision values belong to
+    the label that the file names first, ``classes_[0]``.
 
     Raises
     ------
     ValueError
-        Where LIBSVM has no such model: kernels that are functions, scaled columns, more than two classes each against
-        the rest, other losses, labels that are no numbers.
+        If LIBSVM has no such model: kernels that are functions, scaled columns, more than two classes each against the
+        rest, other losses, or labels that are not numbers.
 
     Examples
     --------

@@ -89,15 +89,18 @@ def is_something_else(path: str | os.PathLike[str]) -> bool:
 def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a fitted model to a file, whole or not at all. A file that is no model is replaced only with `overwrite`.
 
-    The file holds weights, classes, parameters, certificate and history, and of a model with ``warm_start=True`` the
-    dual point, four bytes an example (and class against the rest; eight for classes trained jointly), so that a fit of
-    the loaded model continues. A `random_state` that is an object and not a number is not kept. Of a `LinearSVCCV` its
-    `best_estimator_` is written, and `load_model` gives a `LinearSVC` with the C chosen: the scores are not in the
-    file. A kernel machine is its support vectors, and a fit of it always continues; one whose kernel is a Python
-    function has no file, as files hold no code. A `SequenceSVC` is written with its vocabulary, and with
-    ``warm_start=True`` its dual point; one behind a `Template` in a pipeline of these two with the template. A linear
-    machine after `partial_fit` is written with what its learners know, so that the loaded one goes on learning, and one
-    behind a `TextHasher`, or scikit-learn's `CountVectorizer` or `TfidfVectorizer`, with that.
+    The file contains weights, classes, parameters, certificate and history. Depending on the model, it also contains:
+
+    - with ``warm_start=True``, the dual point, so that a fit of the loaded model continues: four bytes for each example
+      (and class against the rest), or eight with classes trained jointly;
+    - for a kernel estimator, its support vectors; a loaded one can always continue. A model whose kernel is a Python
+      function cannot be saved, because files contain no code;
+    - for a `SequenceSVC`, its vocabulary, and in a pipeline with a `Template` the template;
+    - for a linear estimator behind a `TextHasher`, or scikit-learn's `CountVectorizer` or `TfidfVectorizer`, that step;
+    - after `partial_fit`, the state of the solver, so that the loaded model continues to learn.
+
+    For a `LinearSVCCV`, only `best_estimator_` is written: `load_model` returns a `LinearSVC` with the chosen C, and
+    the scores are not in the file. A `random_state` that is an object and not a number is not saved.
 
     Examples
     --------
@@ -220,9 +223,9 @@ def _names(kind: Kind) -> str:
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save_model` wrote. Raises a ValueError that names the file where it is not one, or damaged.
+    """Read a model that `save_model` wrote. If the file is damaged or no model, a ValueError names it.
 
-    All of the file is compared with its checksum; files of older versions have none, and load without.
+    The whole file is compared with its checksum. Files of older versions have no checksum, and load without one.
     """
     from safetensors import SafetensorError, safe_open
 

@@ -40,34 +40,35 @@ def read_svmlight(
     Parameters
     ----------
     source : path or binary file object
-        What to read, to its end. Files compressed by gzip, bzip2, xz or zstd are decompressed; their first bytes tell.
-        A path is read on a thread of its own where it is compressed, a file object on the calling thread.
+        What to read, to its end. Files compressed by gzip, bzip2, xz or zstd are decompressed; the first bytes
+        determine the format. A compressed file given by its path is decompressed on a separate thread, a file object on
+        the calling thread.
     n_features : int, optional
         Number of columns of `X`; an index beyond it is an error. By default the largest index decides.
     zero_based : bool or "auto", default=False
         Whether the first feature has index 0. By default it has index 1, as in most files. With ``"auto"`` the file
-        is zero-based if an index is 0, and one-based otherwise; it is an error if there is also an index equal to
-        `n_features`, where that is given.
+        is zero-based if any index is 0, and one-based otherwise. With `n_features`, a file with both an index 0 and an
+        index equal to `n_features` is an error.
     query_id : bool, default=False
-        Whether to return the query ids, ``qid:N`` after the label, which all rows must then have. By default they are
+        Whether to return the query ids, ``qid:N`` after the label. Then all rows must have one. By default they are
         skipped.
     multilabel : bool, default=False
-        Whether rows have any number of labels, with commas between them.
+        Whether rows have any number of labels, separated by commas.
     dtype : {np.float64, np.float32}, default=np.float64
-        Type of the values of `X`.
+        The type of the values of `X`.
     n_jobs : int, optional
-        Number of threads, -1 for as many as there are processors. By default small files take one and large ones all
-        processors. The result is the same.
+        The number of threads; -1 means as many as there are processors. By default small files take one thread, and
+        large files all processors. The result is the same.
 
     Returns
     -------
     X : scipy.sparse.csr_matrix or csr_array of shape (n_rows, n_features)
-        The examples, in canonical format. A zero in the file is a stored zero. Indices are int32 where the numbers of
-        entries and of features allow, otherwise int64.
+        The examples, in canonical format. A zero in the file is a stored zero. Indices are int32 if the numbers of
+        entries and of features allow it, otherwise int64.
     y : ndarray of shape (n_rows,)
         The labels, always float64. With `multilabel` a list of tuples of floats, each in increasing order.
     query_id : ndarray of shape (n_rows,)
-        The query ids, int64; only where asked for.
+        The query ids, int64; only with `query_id`.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def read_svmlight(
     Notes
     -----
     Comments begin with ``#``. Within a line indices must increase. An index has at most 18 digits. A small compressed
-    file can hold a very large text, and all of it is read: for files from strangers use `iter_svmlight`.
+    file can hold a very large text, and all of it is read: use `iter_svmlight` for files from untrusted sources.
 
     Examples
     --------
@@ -125,32 +126,32 @@ def iter_svmlight(
 ) -> Iterator[tuple[Any, ...]]:
     """Read a file in svmlight / LIBSVM format by chunks of rows, for files larger than memory.
 
-    The next chunk of a path is read and decompressed on a thread while the present one is parsed and used. Memory is
-    needed for about one chunk, as text and as arrays, and for the longest line.
+    If `source` is a path, a thread reads and decompresses the next chunk while the present one is parsed and used. The
+    memory needed is that of about one chunk, as text and as arrays, and of the longest line.
 
     Parameters
     ----------
     source : path or binary file object
         As for `read_svmlight`.
     chunk_bytes : int, default=2**26
-        About how many bytes of text make a chunk.
+        The approximate number of bytes of text in a chunk.
     n_features : int, optional
-        Number of columns of every chunk. By default a chunk is as wide as the largest index up to its end needs, so
-        that later chunks may be wider.
+        The number of columns of every chunk. By default a chunk is as wide as the largest index so far, so later chunks
+        may be wider.
     zero_based : bool, default=False
-        Whether the first feature has index 0. ``"auto"`` is not possible here: it takes the whole file.
+        Whether the first feature has index 0. ``"auto"`` is not possible here, because it needs the whole file.
     query_id, multilabel, dtype, n_jobs
         As for `read_svmlight`.
 
     Yields
     ------
     X, y or X, y, query_id
-        As from `read_svmlight`, of some rows.
+        As from `read_svmlight`, for some of the rows.
 
     Raises
     ------
     ValueError
-        As for `read_svmlight`. The lines in messages are those of the file.
+        As for `read_svmlight`. Messages give line numbers in the whole file.
 
     Examples
     --------

@@ -29,21 +29,21 @@ def write_svmlight(
     """Write a file in svmlight / LIBSVM format.
 
     Numbers are written in the shortest form that reads back as the same number of their type. Zeros of a dense `X` are
-    left out, stored zeros of a sparse one are written. A path gets its file only when all of it is written.
+    left out; stored zeros of a sparse `X` are written. A file named by a path appears only once it is complete.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_rows, n_features)
         The examples. float32 and float64 are written as they are, other real types as float64.
     y : array-like of shape (n_rows,)
-        The labels: real numbers. With `multilabel` the labels of each row: a sequence of sequences.
+        The labels: real numbers. With `multilabel`, a sequence of labels for each row.
     target : path or binary file object
-        Where to write. A path that ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` gets a compressed file; the last
-        needs the package zstandard, or Python 3.14.
+        Where to write. If a path ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``, the file is compressed; ``.zst`` needs
+        the package zstandard, or Python 3.14.
     zero_based : bool, default=False
         Whether the first feature gets index 0 instead of 1.
     query_id : array-like of int of shape (n_rows,), optional
-        What to write as ``qid:N`` after the labels.
+        Query ids, to write as ``qid:N`` after the labels.
     multilabel : bool, default=False
         Whether rows have any number of labels.
 

@@ -17,20 +17,20 @@ def read_table(
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Read a table with named columns from a CSV, TSV, JSON lines, Parquet or Arrow file.
 
-    Needs the package pyarrow.
+    This needs the package pyarrow.
 
     Parameters
     ----------
     source : path or pyarrow.Table
-        The first bytes of a file tell Parquet and Arrow (Feather) files. Others are text: ``.jsonl`` and ``.ndjson``
+        The first bytes of a file identify Parquet and Arrow (Feather). Other files are text: ``.jsonl`` and ``.ndjson``
         have an object on each line, ``.tsv`` has names in the first line and tabs between columns, and all others are
-        CSV. Compressed text is told by the end of its name, such as ``.csv.gz``.
+        CSV. The end of the name identifies compressed text, such as ``.csv.gz``.
     label : str, optional
         The column of labels or targets.
     columns : sequence of str, optional
         The features, in this order. By default all columns but `label`, in the order of the table.
     dtype : {np.float64, np.float32}, optional
-        Type of `X`. By default float32 if that holds the values of all columns (float32 and integers of up to 16
+        The type of `X`. By default float32 if that holds the values of all columns (float32 and integers of up to 16
         bits), otherwise float64.
 
     Returns
@@ -43,9 +43,9 @@ def read_table(
     Raises
     ------
     ValueError
-        If a column is not there or not of numbers, a value is missing or infinite, or a file has no rows. The message
-        names the column, and of text the line, of other files the row, which counts from 1; of a `pyarrow.Table` the
-        row as in Python, which counts from 0.
+        If a column does not exist or has no numbers, a value is missing or infinite, or a file has no rows. The message
+        names the column. It also gives the line in text files, the row (from 1) in other files, and the row (from 0)
+        of a `pyarrow.Table`.
 
     Examples
     --------
@@ -108,14 +108,14 @@ def iter_table(
     Parameters
     ----------
     source, label, columns, dtype
-        As for `read_table`. The types of the columns of text are those of its first megabyte.
+        As for `read_table`. In text files, the first megabyte determines the types of the columns.
     batch_rows : int, default=2**16
-        The most rows of a batch.
+        The largest number of rows in a batch.
 
     Yields
     ------
     X, y
-        As from `read_table`, of some rows.
+        As from `read_table`, for some of the rows.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def hash_text(lines: Iterable[str], hash_bits: int = 18, *, normalize: bool = Tr
     Parameters
     ----------
     lines : iterable of str
-        The texts. Blanks stand between words; so do ``|`` and ``:``.
+        The texts. Blanks, ``|`` and ``:`` separate words.
     hash_bits : int, default=18
         There are ``2 ** hash_bits`` features.
     normalize : bool, default=True
@@ -59,7 +59,7 @@ def hash_text(lines: Iterable[str], hash_bits: int = 18, *, normalize: bool = Tr
     Returns
     -------
     scipy.sparse.csr_matrix or csr_array of shape (n_texts, 2 ** hash_bits)
-        A word that stands k times in a text counts ``1 + log(k)``.
+        A word that occurs k times in a text counts ``1 + log(k)``.
 
     Examples
     --------
@@ -90,9 +90,9 @@ def read_text(
     X : scipy.sparse.csr_matrix or csr_array of shape (n_rows, 2 ** hash_bits)
         The features.
     y : ndarray of shape (n_rows,)
-        The labels; NaN where a line has none.
+        The labels; NaN for a line without a label.
     weights : ndarray of shape (n_rows,)
-        The weights, 1 where a line has none.
+        The weights; 1 for a line without a weight.
 
     Raises
     ------

@@ -96,7 +96,7 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
     @property
     @of_one_model
     def coef_(self) -> Any:
-        """Weights of the features, a row for each problem, sparse where X was; with ``kernel="linear"`` only."""
+        """Weights of the features, a row for each problem, sparse if X was; only with ``kernel="linear"``."""
         check_is_fitted(self)
         kernel = self._fitted_kernel
         if not isinstance(kernel, PointKernel) or kernel.name != "linear":

@@ -32,117 +32,122 @@ CALIBRATE = (
 
 @parameters
 class SVC(WithoutProbability, Classifier, KernelMachine):
-    """Support vector classifier with a kernel, whose every fit carries a certificate of how close to the optimum it is.
+    """Support vector classifier with a kernel; a certificate proves how close each fit is to the optimum.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (<w, phi(x_i)> + b))``, where ``<phi(x), phi(x')>`` is the
-    kernel, and b is not in the norm. More than two classes are one such problem for each pair, or each against the
-    rest. `tol` is the relative duality gap, and not what it is in `sklearn.svm.SVC`, whose parameters it takes.
+    kernel, and b is not in the norm. With more than two classes, there is one such problem for each pair of classes, or
+    for each class against the rest. It takes the parameters of `sklearn.svm.SVC`, but `tol` is the relative duality
+    gap.
 
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the loss; larger means less regularised. Infinity counts as 1e10, a margin as good as hard.
+        Weight of the loss; larger means less regularised. Infinity counts as 1e10, a practically hard margin.
     alpha : float, default=None
-        The papers' lambda, in place of C: ``C = 1 / (alpha n)``, n the total weight of all examples.
+        The papers' lambda. It replaces C: ``C = 1 / (alpha n)``, where n is the total weight of all examples.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        ``exp(-gamma ||x - x'||^2)``, ``<x, x'>``, ``(gamma <x, x'> + coef0)^degree``, ``tanh(gamma <x, x'> + coef0)``;
-        "precomputed" takes the kernel matrix in place of X. A function of two matrices returns the kernel of each row
-        of the first with each of the second; it is called on blocks of rows, or of a list of strings.
+        ``exp(-gamma ||x - x'||^2)``, ``<x, x'>``, ``(gamma <x, x'> + coef0)^degree``, ``tanh(gamma <x, x'> + coef0)``.
+        "precomputed" takes the kernel matrix as X. A function of two matrices returns the kernel of each row of the
+        first with each row of the second; it is called on blocks of rows, or on parts of a list of strings.
     degree : int, default=3
         Exponent of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
-        Factor of the kernel's argument. "scale" is ``1 / (n_features X.var())``, where sample weights count in the
+        The gamma in these formulas. "scale" is ``1 / (n_features * X.var())``, where sample weights count in the
         variance; "auto" is ``1 / n_features``.
     coef0 : float, default=0.0
-        Term of the polynomial and the sigmoid kernel.
+        The coef0 of the polynomial and the sigmoid kernel.
     solver : str or object of `pegasos.solvers`, default="auto"
-        How to solve it: by name, with the solver's default options, or as an object. ``"auto"`` chooses.
+        The method: a name, which means the solver with its default options, or an object. ``"auto"`` chooses.
     tol : float, default=1e-3
         Stop when the relative duality gap is this small. 0 runs the whole budget.
     max_iter : int, default=10_000
-        Budget in epochs, each of as many steps as there are examples; for each problem. -1 is no limit.
+        Budget in epochs, for each problem; an epoch is as many steps as there are examples. -1 means no limit.
     max_time : float, default=None
         Budget in seconds, for the whole fit.
     on_interrupt : {"raise", "keep"}, default="raise"
-        What Ctrl-C does to a fit, as in `LinearSVC`; of several problems each must have had a check.
+        What Ctrl-C does to a fit, as in `LinearSVC`. With several problems, "keep" needs a check of each.
     checkpoint : str, path-like or Checkpoint, default=None
         A folder for checkpoints, as in `LinearSVC`.
     fit_intercept : bool, default=True
         Whether to have an intercept. It is free: not in the norm.
     class_weight : dict or "balanced", default=None
-        Weights of the classes, which multiply the sample weights. "balanced" counts examples, not their weights.
+        Weights of the classes; they multiply the sample weights. "balanced" counts examples, not their weights.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Whether `decision_function` has a column for each class or, with ``multi_class="ovo"``, for each pair.
     multi_class : {"ovo", "ovr"}, default="ovo"
         Whether more than two classes are trained in pairs, as in LIBSVM, or each against the rest.
     break_ties : bool, default=False
-        Whether classes with as many votes are told apart by their decisions; otherwise it is the first of them.
+        Whether the larger decisions decide between classes with equally many votes. Otherwise the first of these
+        classes wins.
     scale : {"auto"}, default=None
-        "auto" divides each column by its size, the root mean square of its entries that are not zero, before the fit.
-        The kernel, `gamma` and the certificate are then those of the scaled columns.
+        "auto" divides each column by its size before the fit. The size is the root mean square of the nonzero entries.
+        The kernel, `gamma` and the certificate then belong to the scaled columns.
     cache_size : float, default=2000
-        Megabytes of the kernel matrix that are kept, by all problems at work together.
+        Megabytes of the kernel matrix to keep, for all problems solved at the same time together.
     early_stopping : bool, default=False
-        Whether to stop also when the accuracy on examples held out has not improved for `n_iter_no_change` epochs.
-        Only for solvers that support it.
+        Whether to stop also when the accuracy on held-out examples has not improved for `n_iter_no_change` epochs. The
+        solvers "sbp", "simba", "pegasos" and "perceptron" support it.
     validation_fraction : float, default=0.1
-        The share of the examples held out, of each class alike.
+        The share of the examples to hold out, the same for each class.
     n_iter_no_change : int, default=5
-        Epochs without a better accuracy after which to stop.
+        The number of epochs without a better accuracy after which to stop.
     warm_start : bool, default=False
-        Whether `fit` continues from the dual variables of the previous one, which belong to the same rows in the same
-        order. With another number of rows it starts anew.
+        Whether `fit` continues from the dual variables of the previous fit, which belong to the same examples in the
+        same order. With another number of examples it starts anew. The solvers "auto", "smo", "lasvm" and "sdca"
+        support it.
     n_jobs : int, default=None
-        Threads; -1 is as many as there are processors. None is one, or with ``solver="auto"`` what suits the data.
-        Several problems have one each, and `n_jobs` are worked on at a time. Large predictions use as many threads, and
-        by default all processors.
+        Threads; -1 means as many as there are processors. None means one thread, or with ``solver="auto"`` as many as
+        suit the data. With several problems, `n_jobs` are solved at a time, each in one thread. Large predictions use
+        `n_jobs` threads, by default all processors.
     random_state : int, RandomState or None, default=None
         Seed of the solver's choices. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0
-        1 shows a bar on a terminal or in a notebook, and a few lines elsewhere, 2 a line for each check.
+        1 shows a bar on a terminal or in a notebook, and a few lines elsewhere; 2 prints a line for each check.
     shrinking : bool, default=True
-        Accepted as in scikit-learn, and without effect: the solver decides.
+        Accepted as in scikit-learn, without effect: the solver decides.
     probability : {False, True, "deprecated"}, default=False
         Accepted as in scikit-learn. With True each fit warns that there are no probabilities, and says how to get them.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_SV,)
-        Rows of the support vectors, those of the first class first.
+        Row numbers of the support vectors, the first class first.
     support_vectors_ : ndarray or sparse array of shape (n_SV, n_features)
         The support vectors; empty with ``kernel="precomputed"``.
     n_support_ : ndarray of shape (n_classes,)
-        Support vectors of each class.
+        The number of support vectors of each class.
     dual_coef_ : ndarray or sparse matrix of shape (n_classes - 1, n_SV) or (n_classes, n_SV)
-        What they weigh in the decisions, as in scikit-learn: a column has a support vector's weights against the other
-        classes, in order. With more than two classes and ``multi_class="ovr"`` a row belongs to a class. Sparse where
-        X was, as `coef_`.
+        The coefficients of the support vectors in the decisions, as in scikit-learn: a column has the coefficients of a
+        support vector against the other classes, in order. With more than two classes and ``multi_class="ovr"``, a row
+        belongs to a class. Sparse if X was, like `coef_`.
     intercept_ : ndarray of shape (1,), (n_classes (n_classes - 1) / 2,) or (n_classes,)
-        Intercepts; 0 without one.
+        Intercepts; 0 with ``fit_intercept=False``.
     coef_ : ndarray or sparse matrix of shape (1, n_features), or with a row for each pair or class
-        Weights of the features; with ``kernel="linear"`` only.
+        Weights of the features; only with ``kernel="linear"``.
     gamma_ : float
-        The number that `gamma` stood for; with kernels by name.
+        The number that `gamma` stood for; only for kernels by name.
     classes_ : ndarray of shape (n_classes,)
-        The labels. Of two, positive decisions mean the second; of a pair of more, the first.
+        The labels. With two classes, positive decisions mean the second. For a pair of several classes, they mean the
+        first.
     certificate_ : Certificate
-        Bounds on the optimum, and how the fit ended; ``parts`` has one for each pair or class.
+        Bounds on the optimum, and how the fit ended. With more than two classes, ``parts`` has one for each pair or
+        class.
     history_ : dict of ndarray, or list of them
-        ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap`` at each check; of each pair or class.
+        ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap`` at each check; a list with several pairs or classes.
     n_iter_ : ndarray of shape (1,), or with an entry for each pair or class
         Epochs begun.
     fit_status_ : int
-        0 where the fit reached `tol` or was stopped early as asked for, 1 where it fell short.
+        0 if the fit reached `tol` or stopped early as requested, 1 if it fell short.
     class_weight_ : ndarray of shape (n_classes,)
         The weight of each class, in the order of ``classes_``.
     n_kernel_evaluations_ : int
-        Values of the kernel that the fit computed.
+        The number of kernel values that the fit computed.
     n_updates_ : int
-        Changes of a coefficient. Each takes a row of the kernel matrix, which may have been kept.
+        The number of changes of a coefficient. Each needs a row of the kernel matrix, which may be in the cache.
     shape_fit_ : tuple
         The shape of X.
     scale_ : ndarray of shape (n_features,) or None
-        What the columns are divided by, with ``scale="auto"``.
+        The sizes that the columns are divided by, with ``scale="auto"``.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -196,8 +201,9 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
     def decision_function(self, X: Any) -> Floats:
         """Decisions of shape (n_samples,) for two classes, positive for ``classes_[1]``.
 
-        For more they have a column for each class, votes of pairs with their decisions to break ties where pairs were
-        trained, or with ``decision_function_shape="ovo"`` for each pair, positive for its first class.
+        With more classes, there is a column for each class. If pairs were trained, it holds the votes of the pairs, and
+        their decisions break ties. With ``decision_function_shape="ovo"`` there is a column for each pair, positive for
+        its first class.
         """
         scores = self._scores(X)
         if len(self.classes_) == 2:

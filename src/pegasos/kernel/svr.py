@@ -20,19 +20,19 @@ Floats = NDArray[np.float64]
 
 @parameters
 class SVR(QuantileOfLoss, Regressor, KernelMachine):
-    """Support vector regression with a kernel, whose every fit carries a certificate of how close to the optimum it is.
+    """Support vector regression with a kernel; a certificate proves how close each fit is to the optimum.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, phi(x_i)> + b - y_i)``, where ``<phi(x), phi(x')>`` is the kernel,
-    and b is not in the norm. The loss is ``max(0, |z| - epsilon)``, or the quantile loss. `tol` is the relative duality
-    gap, and not what it is in `sklearn.svm.SVR`, whose parameters it takes.
+    and b is not in the norm. The loss is ``max(0, |z| - epsilon)``, or the quantile loss. It takes the parameters of
+    `sklearn.svm.SVR`, but `tol` is the relative duality gap.
 
     Parameters
     ----------
     epsilon : float, default=0.1
-        Errors up to this size cost nothing. ``loss="quantile"`` has no use for it.
+        Errors up to this size cost nothing. ``loss="quantile"`` does not use it.
     loss : {"epsilon_insensitive", "quantile"}, default="epsilon_insensitive"
-        The loss: the part of the error beyond `epsilon`; or `quantile` times the error of targets above the prediction,
-        and ``1 - quantile`` times that of targets below.
+        The loss. "epsilon_insensitive" is the part of the error beyond `epsilon`. "quantile" is `quantile` times the
+        error for targets above the prediction, and ``1 - quantile`` times the error for targets below.
     quantile : float, default=0.5
         With ``loss="quantile"``, the share of targets that should be below the prediction.
     C, alpha, kernel, degree, gamma, coef0, solver, tol, max_iter, max_time, fit_intercept, scale, cache_size, \
@@ -49,11 +49,11 @@ scale_, n_features_in_, feature_names_in_
     n_support_ : ndarray of shape (1,)
         The number of support vectors.
     dual_coef_ : ndarray or sparse matrix of shape (1, n_SV)
-        What they weigh. Sparse where X was, as `coef_`.
+        The coefficients of the support vectors. Sparse if X was, like `coef_`.
     intercept_ : ndarray of shape (1,)
-        Intercept; 0 without one.
+        Intercept; 0 with ``fit_intercept=False``.
     coef_ : ndarray or sparse matrix of shape (1, n_features)
-        Weights of the features; with ``kernel="linear"`` only.
+        Weights of the features; only with ``kernel="linear"``.
 
     Examples
     --------

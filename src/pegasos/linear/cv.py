@@ -72,54 +72,54 @@ class CVParameters(Interrupts, PathParameters):
 
 
 class LinearSVCCV(CVParameters, ClassifierMixin, Explained):
-    """Linear support vector classifier whose C is chosen by cross-validation, along a path in each fold.
+    """Linear support vector classifier that chooses C by cross-validation, along a path in each fold.
 
-    Each fold follows the path of `pegasos.path` over all values of C, and the examples held out score them all at once.
-    Of more than two classes each has a path against the rest, and all have the same C. The model is then fitted to all
-    examples at the C chosen. Every fit has a certificate.
+    Each fold follows the path of `pegasos.path` over all values of C, and scores them all on the held-out examples.
+    With more than two classes, each class has a path against the rest, and all share one C. The model is then fitted to
+    all examples at the chosen C. Every fit has a certificate.
 
     Parameters
     ----------
     Cs : int or array of float, default=20
-        The values of C, or how many, evenly spaced on a logarithmic scale from 1e-4 to 10. Where `C_` is the first or
-        the last, widen it.
+        The values of C, or how many: evenly spaced on a logarithmic scale from 1e-4 to 10. If `C_` is the first or the
+        last value, widen the range.
     cv : int, splitter or iterable of (train, test), default=5
-        The folds, as in scikit-learn; a number means that many stratified ones.
+        The folds, as in scikit-learn; a number means that many stratified folds.
     scoring : str or callable, default=None
-        What to choose by, as in scikit-learn; None is the accuracy. Sample weights count in it.
+        The score to choose by, as in scikit-learn; None is the accuracy. Sample weights count in it.
     rule : {"best", "one_standard_error"}, default="best"
-        The C of the best mean score, or the smallest whose mean score is within one standard error of it.
+        Take the C with the best mean score, or the smallest C whose mean score is within one standard error of it.
     n_jobs : int, default=None
-        Folds to work on at a time, each in a thread of its own; -1 is as many as there are processors, None is one.
-        The scores do not depend on it. Each holds a copy of its part of X. The last fit has the threads that
-        `LinearSVC` would choose, or one with ``n_jobs=1``.
+        Folds to work on at a time, each in its own thread; -1 means as many as there are processors, None means one.
+        The scores do not depend on it. Each active fold holds a copy of its part of X. The last fit uses the threads
+        that `LinearSVC` would choose, or one with ``n_jobs=1``.
     on_interrupt : {"raise", "keep"}, default="raise"
-        As in `LinearSVC`, for the last fit; in a fold Ctrl-C raises.
+        As in `LinearSVC`, for the last fit. In a fold, Ctrl-C raises.
     loss, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, class_weight, \
 random_state, verbose
-        As in `LinearSVC`. `max_iter` is for each fit, `max_time` for the whole call: the folds and the last fit have
-        like shares of it, and the scores of fits without time for them are NaN. `verbose` reports on the
-        folds, then on the last fit.
+        As in `LinearSVC`. `max_iter` applies to each fit, and `max_time` to the whole call: the folds and the last fit
+        get equal shares of it, and fits that got no time have the score NaN. `verbose` reports on the folds, then on
+        the last fit.
 
     Attributes
     ----------
     C_ : float
-        The C chosen.
+        The chosen C.
     Cs_ : ndarray of shape (n_Cs,)
-        All of them, in increasing order.
+        All values of C, in increasing order.
     scores_ : ndarray of shape (n_folds, n_Cs)
         The score of each fold and C.
     mean_score_, standard_error_ : ndarray of shape (n_Cs,)
         The mean over the folds, and its standard error.
     norms_ : ndarray of shape (n_folds, n_Cs)
-        The norm of the weights of each fold and C, those of all classes together.
+        The norm of the weights of each fold and C; with more than two classes, of all their weights together.
     certificates_ : tuple of n_folds tuples of n_Cs Certificate
-        The certificates behind the scores, with ``parts`` for more than two classes; where `max_time` was too short, of
-        the first values of C only.
+        The certificates behind the scores, with ``parts`` for more than two classes. If `max_time` was too short, only
+        the first values of C have one.
     best_estimator_ : LinearSVC
-        The last fit. `pegasos.io.save_model` writes this alone, so that a `LinearSVC` is loaded.
+        The last fit. `pegasos.io.save_model` writes only this, and `load_model` returns a `LinearSVC`.
     coef_, intercept_, classes_, certificate_, history_, n_iter_, scale_
-        Those of the last fit, as in `LinearSVC`.
+        From the last fit, as in `LinearSVC`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -251,7 +251,7 @@ random_state, verbose
         return _call_scorer(self._scorer(), self._held(), X, y, sample_weight)
 
     def check_parameters(self) -> Solver:
-        """Raise a ValueError where a parameter has a value it cannot have; return the solver. `fit` does this first."""
+        """Raise a ValueError if a parameter has an invalid value; return the solver. `fit` does this first."""
         make_grid(self.Cs)
         if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
             raise ValueError(f"scoring={self.scoring!r}: must be one score to choose by, a name or a callable, or None")

@@ -86,17 +86,17 @@ def path(
 ) -> Path:
     """Fit a linear support vector classifier for each of several values of C.
 
-    The smallest C comes first, and each fit starts where the last one ended. Every one is certified to `tol`.
+    The smallest C comes first, and each fit starts where the last one ended. Every fit is certified to `tol`.
 
     Parameters
     ----------
     X, y, sample_weight
         As in `LinearSVC.fit`.
     Cs : int or array of float, default=20
-        The values of C, or how many, evenly spaced on a logarithmic scale from 1e-4 to 10.
+        The values of C, or how many: evenly spaced on a logarithmic scale from 1e-4 to 10.
     **parameters
-        Those of `LinearSVC` but `C`, `alpha`, `warm_start` and those of more than two classes and of early stopping.
-        The budgets are for each value of C.
+        The parameters of `LinearSVC`, except `C`, `alpha`, `warm_start`, and those for more than two classes and for
+        early stopping. `max_iter` and `max_time` apply to each value of C.
 
     Returns
     -------

@@ -35,117 +35,126 @@ ENTRIES_FOR_THREADS = 100_000
 
 @parameters
 class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
-    """Linear support vector classifier whose every fit carries a certificate of how close to the optimum it is.
+    """Linear support vector classifier; a certificate proves how close each fit is to the optimum.
 
-    It minimises ``1/2 ||w||^2 + C sum_i s_i loss(y_i (<w, x_i> + b))``, where a penalised
-    intercept b is part of w, and a free one is not. The hinge loss is ``max(0, 1 - z)``.
+    It minimises ``1/2 ||w||^2 + C sum_i s_i loss(y_i (<w, x_i> + b))``. A penalised intercept b is part of w; a free
+    one is not. The hinge loss is ``max(0, 1 - z)``.
 
-    More than two classes are one such problem each, the class against the rest, or one problem all together.
+    With more than two classes, there is one such problem for each class against the rest, or one problem for all
+    classes together.
 
-    It takes the parameters of `sklearn.svm.LinearSVC`. Three things differ: the default loss is the hinge, where
-    scikit-learn's is the squared hinge; `tol` is the relative duality gap; and with more than two classes
-    `class_weight` weighs the examples of a class in all problems.
+    It takes the parameters of `sklearn.svm.LinearSVC`. Three things differ. The default loss is the hinge;
+    scikit-learn's is the squared hinge. `tol` is the relative duality gap. With more than two classes, `class_weight`
+    weighs the examples of a class in all problems.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the loss; larger means less regularised.
     alpha : float, default=None
-        The papers' lambda, in place of C: ``C = 1 / (alpha n)``, n the total weight of the examples.
+        The papers' lambda. It replaces C: ``C = 1 / (alpha n)``, where n is the total weight of the examples.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
         The loss. "log_loss" is logistic regression, and has `predict_proba`.
     multi_class : {"ovr", "joint", "crammer_singer"}, default="ovr"
-        "ovr" trains one class against the rest, for each of more than two. "joint" trains all together: the machine
-        of Crammer and Singer with the hinge loss, multinomial logistic regression with "log_loss"; its intercept is
-        penalised, and the solvers "auto", "sdca", "pegasos" and "sgd-s" support it. "crammer_singer" is scikit-learn's
-        name for "joint" with the hinge loss.
+        What to do with more than two classes. "ovr" trains each class against the rest. "joint" trains all classes
+        together: with the hinge loss the support vector machine of Crammer and Singer, with "log_loss" multinomial
+        logistic regression. Its intercept is penalised. The solvers "auto", "sdca", "pegasos" and "sgd-s" support it,
+        and "newton" with "log_loss". "crammer_singer" is scikit-learn's name for "joint" with the hinge loss.
     cost : array of shape (n_classes, n_classes), default=None
-        What it costs to take a class (row, in the order of ``classes_``) for another (column), with
-        ``multi_class="joint"`` and the hinge loss. Not negative, and zero on the diagonal; None is 1 off it.
+        The cost of taking a class (row, in the order of ``classes_``) for another (column), with
+        ``multi_class="joint"`` and the hinge loss. Costs are not negative, and zero on the diagonal. None means a cost
+        of 1 for every error.
     solver : str or object of `pegasos.solvers`, default="auto"
-        How to solve it: by name, with the solver's default options, or as an object. ``"auto"`` chooses.
+        The method: a name, which means the solver with its default options, or an object. ``"auto"`` chooses.
     tol : float, default=1e-3
         Stop when the relative duality gap is this small. 0 runs the whole budget.
     max_iter : int, default=1000
-        Budget in epochs, or iterations of interior-point and newton; for each class against the rest. -1 is no limit.
+        Budget in epochs (iterations for interior-point and newton), for each class against the rest. -1 means no
+        limit.
     max_time : float, default=None
         Budget in seconds, for the whole fit.
     fit_intercept : bool, default=True
         Whether to have an intercept.
     intercept : {"penalized", "free"}, default="penalized"
-        What kind of intercept. A penalised one, as in LIBLINEAR, is the weight of a constant feature of value
-        `intercept_scaling`. A free one is not in the norm, as in LIBSVM; the solvers "auto", "interior-point",
+        The kind of intercept. A penalised intercept, as in LIBLINEAR, is the weight of a constant feature of value
+        `intercept_scaling`. A free intercept is not in the norm, as in LIBSVM. The solvers "auto", "interior-point",
         "newton", "sdca" and "pegasos" support it.
     intercept_scaling : float, default=1.0
-        The value of the constant feature; larger penalises the intercept less. A free intercept has none.
+        The value of the constant feature. A larger value penalises the intercept less. With a free intercept it must
+        be 1.
     scale : {"auto"}, default=None
-        "auto" divides each column of X by its size, the root mean square of its entries that are not zero, before the
-        fit; `coef_` is for X as it was given, and the certificate is that of the problem in the scaled columns.
-        Nothing is centred, and a column of zeros stays. It takes a copy of the values of X, in double precision.
+        "auto" divides each column of X by its size before the fit. The size is the root mean square of the nonzero
+        entries. `coef_` applies to X as given; the certificate belongs to the problem in the scaled columns. Nothing
+        is centred, and a column of zeros stays as it is. Scaling copies the values of X, in double precision.
     class_weight : dict or "balanced", default=None
-        Weights of the classes, which multiply the sample weights: an example has that of its own class, against the
-        rest too. With more than two classes scikit-learn's `LinearSVC` is another problem: it gives each class its
-        weight in its own problem only, and the rest 1. "balanced" counts examples, not their weights.
+        Weights of the classes; they multiply the sample weights. An example has the weight of its own class in all
+        problems. With more than two classes, scikit-learn's `LinearSVC` solves a different problem: a class has its
+        weight only in its own problem, and the rest have weight 1. "balanced" counts examples, not their weights.
     early_stopping : bool, default=False
-        Whether to stop also when the accuracy on examples held out has not improved for `n_iter_no_change` epochs, and
-        take the weights where it was best. The certificate is that of the problem on the other examples, with the
-        reason "early_stopping". Supported by the solvers "pegasos", "sgd-r", "sgd-s" and "sgd-m".
+        Whether to stop also when the accuracy on held-out examples has not improved for `n_iter_no_change` epochs. The
+        fit then returns the weights with the best accuracy. The certificate belongs to the problem on the other
+        examples; its reason is "early_stopping". The solvers "pegasos", "sgd-r", "sgd-s" and "sgd-m" support it.
     validation_fraction : float, default=0.1
-        The share of the examples held out, of each class alike.
+        The share of the examples to hold out, the same for each class.
     n_iter_no_change : int, default=5
-        Epochs without a better accuracy after which to stop.
+        The number of epochs without a better accuracy after which to stop.
     warm_start : bool, default=False
-        Whether `fit` continues from the previous one: `SDCA` and `InteriorPoint` from its dual point, `OCAS` from that
-        and its weights, the others from its weights and step count. There may be more examples than before, if the
-        first are those of the previous fit; with fewer, `SDCA` and `InteriorPoint` start anew.
+        Whether `fit` continues from the previous fit: `SDCA`, `InteriorPoint` and `MPU` from its dual point, `OCAS`
+        from its dual point and weights, the other solvers from its weights and step count. There may be more examples
+        than before, if those of the previous fit come first. With fewer examples, `SDCA`, `InteriorPoint` and `MPU`
+        start anew.
     on_interrupt : {"raise", "keep"}, default="raise"
-        What Ctrl-C does to a fit. "raise" leaves the estimator as it was. "keep" gives it the best point of the last
-        check, without another pass, with its certificate and the reason "interrupt"; classes without a check have zero
-        weights then. Where there was no check at all it raises too, and so it does inside searches and
-        cross-validation, such as `GridSearchCV`.
+        What Ctrl-C does to a fit. "raise" leaves the estimator as it was. "keep" makes the fit return the best point
+        of the last check, without another pass, with its certificate and the reason "interrupt". Classes without a
+        check then have zero weights. If there was no check at all, "keep" raises too, and so it does inside searches
+        and cross-validation, such as `GridSearchCV`.
     checkpoint : str, path-like or Checkpoint, default=None
-        A folder for checkpoints, written every 30 seconds. A fit that is killed goes on from there, if the same fit is
-        started again, and ends with the same bits; see `pegasos.Checkpoint`.
+        A folder for checkpoints, written every 30 seconds. If a fit is killed and the same fit is started again, it
+        resumes from its checkpoint and ends with the same bits; see `pegasos.Checkpoint`.
     n_jobs : int, default=None
-        Threads for the fit; -1 is as many as there are processors. None is one, or with ``solver="auto"`` what suits
-        the data. A solver that cannot use more works with one, and evaluates the objective with all. One class against
-        the rest, or a group of them that shares passes, takes one thread, and `n_jobs` are worked on at a time; the
-        result does not depend on it. Large predictions use as many threads, and by default all processors.
+        Threads for the fit; -1 means as many as there are processors. None means one thread, or with
+        ``solver="auto"`` as many as suit the data. A solver that cannot use several threads makes its steps with one,
+        and evaluates the objective with all. With each class against the rest, `n_jobs` classes (or groups of classes
+        that share passes) are trained at a time, each in one thread, and the result does not depend on `n_jobs`.
+        Large predictions use `n_jobs` threads, by default all processors.
     random_state : int, RandomState or None, default=None
         Seed of the order of visits. The same seed and `n_jobs` give the same result, bit for bit.
     verbose : int, default=0
-        1 shows a bar on a terminal or in a notebook, and a few lines elsewhere, 2 a line for each check.
+        1 shows a bar on a terminal or in a notebook, and a few lines elsewhere; 2 prints a line for each check.
     penalty : {"l2"}, default="l2"
         As in scikit-learn. "l1" is an error that says what to do instead.
     dual : {"auto", True, False}, default="auto"
-        Accepted as in scikit-learn, and without effect: the solver decides.
+        Accepted as in scikit-learn, without effect: the solver decides.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights; a row for each of more than two classes, or with ``multi_class="joint"``.
+        Weights. With more than two classes, or with ``multi_class="joint"``, each class has a row.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts; 0 without one.
+        Intercepts; 0 with ``fit_intercept=False``.
     classes_ : ndarray of shape (n_classes,)
-        The labels. Of two, positive decisions mean the second.
+        The labels. With two classes, positive decisions mean the second.
     certificate_ : Certificate
-        Bounds on the optimum, and how the fit ended; one class against the rest each has one in its ``parts``.
+        Bounds on the optimum, and how the fit ended. With each class against the rest, ``parts`` has one for each
+        class.
     history_ : dict of ndarray, or list of them
-        ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap`` at each check; one class against the rest each has one,
-        in the order of ``classes_``.
+        ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap`` at each check. With each class against the rest, one
+        dict for each class, in the order of ``classes_``.
     n_iter_ : int
-        Epochs begun, or iterations of interior-point and newton; of one class against the rest the most.
+        Epochs begun, or iterations of interior-point and newton. With each class against the rest, the largest number.
     fit_status_ : int
-        0 where the fit reached `tol` or was stopped early as asked for, 1 where it fell short.
+        0 if the fit reached `tol` or stopped early as requested, 1 if it fell short.
     scale_ : ndarray of shape (n_features,) or None
-        What the columns were divided by, with ``scale="auto"``.
+        The sizes that the columns were divided by, with ``scale="auto"``.
     progressive_ : Progressive
-        After `partial_fit` the mean ``loss`` and ``error`` of predictions made before each example was learned from,
-        their ``weight`` and ``n_rows``. There is no `certificate_` then.
+        After `partial_fit`: the mean ``loss`` and ``error`` of predictions made before each example was learned from,
+        with ``weight`` and ``n_rows``, the total weight and the number of these examples. There is no `certificate_`
+        then.
     lower_bound_ : float
-        After `partial_fit` of Pegasos: no w has a smaller ``alpha/2 ||w||^2`` and mean loss over the examples met.
+        After `partial_fit` with Pegasos: no w has a smaller ``alpha/2 ||w||^2`` plus mean loss over the examples so
+        far.
     t_ : int
-        After `partial_fit` how many examples were met.
+        After `partial_fit`: the number of examples so far.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -207,8 +216,8 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of shape (n_samples,) for two classes, positive for ``classes_[1]``; for more (n_samples, n_classes).
 
-        Of two classes, each against the other, it is the signed distance to the hyperplane, times ``||w||``; of two
-        trained jointly the difference of their scores.
+        With two classes, the score is the signed distance to the hyperplane, times ``||w||``. With
+        ``multi_class="joint"``, it is the difference of the scores of the two.
         """
         scores = self._scores(X)
         if scores.shape[1] == 1:
@@ -235,9 +244,10 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     ) -> Self:
         """Learn from the next examples of a stream.
 
-        Each is met once, in a random order within the call, and not kept. `classes` has all labels there will be, and
-        is given with the first call. The problem is stated by `alpha`: it is there with that alone, or with
-        ``solver="adagrad"``. After `fit` a stream starts anew, with the same classes if no others are given.
+        Each example is visited once, in a random order within the call, and not kept. `classes` lists all labels that
+        will occur; pass it with the first call. `alpha` states the problem: this method exists only if `alpha` is
+        given, or with ``solver="adagrad"``. After `fit`, a stream starts anew, with the same classes if you pass no
+        others.
         """
         self._refuse_dataset(X)
         known = known_classes(self, classes)
@@ -260,8 +270,8 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, of shape (n_samples, n_classes).
 
-        It is there with ``loss="log_loss"`` only. One class against the rest: each class has a probability against the
-        rest, and they are divided by their sum.
+        This method exists only with ``loss="log_loss"``. With each class against the rest, each class has a
+        probability against the rest, and these are divided by their sum.
         """
         return np.exp(self.predict_log_proba(X))
 

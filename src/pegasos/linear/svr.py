@@ -35,25 +35,25 @@ QUANTILE_OFF, ENOUGH = 0.02, 100
 
 @parameters
 class LinearSVR(RegressionLoss, Regressor, StreamMachine):
-    """Linear support vector regression whose every fit carries a certificate of how close to the optimum it is.
+    """Linear support vector regression; a certificate proves how close each fit is to the optimum.
 
-    It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, x_i> + b - y_i)``, where a penalised intercept b is part of w, and
-    a free one is not. The loss is ``max(0, |z| - epsilon)``, its square, that of Huber, or
-    the quantile loss. `tol` is the relative duality gap, and not what it is in `sklearn.svm.LinearSVR`, whose
-    parameters it takes.
+    It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, x_i> + b - y_i)``. A penalised intercept b is part of w; a free
+    one is not. The loss is ``max(0, |z| - epsilon)``, its square, Huber's loss, or the quantile loss. It takes the
+    parameters of `sklearn.svm.LinearSVR`, but `tol` is the relative duality gap.
 
     Parameters
     ----------
     epsilon : float or None, default=None
-        Errors up to this size cost nothing. With "huber" they cost half their square; it is then above 0.
-        "quantile" has no use for it. None is 0, and 0.1 with "huber".
+        Errors up to this size cost nothing. With "huber" they cost half their square, and `epsilon` must be above 0.
+        "quantile" does not use it. None means 0, or 0.1 with "huber".
     quantile : float, default=0.5
-        With ``loss="quantile"``, the share of targets that should be below the prediction. It is that share with
-        ``intercept="free"``; a penalised intercept is drawn to 0, and the prediction with it.
+        With ``loss="quantile"``, the share of targets that should be below the prediction. With ``intercept="free"``
+        it is that share; a penalised intercept is drawn to 0, and the prediction with it.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"}, default="epsilon_insensitive"
-        The loss: the part of the error beyond `epsilon`, or its square; half the square of errors up to `epsilon`, and
-        a straight line beyond; or `quantile` times the error of targets above the prediction, and ``1 - quantile``
-        times that of targets below.
+        The loss. "epsilon_insensitive" is the part of the error beyond `epsilon`, and "squared_epsilon_insensitive"
+        its square. "huber" is half the square of errors up to `epsilon`, and a straight line beyond. "quantile" is
+        `quantile` times the error for targets above the prediction, and ``1 - quantile`` times the error for targets
+        below.
     C, alpha, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, warm_start, \
 on_interrupt, checkpoint, n_jobs, random_state, verbose, dual
         As in `LinearSVC`.
@@ -63,7 +63,7 @@ on_interrupt, checkpoint, n_jobs, random_state, verbose, dual
     coef_ : ndarray of shape (n_features,)
         Weights.
     intercept_ : ndarray of shape (1,)
-        Intercept; 0 without one.
+        Intercept; 0 with ``fit_intercept=False``.
     certificate_, history_, n_iter_, fit_status_, scale_, progressive_, lower_bound_, t_, n_features_in_, \
 feature_names_in_
         As in `LinearSVC`.

@@ -12,10 +12,10 @@ from pegasos.io.text import MOST_HASH_BITS, hash_text
 
 @parameters(kw_only=False)
 class TextHasher(TransformerMixin, BaseEstimator):
-    """Words of texts as features, by their hash: see `pegasos.io.hash_text`.
+    """Turn the words of texts into features, by their hash: see `pegasos.io.hash_text`.
 
-    There is nothing to fit. Before a linear machine in a pipeline it takes texts; a model file keeps both, and the
-    command line reads files in Vowpal Wabbit's line format with it.
+    There is nothing to fit. In a pipeline before a linear estimator, it takes texts. A model file keeps both, and the
+    command reads files in Vowpal Wabbit's line format with it.
 
     Parameters
     ----------

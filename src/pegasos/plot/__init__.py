@@ -1,4 +1,4 @@
-"""Plots of fits, with scikit-learn's conventions for displays. They need matplotlib, which is imported to draw one.
+"""Plots of fits, with scikit-learn's conventions for displays. They need matplotlib, and import it when they draw.
 
 scikit-learn's own displays, such as `DecisionBoundaryDisplay` and `RocCurveDisplay`, take these estimators too.
 """

@@ -17,29 +17,29 @@ CRUSHED = 50.0
 
 
 class ConvergenceDisplay:
-    """The bounds of a fit closing on each other, and the gap between them; of several fits, one over the other.
+    """The bounds of one or several fits closing on each other, and the gap between them.
 
     Use `from_estimator` or `from_estimators`.
 
     Parameters
     ----------
     histories : list of dict of ndarray
-        The traces, as `history_` has them.
+        The traces, in the form of `history_`.
     names : list of str
-        What each is called.
+        The name of each trace.
     began : list of float, default=None
-        The second at which each problem began, from which its seconds count; None is 0.
+        The second at which each problem began; its seconds count from there. None means 0.
     work : {"epochs", "passes"}, default="epochs"
-        What "epoch" counts in the traces: of interior-point passes over the examples, three an epoch.
+        What "epoch" counts in the traces. For interior-point it counts passes over the examples, three per iteration.
 
     Attributes
     ----------
     ax_ : matplotlib Axes, or ndarray of two
-        The axes of the gap or of the bounds, or those of the bounds and of the gap.
+        The axes of the gap or of the bounds, or both: first the bounds, then the gap.
     figure_ : matplotlib Figure
         The figure.
     lines_ : list of matplotlib Line2D
-        The lines, those of the bounds first.
+        The lines, with the bounds first.
 
     Examples
     --------
@@ -69,27 +69,27 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, name: str | None = None, ax: Any = None, **options: Any) -> Self:
-        """Draw how one fit got there; of several problems, such as one class against the rest, each has a line.
+        """Draw the convergence of one fit. With several problems, such as each class against the rest, each has a line.
 
         Parameters
         ----------
         estimator : estimator or Pipeline
-            Fitted. A pipeline's last step is meant.
+            A fitted estimator, or a pipeline that ends with one.
         name : str, default=None
-            What to call it; None is the name of its class.
+            The name in the legend; None is the name of the class.
         ax : matplotlib Axes or two of them, default=None
-            Where to draw; None is a new figure.
+            Where to draw; None makes a new figure.
         **options
-            Those of `plot`.
+            Parameters of `plot`.
         """
         return cls.from_estimators({name or type(machine_of(estimator)).__name__: estimator}, ax=ax, **options)
 
     @classmethod
     def from_estimators(cls, estimators: Mapping[str, Any] | Sequence[Any], *, ax: Any = None, **options: Any) -> Self:
-        """Draw several fits, one over the other: a dictionary from names to estimators, or a list of them.
+        """Draw several fits over one another: a dictionary from names to estimators, or a list of estimators.
 
-        Those of a list are called by the parameters in which they differ. The problems of a fit, such as one class
-        against the rest, begin at 0 each, whenever it came to them.
+        The estimators of a list are named by the parameters in which they differ. If a fit has several problems, such
+        as each class against the rest, each problem begins at 0, whenever the fit began to work on it.
         """
         if not isinstance(estimators, Mapping):
             estimators = dict(zip(_names(estimators), estimators, strict=True))
@@ -113,11 +113,11 @@ class ConvergenceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes or two of them, default=None
-            Where to draw; None is a new figure.
+            Where to draw; None makes a new figure.
         x : {"seconds", "epoch"}, default="seconds"
-            What the bounds are drawn against. Short times are written in milliseconds.
+            The quantity along x. Short times are in milliseconds.
         what : {"bounds", "gap", "both"}, default=None
-            Primal and dual, or the relative gap on a logarithmic scale. None is both, and with a single `ax` the gap.
+            Primal and dual, or the relative gap on a logarithmic scale. None means both, or with a single `ax` the gap.
         **line
             Passed on to ``Axes.plot``.
         """

@@ -11,14 +11,14 @@ from pegasos.summary import Weights, feature_names_of, has_weights, largest_weig
 
 
 class TopFeaturesDisplay:
-    """The features with the largest weights, as bars; of more than two classes in axes of its own for each.
+    """The features with the largest weights, as bars. With more than two classes, each class has its own axes.
 
     Use `from_estimator`.
 
     Parameters
     ----------
     weights : list of Weights
-        Names and weights of each problem.
+        The names and weights of each problem.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class TopFeaturesDisplay:
     figure_ : matplotlib Figure
         The figure.
     bars_ : list of matplotlib BarContainer
-        The bars of each.
+        The bars of each problem.
 
     Examples
     --------
@@ -64,17 +64,18 @@ class TopFeaturesDisplay:
         Parameters
         ----------
         estimator : estimator or Pipeline
-            Fitted, linear or with a linear kernel. The other steps of a pipeline name the features.
+            A fitted estimator that is linear or has a linear kernel, or a pipeline that ends with one. The other steps
+            of the pipeline name the features.
         top : int, default=10
-            How many of each sign.
+            How many weights of each sign to show.
         feature_names : array-like of str, default=None
-            What the features are called; None is what the model knows, or else x0, x1, ...
+            The names of the features. None means the names that the model has, otherwise x0, x1, ...
         classes : list of labels, default=None
-            Of more than two classes those to draw; None is all.
+            With more than two classes, the classes to draw; None means all.
         ax : matplotlib Axes, or one for each class, default=None
-            Where to draw; None is a new figure.
+            Where to draw; None makes a new figure.
         **options
-            Those of `plot`.
+            Parameters of `plot`.
         """
         check_is_fitted(machine_of(estimator))
         if not has_weights(estimator):

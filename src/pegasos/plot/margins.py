@@ -12,11 +12,12 @@ from pegasos.summary import flat, machine_of, margin_bins, margins_of, votes_of_
 
 
 class MarginDisplay:
-    """A histogram of margins: errors, examples within the margin, and those beyond it.
+    """A histogram of margins: errors, examples within the margin, and examples beyond it.
 
-    The margin of an example is its decision, times -1 if it is of the first of two classes; of more classes it is the
-    score of the right one less the best of the others. Below 0 the prediction is wrong. With the hinge losses, and two
-    classes, the examples of a fit with a margin of at most 1 are its support vectors: all others could be left out.
+    With two classes, the margin of an example is its decision, times -1 for the first class. With more classes, it is
+    the score of the right class minus the best score of the others. Below 0 the prediction is wrong. With the hinge
+    losses and two classes, the training examples with a margin of at most 1 are the support vectors: all others could
+    be left out.
 
     Parameters
     ----------
@@ -26,7 +27,7 @@ class MarginDisplay:
     Attributes
     ----------
     n_errors_, n_within_ : int
-        Examples with a margin of at most 0, and of at most 1, errors included.
+        The numbers of examples with a margin of at most 0, and of at most 1 (errors included).
     ax_, figure_
         The matplotlib Axes and Figure.
     bars_ : list of matplotlib BarContainer
@@ -59,13 +60,13 @@ class MarginDisplay:
         Parameters
         ----------
         estimator : estimator or Pipeline
-            A fitted classifier, or `SequenceSVC`, of which each position has a margin.
+            A fitted classifier, or a `SequenceSVC`, where each position has a margin.
         X, y
-            Examples and their labels. Those with labels that the model does not know are left out.
+            Examples and their labels. Examples with labels that the model does not know are left out.
         ax : matplotlib Axes, default=None
-            Where to draw; None is a new figure.
+            Where to draw; None makes a new figure.
         **options
-            Those of `plot`.
+            Parameters of `plot`.
         """
         machine = machine_of(estimator)
         check_is_fitted(machine)
@@ -85,7 +86,7 @@ class MarginDisplay:
     def from_predictions(
         cls, y_true: Any, decisions: Any, *, classes: ArrayLike | None = None, ax: Any = None, **options: Any
     ) -> Self:
-        """Draw the margins of decisions; `classes` are those of their columns, by default the labels in order."""
+        """Draw the margins of decisions. `classes` are the classes of their columns, by default the sorted labels."""
         classes = np.unique(y_true) if classes is None else np.asarray(classes)
         margins, known = margins_of(decisions, y_true, classes)
         if not known.any():
@@ -93,7 +94,7 @@ class MarginDisplay:
         return cls(margins).plot(ax, **options)
 
     def plot(self, ax: Any = None, *, bins: int = 40, **bar: Any) -> Self:
-        """Draw, in so many bins; `bar` is passed on to ``Axes.bar``."""
+        """Draw with this number of bins; `bar` is passed on to ``Axes.bar``."""
         (own,) = make_axes(ax)
         edges, counts = margin_bins(self.margins, bins)
         width = edges[1] - edges[0]

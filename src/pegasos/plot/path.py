@@ -20,20 +20,20 @@ class PathDisplay:
     Cs : ndarray of shape (n_Cs,)
         The values of C.
     errors : ndarray of shape (n_Cs,), default=None
-        The error of each, or what its score lacks to 1.
+        The error at each C: 1 minus the score.
     norms : ndarray of shape (n_Cs,), default=None
-        The norm of the weights of each.
+        The norm of the weights at each C.
     deviations : ndarray of shape (n_Cs,), default=None
-        The standard error of the errors.
+        The standard errors of the errors.
     C : float, default=None
-        The one chosen.
+        The chosen C.
 
     Attributes
     ----------
     ax_, figure_
-        The matplotlib Axes of the error, or without one of the norm, and the Figure.
+        The matplotlib Axes of the error (of the norm, if there is no error), and the Figure.
     norm_ax_ : matplotlib Axes or None
-        The axes of the norm, at the right.
+        The axes of the norm, on the right.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class PathDisplay:
 
     @classmethod
     def from_path(cls, path: Path, X: Any = None, y: Any = None, *, ax: Any = None, **options: Any) -> Self:
-        """Draw a path of `pegasos.path`: the norms, and with examples X and labels y the errors on them."""
+        """Draw a path of `pegasos.path`: the norms and, with examples X and labels y, the errors on them."""
         errors = None
         if X is not None:
             if y is None:
@@ -78,7 +78,7 @@ class PathDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: LinearSVCCV, *, ax: Any = None, **options: Any) -> Self:
-        """Draw what cross-validation found: the mean of the folds, its standard error, and the C chosen."""
+        """Draw the results of cross-validation: the mean over the folds, its standard error, and the chosen C."""
         if not hasattr(estimator, "mean_score_"):
             raise ValueError(f"{type(estimator).__name__} has no scores along C; pass a fitted LinearSVCCV")
         norms = estimator.norms_.mean(axis=0)

@@ -23,9 +23,9 @@ class TransitionsDisplay:
     Parameters
     ----------
     weights : ndarray of shape (n_rows, n_columns)
-        The weights; minus infinity where a link is forbidden, and NaN where there is none.
+        The weights: minus infinity for a forbidden link, and NaN for a link that does not exist.
     rows, columns : list of str
-        What the rows and the columns are called.
+        The names of the rows and of the columns.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class TransitionsDisplay:
         return cls(*links_of(machine)).plot(ax, **options)
 
     def plot(self, ax: Any = None, *, colorbar: bool = True, **image: Any) -> Self:
-        """Draw; forbidden links have a cross, and `image` is passed on to ``Axes.imshow``."""
+        """Draw. Forbidden links have a cross; `image` is passed on to ``Axes.imshow``."""
         side = 2.4 + 0.32 * len(self.columns)
         (own,) = make_axes(ax, size=(side + 0.8, side))
         shown = np.where(np.isfinite(self.weights), self.weights, np.nan)

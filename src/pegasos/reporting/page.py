@@ -75,33 +75,33 @@ def report(
     repeat: str | None = None,
     timings: dict[str, float] | None = None,
 ) -> Report:
-    """Make a page on a fitted model and its predictions: one HTML file without any other, which needs no network.
+    """Make a page on a fitted model and its predictions: one HTML file that needs no other file and no network.
 
-    It has the certificate in plain words, how the fit got there, errors, margins, curves and the largest weights, and
-    what to do to repeat it. Charts tell of their points under the pointer, by touch and by the arrow keys, and have
-    tables as an alternative. Whatever names and labels are, they are shown as text.
+    The page shows the certificate in plain words, the convergence of the fit, errors, margins, curves and the largest
+    weights, and how to repeat the fit. Charts show the values of their points under the pointer, by touch and by the
+    arrow keys, and have tables as an alternative. Names and labels are shown as text, whatever they contain.
 
     Parameters
     ----------
     estimator : estimator or Pipeline
-        Fitted.
+        A fitted model.
     X, y : default=None
-        Examples with labels or targets, as `predict` takes them; a data set on disk has its own. Without them the page
-        is about the fit alone.
+        Examples with labels or targets, as `predict` takes them; a data set on disk contains the labels. Without X the
+        page covers the fit alone.
     title : str, default=None
         The title of the page.
     data : str, default=""
-        What the examples are called.
+        The name of the examples.
     training : bool, default=None
         Whether the model was fitted to these examples; the page then says so.
     feature_names : array-like of str, default=None
-        What the features are called; None is what the model knows, or else x0, x1, ...
+        The names of the features. None means the names that the model has, otherwise x0, x1, ...
     top : int, default=10
         How many of the largest weights of each sign to show.
     repeat : str, default=None
-        What to run to get the same model; None is made of the parameters.
+        The command or code that makes the same model. None makes it from the parameters.
     timings : dict from str to float, default=None
-        What else took so many seconds.
+        Seconds of other steps, by their names.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Machines that label sequences, and structures of any kind."""
+"""Estimators for sequences of labels, and for features of example and label together."""
 
 from pegasos.io.model import register
 from pegasos.sequence.chunks import ChunkCounts, ChunkScores, chunk_scores, find_chunks, to_iob2

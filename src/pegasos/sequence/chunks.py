@@ -9,7 +9,7 @@ Chunk = tuple[str, int, int]  # type, first position, and the one after the last
 
 @dataclass(frozen=True)
 class ChunkCounts:
-    """Numbers of chunks, and the shares that follow from them. A share of nothing is 0."""
+    """Numbers of chunks, and the shares that follow from them. Without chunks a share is 0."""
 
     n_true: int
     n_predicted: int
@@ -33,7 +33,7 @@ class ChunkCounts:
 
 @dataclass(frozen=True)
 class ChunkScores(ChunkCounts):
-    """Counts of all chunks and, in `by_type`, of those of each type; and of positions whose labels are equal."""
+    """Counts of all chunks, of the chunks of each type (`by_type`), and of positions whose labels are equal."""
 
     n_positions: int
     n_correct_positions: int
@@ -41,7 +41,7 @@ class ChunkScores(ChunkCounts):
 
     @property
     def accuracy(self) -> float:
-        """Share of the positions whose labels are equal, those outside of chunks included."""
+        """Share of the positions whose labels are equal, including positions outside of chunks."""
         return _share(self.n_correct_positions, self.n_positions)
 
     def table(self) -> str:
@@ -70,8 +70,8 @@ def chunk_scores(y_true: Sequence[Sequence[str]], y_pred: Sequence[Sequence[str]
     Returns
     -------
     scores : ChunkScores
-        With `precision`, `recall`, `f1` and `accuracy` as shares from 0 to 1 (conlleval prints per cent), the counts
-        they come from, and `by_type`.
+        It has `precision`, `recall`, `f1` and `accuracy` as shares from 0 to 1 (conlleval prints per cent), their
+        counts, and `by_type`.
 
     Examples
     --------
@@ -124,11 +124,11 @@ def chunk_scores(y_true: Sequence[Sequence[str]], y_pred: Sequence[Sequence[str]
 
 
 def find_chunks(labels: Sequence[str]) -> list[Chunk]:
-    """The chunks of a label sequence: of each its type, its first position and the one after its last.
+    """The chunks of a label sequence: for each its type, its first position and the position after its last.
 
-    A chunk begins at ``B-type``, and at ``I-type`` that comes first, after ``O`` or after another type. It goes on with
-    ``I-type`` of the same type. So every sequence of such labels has a meaning, whether it keeps to IOB1, to IOB2 or to
-    neither. The type is all that follows the first hyphen; there may be none.
+    A chunk begins at ``B-type``. It also begins at ``I-type`` if this comes first, after ``O`` or after another type.
+    It continues with ``I-type`` of the same type. So every sequence of such labels has a meaning, whether it follows
+    IOB1, IOB2 or neither. The type is everything after the first hyphen; it may be empty.
 
     Examples
     --------
@@ -160,10 +160,10 @@ def find_chunks(labels: Sequence[str]) -> list[Chunk]:
 
 
 def to_iob2(labels: Sequence[str]) -> list[str]:
-    """The same chunks with IOB2's labels: a chunk begins with ``B-type``, always, and goes on with ``I-type``.
+    """The same chunks with labels in IOB2: a chunk always begins with ``B-type`` and continues with ``I-type``.
 
-    In IOB1, as in the files of CoNLL-2003, a chunk begins with ``I-type``, unless one of the same type ends before it.
-    Labels that keep to IOB2 stay as they are.
+    In IOB1, as in the files of CoNLL-2003, a chunk begins with ``I-type``, unless it follows a chunk of the same type.
+    Labels in IOB2 stay as they are.
 
     Examples
     --------

@@ -64,23 +64,24 @@ class FeatureMapParameters(Seeded, Interrupts, Budgets, Penalty):
 
 
 class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
-    """Support vector classifier with features of example and label together, certified, for small problems.
+    """Support vector classifier with features of example and label together, for small problems, with a certificate.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i max_k [cost(y_i, k) + <w, phi(x_i, k)> - <w, phi(x_i, y_i)>]``, where phi
-    is any function of an example and a label, and predicts the k of the largest ``<w, phi(x, k)>`` (S0 equation 20).
+    is any function of an example and a label. It predicts the k with the largest ``<w, phi(x, k)>`` (S0 equation 20).
 
     The features of all pairs are computed once and kept: 8 bytes for each example, label and feature, 1 GB at most.
-    Where each label has weights of its own, ``LinearSVC(multi_class="joint")`` solves the same problem much faster.
+    If each label has separate weights, ``LinearSVC(multi_class="joint")`` solves the same problem much faster.
 
     Parameters
     ----------
     feature_map : callable
-        ``feature_map(x, label)`` is a vector of numbers, of the same length for every x and label.
+        ``feature_map(x, label)`` returns a vector of numbers, of the same length for every x and label.
     labels : sequence, default=None
-        The labels to choose from, numbers or strings. None: those in y, sorted.
+        The labels to choose from, numbers or strings. None means the labels in y, sorted.
     cost : array of shape (n_labels, n_labels) or callable, default=None
-        What it costs to take a label (row, in the order of ``classes_``) for another (column), or a function
-        ``cost(y_true, y_pred)`` that tells. Not negative, and zero for the right one; None is 1 for every other.
+        The cost of taking a label (row, in the order of ``classes_``) for another (column), or a function
+        ``cost(y_true, y_pred)`` that returns it. Costs are not negative, and zero for the right label. None means a
+        cost of 1 for every error.
     C, alpha, tol, max_iter, max_time, on_interrupt, random_state, verbose
         As in `LinearSVC`.
 
@@ -95,7 +96,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
 
     Examples
     --------
-    Words of two languages, by the letters they end with; the label is one of the features' names.
+    Words of two languages, by the letters they end with; the label is part of the features' names.
 
     >>> from pegasos import FeatureMapSVC
     >>> words, languages = ["casa", "vino", "haus", "wein"], ["it", "it", "de", "de"]
@@ -147,7 +148,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
 
     @of_one_model
     def decision_function(self, X: Any) -> Floats:
-        """Scores ``<w, phi(x, k)>`` of shape (n_samples, n_labels), of two labels also."""
+        """Scores ``<w, phi(x, k)>`` of shape (n_samples, n_labels), also with two labels."""
         check_is_fitted(self)
         items, labels = _items(X), self.classes_.tolist()
         scores = np.empty((len(items), len(labels)))

@@ -58,41 +58,44 @@ class SequenceParameters(Common):
 class SequenceSVC(SequenceParameters, Machine):
     """Support vector machine for sequences of labels: structured hinge loss on a chain of first order.
 
-    Minimises ``1/2 ||w||^2 + C sum_i s_i max_y (cost(y_i, y) + <w, phi(x_i, y)> - <w, phi(x_i, y_i)>)`` over all
-    sequences i, where the score ``<w, phi(x, y)>`` of labels y has a term for each position (its features, its label)
-    and one for each pair of neighbouring labels. The cost counts the wrong labels, or sums `cost` over them.
+    It minimises ``1/2 ||w||^2 + C sum_i s_i max_y (cost(y_i, y) + <w, phi(x_i, y)> - <w, phi(x_i, y_i)>)`` over all
+    sequences i. The score ``<w, phi(x, y)>`` of labels y has a term for each position (its features, its label) and one
+    for each pair of neighbouring labels. The cost counts the wrong labels, or sums `cost` over them.
 
-    Sequences are given as a list with, for each sequence, a list of positions, each of which is a list of strings or a
-    dictionary from names to values; as a list with a matrix for each sequence, a row for each position; or as one
-    matrix of all positions with ``lengths``.
+    X is one of these:
+
+    - a list of sequences, each a list of positions, each a list of strings or a dictionary from names to values;
+    - a list of sequences, each a matrix with a row for each position;
+    - one matrix of all positions, with ``lengths``.
 
     Parameters
     ----------
     C : float, default=0.1
-        Weight of the loss. The loss of a sequence grows with its length, so that less is enough than for single
-        examples; a few short sequences may want more.
+        Weight of the loss. The loss of a sequence grows with its length, so a smaller C is enough than for single
+        examples. A few short sequences may need a larger one.
     alpha : float, default=None
-        The papers' lambda, in place of C: ``C = 1 / (alpha n)``, n the number of sequences, or their weight.
+        The papers' lambda. It replaces C: ``C = 1 / (alpha n)``, where n is the total weight of the sequences.
     cost : array-like of shape (n_labels, n_labels), default=None
-        ``cost[j, k]`` of label k where j is right, in the order of ``classes_``; None counts errors.
+        ``cost[j, k]`` is the cost of label k if j is right, in the order of ``classes_``. None counts errors.
     constraints : "bio" or list of pairs, default=None
-        Links of labels that never are predicted: pairs (label, next label), where None stands for the start or the
-        end. "bio" forbids ``I-X`` other than after ``B-X`` and ``I-X``. Labels to learn from that break them are an
+        Links of labels that are never predicted: pairs (label, next label), where None stands for the start or the
+        end. "bio" allows ``I-X`` only after ``B-X`` or ``I-X``. Training labels that break the constraints raise an
         error.
     boundaries : bool, default=True
-        Have weights for the first and the last label of a sequence.
+        Whether the first and the last label of a sequence have weights.
     fit_intercept : bool, default=True
-        Have a constant feature, so that each label has a weight whatever the features.
+        Whether to have a constant feature, so that each label has a weight whatever the features.
     min_count : int, default=1
         Leave out strings and names that occur less often.
     hash_bits : int, default=None
-        Instead of a vocabulary, ``2 ** hash_bits`` features by the hash of the string. Of no use for matrices.
+        Use ``2 ** hash_bits`` features, by the hash of the string, instead of a vocabulary. Only for strings and
+        dictionaries, not for matrices.
     solver : {"auto", "frank-wolfe", "pegasos"} or Solver, default="auto"
-        How to solve the problem; "auto" is `FrankWolfe`.
+        The method; "auto" is `FrankWolfe`.
     tol : float, default=0.1
-        Stop at this relative duality gap. Labels are settled long before the objective is: docs/defaults.md.
+        Stop when the relative duality gap is this small. Labels settle long before the last digits of the objective.
     max_iter : int, default=10000
-        Budget in epochs, visits of each sequence.
+        Budget in epochs; an epoch visits as many sequences as there are.
     max_time : float, default=None
         Budget in seconds.
     on_interrupt : {"raise", "keep"}, default="raise"
@@ -100,24 +103,26 @@ class SequenceSVC(SequenceParameters, Machine):
     checkpoint : str, path-like or Checkpoint, default=None
         A folder for checkpoints, as in `LinearSVC`.
     warm_start : bool, default=False
-        Continue from the last fit, with the same sequences and labels, and perhaps another C.
+        Whether to continue from the last fit, with the same sequences and labels, and perhaps another C. The solver
+        "pegasos" does not support it.
     n_jobs : int, default=None
-        Threads; None is one for training and as many as pay for decoding, -1 as many as there are processors.
+        Threads. None means one for training, and as many as pay off for predictions; -1 means as many as there are
+        processors.
     random_state : int, RandomState or None, default=None
-        Decides the order of visits.
+        Seed of the order of visits.
     verbose : int, default=0
-        1 shows a bar on a terminal or in a notebook, and a few lines elsewhere, 2 a line for each check.
+        1 shows a bar on a terminal or in a notebook, and a few lines elsewhere; 2 prints a line for each check.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        The labels in order.
+        The labels, sorted.
     coef_ : ndarray of shape (n_labels, n_features)
         Weights of the features.
     intercept_ : ndarray of shape (n_labels,)
         Weights of the labels, whatever the features.
     transitions_ : ndarray of shape (n_labels, n_labels)
-        Weights of a label (row) followed by another (column); minus infinity where that is forbidden.
+        Weights of a label (row) followed by another (column); minus infinity if that is forbidden.
     start_, end_ : ndarray of shape (n_labels,)
         Weights of the first and the last label.
     certificate_ : Certificate
@@ -171,9 +176,9 @@ class SequenceSVC(SequenceParameters, Machine):
         y : list of sequences of labels, or array with `lengths`
             A label for each position, strings or whole numbers.
         lengths : array-like of int, default=None
-            The length of each sequence, where X is one matrix of all positions.
+            The length of each sequence, if X is one matrix of all positions.
         sample_weight : array-like of shape (n_sequences,), default=None
-            What each sequence counts.
+            The weight of each sequence.
         """
         started = clock.now()
         if isinstance(X, Dataset):
@@ -250,16 +255,16 @@ class SequenceSVC(SequenceParameters, Machine):
 
     @of_one_model
     def decision_function(self, X: Any, lengths: ArrayLike | None = None) -> Any:
-        """For each position and label, the score of the best labels of the whole sequence that have this one there.
+        """For each position and label, the best score of the whole sequence with this label at this position.
 
-        An array of shape (n_positions, n_labels) for each sequence, or with `lengths` one of all.
+        An array of shape (n_positions, n_labels) for each sequence, or with `lengths` one array for all positions.
         """
         sequences, _, scores = self._decode(X, lengths, scores=True)
         return sequences.cut(scores)
 
     @of_one_model
     def margins(self, X: Any, lengths: ArrayLike | None = None) -> Any:
-        """For each position, by how much the best labels score above the best ones with another label there."""
+        """For each position, how far the best labelling scores above the best one with another label there."""
         sequences, labels, scores = self._decode(X, lengths, scores=True)
         positions = np.arange(len(labels))
         best = scores[positions, labels]
@@ -280,7 +285,7 @@ class SequenceSVC(SequenceParameters, Machine):
 
     @of_one_model
     def score(self, X: Any, y: Any, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
-        """The share of positions whose label is right; one that was not there in training is wrong."""
+        """The share of positions with the right label. Labels that were not in the training data count as wrong."""
         sequences, labels, _ = self._decode(X, lengths)
         right = look_up_labels(take_labels(y, sequences), self.classes_) == labels
         if len(right) == 0:
@@ -296,14 +301,14 @@ class SequenceSVC(SequenceParameters, Machine):
 
     @property
     def feature_names_(self) -> list[str]:
-        """What the features are called, in the order of the columns of ``coef_``."""
+        """The names of the features, in the order of the columns of ``coef_``."""
         check_is_fitted(self)
         return self._encoder.names(getattr(self, "feature_names_in_", None))
 
     @property
     @of_one_model
     def state_features_(self) -> dict[tuple[str, Any], float]:
-        """The weight of each feature with each label, those of zero left out."""
+        """The weight of each (feature, label); weights of zero are left out."""
         names, classes = self.feature_names_, self.classes_.tolist()
         labels, features = np.nonzero(self.coef_)
         weights = self.coef_[labels, features].tolist()
@@ -313,7 +318,7 @@ class SequenceSVC(SequenceParameters, Machine):
     @property
     @of_one_model
     def transition_features_(self) -> dict[tuple[Any, Any], float]:
-        """The weight of each label after another, (first, next)."""
+        """The weight of each (label, next label)."""
         check_is_fitted(self)
         classes = self.classes_.tolist()
         return {
@@ -430,7 +435,7 @@ def _bio(names: list[Any]) -> list[tuple[Any, Any]]:
 
 
 class ForbiddenLink(ValueError):
-    """Labels to learn from have a link that the constraints forbid; tells which."""
+    """Training labels have a link that the constraints forbid; the message names it."""
 
     def __init__(self, sequence: int, position: int, link: str) -> None:
         self.sequence = sequence

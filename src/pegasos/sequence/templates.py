@@ -90,20 +90,20 @@ _NAMED = {"chunking": _CHUNKING, "words": _WORDS}
 class Template(TransformerMixin, BaseEstimator):
     """Feature templates in CRF++'s notation: from columns of strings to lists of features.
 
-    Every line that begins with ``U`` makes one feature of a position: its own text, with each ``%x[row,column]``
-    replaced by the string in that column, counted from 0, of the position so many rows further on. Beyond the ends of
-    a sentence there are ``_B-1``, ``_B-2`` and so on before it, ``_B+1``, ``_B+2`` and so on after it. Lines that are
-    empty or begin with ``#`` count for nothing, and so does a ``B``: transitions between labels are always part of a
-    `SequenceSVC`. Transitions that depend on columns, a ``B`` with ``%x``, are not, and are refused.
+    Every line that begins with ``U`` makes one feature of a position. The feature is the text of the line, with each
+    ``%x[row,column]`` replaced by the string in that column (counted from 0) of the position that many rows further on.
+    Beyond the ends of a sentence the strings are ``_B-1``, ``_B-2`` and so on before it, and ``_B+1``, ``_B+2`` and so
+    on after it. Empty lines, lines that begin with ``#`` and a line ``B`` have no effect: transitions between labels
+    are always part of a `SequenceSVC`. Transitions that depend on columns, a ``B`` with ``%x``, are refused.
 
-    Beside ``%x`` there are macros that CRF++ does not have. They make something of the string that ``%x`` stands for:
+    These macros, which CRF++ does not have, transform the string that ``%x`` stands for:
 
     - ``%prefix[row,column,length]`` and ``%suffix[row,column,length]``: its first or last characters, at most 99;
     - ``%lower[row,column]``: the string in lower case;
     - ``%shape[row,column]``: its shape, ``X`` for each capital letter, ``x`` for each other letter, ``d`` for each
       digit, and other characters as they are; a run of one of them is cut after four.
 
-    There is nothing to learn: `fit` checks the template, and counts the columns.
+    There is nothing to learn: `fit` checks the template and counts the columns.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Template(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     n_features_in_ : int
-        How many columns the sentences of `fit` have, if it was given a list of some.
+        The number of columns in the sentences of `fit`, if these were a list.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class Template(TransformerMixin, BaseEstimator):
     >>> Template(["U0:%prefix[0,0,2]", "U1:%suffix[0,0,3]", "U2:%shape[0,0]"]).apply([("Catch-22",), ("McDonald",)])
     [['U0:Ca', 'U1:-22', 'U2:Xxxxx-dd'], ['U0:Mc', 'U1:ald', 'U2:XxXxxxx']]
 
-    One of those that have a name:
+    A template with a name:
 
     >>> len(Template.named("chunking").apply([("He", "PRP")])[0])
     19
@@ -136,7 +136,7 @@ class Template(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
-        """The template in a file, in UTF-8. Errors in it are raised here and name the file."""
+        """Read a template from a file in UTF-8. An error in the template names the file."""
         name = os.fspath(path)
         with open(name, "rb") as file:
             content = file.read()
@@ -152,12 +152,13 @@ class Template(TransformerMixin, BaseEstimator):
 
     @classmethod
     def named(cls, name: str) -> Self:
-        """The template of that name.
+        """The template with this name.
 
-        ``"chunking"`` is the usual one for CoNLL-2000: of words in column 0 and parts of speech in column 1 the
-        current one and two on either side, pairs with the current word, and pairs and triples of parts of speech.
-        ``"words"`` is for words in column 0 alone, as for parts of speech and names: the current one and two on either
-        side, pairs with the current word, and prefixes, suffixes and shapes.
+        ``"chunking"`` is the usual template for CoNLL-2000, with words in column 0 and parts of speech in column 1. Its
+        features are the current word and part of speech and two on either side, pairs with the current word, and pairs
+        and triples of parts of speech. ``"words"`` is for words alone, in column 0, for example to predict parts of
+        speech or names. Its features are the current word and two on either side, pairs with the current word, and
+        prefixes, suffixes and shapes.
         """
         if name not in _NAMED:
             raise ValueError(f"no template is named {name!r}; there are {' and '.join(map(repr, _NAMED))}")
@@ -165,7 +166,7 @@ class Template(TransformerMixin, BaseEstimator):
 
     @classmethod
     def window(cls, n_columns: int, size: int = 1) -> Self:
-        """One feature for each column of the current position, and of `size` positions on either side.
+        """One feature for each column of the current position and of `size` positions on either side.
 
         Examples
         --------
@@ -179,7 +180,7 @@ class Template(TransformerMixin, BaseEstimator):
 
     @property
     def n_columns(self) -> int:
-        """How many columns a position must have; more of them do not matter."""
+        """The number of columns that a position must have; more columns do not matter."""
         return _count_columns(_compile(self.text))
 
     def fit(self, sentences: Any = None, y: Any = None) -> Self:
@@ -196,17 +197,17 @@ class Template(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         sentence : sequence of sequences of str
-            Of each position its columns.
+            The columns of each position.
 
         Returns
         -------
         features : list of lists of str
-            Of each position as many features as the template has lines with ``U``.
+            For each position, as many features as the template has lines with ``U``.
         """
         return self.transform([sentence])[0]
 
     def transform(self, sentences: Iterable[Sentence]) -> list[list[list[str]]]:
-        """The features of each position of each sentence. Equal features of a call are the same string in memory."""
+        """The features of each position of each sentence. Within a call, equal features are one string in memory."""
         patterns = _compile(self.text)
         n_columns = _count_columns(patterns)
         rows = [0] + [pattern.row + row for pattern in patterns for row, _ in pattern.places]

@@ -1,4 +1,4 @@
-"""The methods: one class per algorithm, holding only that algorithm's options."""
+"""The methods: one class per algorithm, with only the options of that algorithm."""
 
 from typing import Any
 
@@ -83,7 +83,7 @@ ALL: tuple[type[Solver], ...] = (
 
 
 def solvers_of(kind: type[Any]) -> dict[str, type[Solver]]:
-    """The solvers of a kind of problem, by the name that stands for them with their default options."""
+    """The solvers of a kind of problem: a dictionary from their names to their classes."""
     return {cls.name: cls for cls in ALL if kind in cls.supports}
 
 

@@ -13,13 +13,13 @@ from pegasos.problems.linear import StreamProblem
 class AdaGrad(Solver):
     """AdaGrad (Duchi, Hazan and Singer 2011): each weight has a step size of its own, which falls as it is used.
 
-    It learns from streams, by `partial_fit` or from a pipe, and minimises the mean loss without a norm. On text, where
-    most words are rare, its predictions are good much sooner than those of steps of ``1 / (alpha t)``.
+    It learns from streams, with `partial_fit` or from a pipe, and minimises the mean loss without a norm. On text,
+    where most words are rare, its predictions are good much sooner than with steps of ``1 / (alpha t)``.
 
     Parameters
     ----------
     eta : float, default=0.5
-        The step size of a weight when it is first used, times the value of its feature.
+        The step size: how far a weight moves when its feature first occurs, in an example of weight 1.
 
     Examples
     --------

@@ -14,15 +14,16 @@ from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
 class FrankWolfe(Solver):
     """Block-coordinate Frank-Wolfe in pairs (Lacoste-Julien and others 2013): dual ascent, one sequence at a time.
 
-    A visit finds the labels of a sequence that violate its margin most, by decoding, and moves dual weight to them from
-    the labels that deserve theirs least, by the best step. The dual value is known all along; the gap takes one
-    decoding of all sequences, and an estimate of it comes with the visits. Visits follow one another, as each needs
-    what the one before it found; ``n_jobs`` threads share the checks of the gap. The result does not depend on them.
+    A visit decodes a sequence to find the labels that violate its margin most. It moves dual weight to them, by the
+    best step, from the labels with weight that violate it least. The dual value is always known. The gap takes one
+    decoding of all sequences; the visits give an estimate of it. Visits follow one another, because each needs the
+    result of the previous one. ``n_jobs`` threads share the checks of the gap, and the result does not depend on their
+    number.
 
     Parameters
     ----------
     decodings : int, default=1
-        Times that a sequence is decoded at a visit, at most: it is decoded again after its own steps.
+        The largest number of times that a visit decodes its sequence: again after each of its own steps.
 
     Examples
     --------

@@ -14,13 +14,13 @@ MOST_FEATURES = 20_000
 class InteriorPoint(Solver):
     """Mehrotra's predictor-corrector interior-point method, with normal equations of the size of the weights.
 
-    It takes 10 to 90 iterations to whatever gap, few more for a smaller one and few more for a larger `C`, and does not
-    mind features of very different size. An iteration costs about ``n_samples * n_features^2`` operations on dense
-    data, and memory for two matrices of ``n_features^2`` numbers, and one more for each further thread. It supports
-    the free intercept, ``LinearSVC(intercept="free")``, and every loss but the log loss.
+    It takes 10 to 90 iterations, and only a few more for a smaller gap or a larger `C`. Features of very different size
+    do no harm. On dense data an iteration costs about ``n_samples * n_features^2`` operations. The method needs memory
+    for two matrices of ``n_features^2`` numbers, and for one more for each further thread. It supports the free
+    intercept, ``LinearSVC(intercept="free")``, and every loss except the log loss.
 
-    ``max_iter`` is the budget in iterations, and ``n_iter_`` counts them. Epochs in ``history_`` are passes over the
-    examples: an iteration makes three.
+    ``max_iter`` is the budget in iterations, and ``n_iter_`` counts them. The epochs in ``history_`` are passes over
+    the examples: an iteration makes three.
 
     Examples
     --------

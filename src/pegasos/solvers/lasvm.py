@@ -14,18 +14,19 @@ from pegasos.problems.kernel import KernelPoint, KernelProblem
 class LASVM(Solver):
     """LASVM (Bordes, Ertekin, Weston, Bottou 2005): SMO that takes in the examples one by one.
 
-    Each example makes a step with the support vector that violates most with it, then the most violating pair of all
-    support vectors makes one, and those that are of no use leave. One pass gives a good machine. Steps of the most
-    violating pair finish it, and further passes follow where the gap asks for them.
+    Each example makes a step with the support vector that forms the most violating pair with it. Then the most
+    violating pair of all support vectors makes a step, and support vectors that are of no use are removed. One pass
+    gives a good model. Steps of the most violating pair finish it. Further passes follow if the gap is above ``tol``.
 
     Parameters
     ----------
     tau : float, default=1e-3
-        A pair of examples makes a step where their slopes differ by more than that. Where no pair does and the gap is
-        still above ``tol``, it is divided by ten.
+        A pair of examples makes a step if their slopes differ by more than this. If no pair does and the gap is still
+        above ``tol``, it is divided by ten.
     selection : {"random", "gradient", "active"}, default="random"
-        Which example is next in the first pass: all in random order; or of 50 at random the one with the largest loss,
-        or the one nearest to the border between the classes. Further passes take all in random order.
+        The choice of the next example in the first pass. "random" takes all in random order. "gradient" draws 50
+        examples and takes the one with the largest loss; "active" takes the one nearest to the border between the
+        classes. Further passes take all examples in random order.
 
     Examples
     --------

@@ -17,14 +17,15 @@ FIRST_DELTA = 1e-3
 class MPU(Solver):
     """The Margin Perceptron with Unlearning (Panagiotakopoulos, Tsampouka 2010; S3 section 3): dual ascent in units.
 
-    An example whose margin is too small is added to the weights, as often as it takes and its bound allows. One whose
-    margin is large is taken out again. When there is nothing to do the gap is below a bound that `delta` sets.
+    An example with too small a margin is added to the weights, as often as necessary and as its bound allows. An
+    example with a large margin is removed again. When nothing is left to do, the gap is below a bound that `delta`
+    sets.
 
     Parameters
     ----------
     delta : float, default=None
-        Margins from 1 to ``1 + delta`` are left as they are. None is ``tol / (2 + tol)``, at which the end proves a
-        gap of `tol`. It is halved where nothing is left to do and `tol` is not reached.
+        Margins from 1 to ``1 + delta`` are left as they are. None means ``tol / (2 + tol)``, which proves a gap of
+        `tol` at the end, or 0.001 with ``tol=0``. It is halved if nothing is left to do and `tol` is not reached.
     order : {"auto", "permute", "blocks"}, default="auto"
         As in `SDCA`.
 

@@ -21,20 +21,21 @@ PRODUCTS = 20
 class Newton(Solver):
     """Newton's method on the weights themselves, for losses without corners.
 
-    A step minimises the parabola that has the objective's value, slope and curvature at the present weights. With few
-    features it solves its equations with a matrix of ``n_features^2`` numbers, and 1 to 20 steps are the rule; with
-    many, by conjugate gradients, which need no matrix. The gap is half the squared norm of the gradient, so it is known
-    after each step.
+    A step minimises the parabola with the objective's value, slope and curvature at the present weights. With few
+    features, it solves the equations with a matrix of ``n_features^2`` numbers, and a fit usually takes 1 to 20 steps.
+    With many features, it uses conjugate gradients, which need no matrix. The difference between the bounds is half the
+    squared norm of the gradient, so it is known after each step.
 
-    An iteration counts as an epoch, whatever passes over the examples it makes. They are shared among ``n_jobs``
-    threads. Nothing in it is random. Of all classes together (``multi_class="joint"``) it solves problems with the log
-    loss, by conjugate gradients.
+    An iteration counts as an epoch, whatever the number of its passes over the examples. ``n_jobs`` threads share the
+    passes. Nothing is random. With all classes together (``multi_class="joint"``) it supports the log loss, by
+    conjugate gradients.
 
     Parameters
     ----------
     equations : {"auto", "cholesky", "cg"}, default="auto"
-        How the equations of a step are solved: exactly, with a matrix, or by conjugate gradients as far as the step
-        needs. "auto" takes what is likely to be faster, by the size of the data.
+        How to solve the equations of a step: exactly, with a matrix ("cholesky"), or by conjugate gradients, as
+        accurately as the step needs ("cg"). "auto" takes the method that is likely to be faster for the size of the
+        data.
 
     Examples
     --------

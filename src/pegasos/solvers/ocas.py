@@ -14,18 +14,18 @@ from pegasos.problems.linear import LinearProblem
 class OCAS(Solver):
     """The optimised cutting-plane algorithm (Franc and Sonnenburg 2008), or SVM-Perf's: a rival in S0 and S3.
 
-    The loss is replaced by the largest of a few planes below it, one more in each iteration. The small problem that
-    these make is solved exactly; its value is a lower bound on the optimum. A line search goes from the best weights so
-    far towards its solution, and the next plane touches the loss close to where that ends.
+    The largest of a few planes below the loss replaces the loss; each iteration adds a plane. The resulting small
+    problem is solved exactly, and its value is a lower bound on the optimum. A line search goes from the best weights
+    so far towards its solution, and the next plane touches the loss near the end of that line search.
 
-    An iteration reads all examples once for their margins, and those with a loss once more; it counts as an epoch. The
-    passes are shared among ``n_jobs`` threads. Nothing in it is random.
+    An iteration reads all examples once for their margins, and the examples with a loss once more. It counts as an
+    epoch. ``n_jobs`` threads share the passes. Nothing is random.
 
     Parameters
     ----------
     line_search : bool, default=True
-        False is the plain cutting-plane algorithm, CPA, which is SVM-Perf's with one slack: the next plane touches the
-        loss at the solution of the small problem.
+        False is the plain cutting-plane algorithm CPA, that of SVM-Perf with one slack: the next plane touches the loss
+        at the solution of the small problem.
 
     Examples
     --------

@@ -33,41 +33,42 @@ class Pegasos(Batches, SubgradientSolver):
     batch_size : int, default=1
         Examples per step (S0 Fig. 2), from 1 to all of them.
     sampling : {"auto", "permute", "blocks", "fixed", "replace", "subset"}, default="auto"
-        In which order examples are visited: all of them in a new random order each epoch ("permute"); all of them in
-        runs of neighbours, the runs in a new random order each epoch ("blocks", two to three times faster on data
-        larger than the caches, but only for examples already in random order); "auto" takes "blocks" where the data are
-        that large and neighbours no more alike than others, and otherwise "permute". Or all of them in one random
-        order, kept; independent draws with replacement, as S0's analysis has it; or, for mini-batches, a random subset
-        without repetition for each batch. S0 section 7.5 compares them.
+        The order of visits. "permute" visits all examples in a new random order each epoch. "blocks" visits runs of
+        neighbours, the runs in a new random order each epoch; it is two to three times faster on data larger than the
+        caches, but only for examples already in random order. "auto" takes "blocks" if the data are that large and
+        neighbours are no more alike than other examples, and otherwise "permute". "fixed" visits all examples in one
+        random order, which is kept. "replace" makes independent draws, as in S0's analysis. "subset" draws a random
+        subset without repetition for each batch. S0 section 7.5 compares them.
     project : bool, default=False
-        Project onto the ball that must contain the optimum, for the hinge loss of radius ``1 / sqrt(alpha)``, after
-        each step.
+        Whether each step projects onto the ball that must contain the optimum; for the hinge loss its radius is
+        ``1 / sqrt(alpha)``.
     average : bool, "suffix" or "last", default="suffix"
-        What checks look at: the iterates (False), or the means of the last half to three quarters of them ("suffix"),
-        which are the most accurate in practice. The best one that a check has looked at is returned. By name there are
-        the mean of all iterates (True, as in S0's analysis) and the last one ("last", as in its experiments), which are
-        returned whatever was found before.
+        What each check evaluates: False is the iterate at that time, "suffix" the mean of the last half to three
+        quarters of the iterates, which is the most accurate in practice. The fit returns the best that was checked. Two
+        outputs can be requested by name: True is the mean of all iterates, as in S0's analysis, and "last" the last
+        iterate, as in its experiments. The fit returns these whatever earlier checks found.
     random_stops : int, default=0
-        If positive, stop at that many random times and return the best iterate of these (S0 Lemma 3). Needs
+        If positive, stop at this number of random times and return the best of these iterates (S0 Lemma 3). This needs
         ``average=False``.
     stop_evaluation : {"exact", "sample"}, default="exact"
-        Compare the random stops by the objective on all examples, or on a sample of ``1 / (alpha tol)`` of them
-        (S0 footnote 1; with ``tol=0`` as for 1e-3).
+        Compare the random stops by the objective on all examples, or on a sample of ``1 / (alpha tol)`` examples (S0
+        footnote 1). With ``tol=0`` the sample is that of 1e-3.
     start : {"zero", "random"}, default="zero"
         First weights: zero, or random in the ball (S2). The first step multiplies them by zero, so a random start only
-        decides which examples the first batch finds violated.
+        decides which examples of the first batch count as violated.
     count_idle_steps : bool, default=True
         If False, t does not advance on a step without a violation, so that steps shrink more slowly (S2 section 4.5).
     free_intercept : {"subgradient", "batch", "search"}, default="subgradient"
-        How to find a free intercept, the estimator's ``intercept="free"`` (S0 section 6): by a sub-gradient step beside
-        that of the weights, of size at most ``1 / sqrt(t)``; as the best one of each batch, for large batches, since it
-        is biased for small ones (hinge loss only); or by a search over the intercept, around runs at a fixed one.
+        How to find a free intercept, the estimator's ``intercept="free"`` (S0 section 6). "subgradient" makes a
+        sub-gradient step along with the step of the weights, of size at most ``1 / sqrt(t)``. "batch" takes the best
+        intercept of each batch; it is for large batches, because it is biased for small ones, and for the hinge loss
+        only. "search" searches for the intercept, with a run at each value.
     max_steps : int, default=None
-        Budget in steps, in place of the estimator's ``max_iter`` epochs.
+        Budget in steps, instead of the estimator's ``max_iter`` epochs.
     certify : bool, default=True
-        For data sets on disk alone: False leaves out the pass over all examples for the objective, so that the time of
-        a fit depends on the steps and not on the number of examples. The certificate then has the lower bound, which is
-        free, and infinity above.
+        Only for data sets on disk. False leaves out the pass over all examples for the objective, so that the time of a
+        fit depends on the steps and not on the number of examples. The certificate then has the lower bound, which is
+        free, and infinity as the upper bound.
 
     With a kernel (S0 section 4) there is no intercept, and `random_stops`, `start` and `count_idle_steps` are not
     supported.

@@ -14,18 +14,18 @@ from pegasos.solvers._subgradient import AVERAGE, SubgradientSolver
 class Perceptron(SubgradientSolver):
     """The Perceptron (S4 section 4.5): an example on which the weights err is added to them.
 
-    It does not minimise the objective of `LinearSVC`, only stops at its budget: one pass with ``max_iter=1``, or more,
-    after which it may overfit. Its certificate tells how far from the optimum of that objective it is.
+    It does not minimise the objective of `LinearSVC`, and stops only at its budget: one pass with ``max_iter=1``, or
+    more passes, after which it may overfit. Its certificate shows how far it is from the optimum of that objective.
 
     Parameters
     ----------
     sampling : {"auto", "permute", "blocks", "fixed", "replace", "subset"}, default="auto"
         As in `Pegasos`.
     average : bool, "suffix", "last" or "random", default=False
-        What to return, as in `Pegasos`; with a kernel also "random", the weights after a random number of visits (S4's
-        online-to-batch conversions). With a kernel there is no intercept.
+        What to return, as in `Pegasos`. With a kernel there is also "random", the weights after a random number of
+        visits (S4's online-to-batch conversions). With a kernel there is no intercept.
     max_steps : int, default=None
-        Budget in steps, in place of the estimator's ``max_iter`` epochs.
+        Budget in steps, instead of the estimator's ``max_iter`` epochs.
 
     Examples
     --------

@@ -11,18 +11,18 @@ from pegasos.solvers._margin import MarginSolver
 class SBP(MarginSolver):
     """The Stochastic Batch Perceptron (S4): stochastic gradient steps on the margin, given the slack that is allowed.
 
-    It maximises the margin gamma of a w of norm 1, where errors of `nu` on average are forgiven. Each step adds an
-    example drawn from those below the margin, so that few kernel evaluations go far in test error; high accuracy in
-    the objective takes it long.
+    It maximises the margin gamma of a w of norm 1, and forgives errors of `nu` on average. Each step adds an example
+    drawn from those below the margin. So few kernel evaluations give a low test error, but high accuracy in the
+    objective takes long.
 
     Parameters
     ----------
     nu : float, default=None
-        The slack, S4's nu: the mean loss over the norm of w at the optimum. If None, the one that belongs to the
-        estimator's C is found by bisection as the steps go on, and the certificate is that of the regularised problem.
-        If given, C has no part in the fit, and the certificate bounds the margin: ``dual <= gamma* <= primal``.
+        The slack, S4's nu: the mean loss divided by the norm of w at the optimum. With None, bisection during the fit
+        finds the nu that belongs to the estimator's C, and the certificate belongs to the regularised problem. If you
+        pass nu, C has no effect, and the certificate bounds the margin: ``dual <= gamma* <= primal``.
     max_steps : int, default=None
-        Budget in steps, in place of the estimator's ``max_iter`` epochs.
+        Budget in steps, instead of the estimator's ``max_iter`` epochs.
 
     Examples
     --------

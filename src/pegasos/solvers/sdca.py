@@ -16,22 +16,22 @@ from pegasos.solvers._blocks import DualAscent
 class SDCA(Solver):
     """Stochastic dual coordinate ascent (S0's "stochastic DCA", S3's "DCD"), with threads.
 
-    Each visit of an example maximises the dual along its own variable, exactly. With ``n_jobs`` threads each works on
-    examples of its own with a copy of the weights of its own; the copies are joined several times an epoch by the best
-    common step. Epochs of few examples, which threads would not make faster, are left to one. The result depends on the
-    seed and `n_jobs`, not on timing. An epoch is as many visits as there are examples, so a pass over those that
-    `shrink` leaves is a part of one.
+    Each visit of an example maximises the dual exactly along the variable of this example. With ``n_jobs`` threads,
+    each thread works on its own examples with its own copy of the weights. Several times per epoch, the best common
+    step joins the copies. One thread makes epochs of few examples alone, because threads would not make them faster.
+    The result depends on the seed and `n_jobs`, not on timing. An epoch is as many visits as there are examples, so a
+    pass over the examples that `shrink` leaves is a fraction of an epoch.
 
     Parameters
     ----------
     shrink : bool, default=True
-        Leave out examples whose dual variable sits at a bound, the longer the less it wants to leave it.
+        Leave out examples whose dual variable is at a bound: for longer, the more firmly its gradient holds it there.
     order : {"auto", "permute", "blocks"}, default="auto"
-        In which order examples are visited in an epoch: a random permutation, or runs of neighbours in random order,
-        which is faster on data larger than the caches, and needs as many epochs where neighbours are no more alike than
-        other examples. "auto" finds out.
+        The order of visits in an epoch: a random permutation, or runs of neighbours in random order. Runs are faster on
+        data larger than the caches, and need no more epochs if neighbours are no more alike than other examples. "auto"
+        finds out.
 
-    With a kernel there is no intercept, the responses of all examples are kept, and neither option matters.
+    With a kernel there is no intercept, the responses of all examples are kept, and these options have no effect.
 
     Examples
     --------

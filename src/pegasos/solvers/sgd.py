@@ -46,13 +46,13 @@ class _SGD(Solver):
 class SGDR(MaxSteps, _SGD):
     """SGD-r (S3): examples drawn at random, in the variable ``a = alpha t w``, in which shrinking costs nothing.
 
-    Its dual variables obey their bounds only asymptotically (S3 footnote 4), so the certificate uses the share of
-    margin errors among the visits of each example instead.
+    Its dual variables obey their bounds only in the limit (S3 footnote 4). So the certificate uses the share of margin
+    errors among the visits of each example instead.
 
     Parameters
     ----------
     max_steps : int, default=None
-        Budget in steps (S3's t_max), in place of the estimator's ``max_iter`` epochs.
+        Budget in steps (S3's t_max), instead of the estimator's ``max_iter`` epochs.
 
     Examples
     --------
@@ -119,9 +119,9 @@ class SGDM(_SGD):
     Parameters
     ----------
     multiplicity : int, default=5
-        Presentations of an example at a time, in the epochs T (from 0) with ``0 < T mod period < burst``.
+        How often an example is presented at a time, in the epochs T (counted from 0) with ``0 < T mod period < burst``.
     period, burst : int, default=9 and 5
-        Which epochs those are.
+        The choice of these epochs.
     f : float, default=1.2
         As in `SGDS`.
 

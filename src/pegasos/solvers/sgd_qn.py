@@ -19,21 +19,21 @@ SHARE = 16
 class SGDQN(Descent, Solver):
     """SGD-QN (Bordes, Bottou, Gallinari 2009, corrected 2010; S3 section 3): a step size of its own for each weight.
 
-    The step sizes are a diagonal matrix. Its inverse adds up estimates of second derivatives, from differences of
-    gradients. This and the regulariser are seen to every `skip` steps, so that a step costs as much as the example has
-    features that are not zero.
+    The step sizes are a diagonal matrix. Its inverse is a sum of estimates of second derivatives, from differences of
+    gradients. The estimates and the regulariser are applied every `skip` steps, so that the cost of a step is
+    proportional to the number of nonzero features of the example.
 
     Parameters
     ----------
     skip : int, default=None
-        Steps from one use of the regulariser to the next. None: ``16 n_features`` over the mean number of features of
-        an example that are not zero, at most the number of examples.
+        Steps from one use of the regulariser to the next. None means ``16 n_features`` divided by the mean number of
+        nonzero features of an example, at most the number of examples.
     t0 : float, default=None
-        At least `skip`; step sizes begin at ``1 / (alpha t0)``. None: chosen by trials, as in `SvmSgd`.
+        Step sizes begin at ``1 / (alpha t0)``; at least `skip`. None means that trials choose it, as in `SvmSgd`.
     sampling, max_steps
         As in `Pegasos`.
     average : False or "last", default=False
-        Return the best of the iterates that checks looked at, or the last one.
+        False returns the best of the iterates that were checked, "last" the last iterate.
 
     Examples
     --------

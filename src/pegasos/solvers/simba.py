@@ -11,18 +11,18 @@ from pegasos.solvers._margin import MarginSolver
 class SIMBA(MarginSolver):
     """SIMBA (Hazan, Koren, Srebro 2011; S4 section 4.1): as `SBP`, but examples are drawn by mirror descent.
 
-    It maximises the margin gamma of a w of norm 1, where errors of `nu` on average are forgiven. The distribution that
-    examples are drawn from follows their margins by multiplicative steps. SBP takes the best one at each step instead,
-    and gets further with a kernel, as S4 expects: there the margins of all examples are at hand for both.
+    It maximises the margin gamma of a w of norm 1, and forgives errors of `nu` on average. The distribution that
+    examples are drawn from follows their margins by multiplicative steps. SBP takes the best distribution at each step
+    instead. As S4 expects, SBP gets further with a kernel, because both know the margins of all examples there.
 
     Parameters
     ----------
     nu : float, default=None
-        The slack, S4's nu: the mean loss over the norm of w at the optimum. If None, the one that belongs to the
-        estimator's C is found by bisection as the steps go on, and the certificate is that of the regularised problem.
-        If given, C has no part in the fit, and the certificate bounds the margin: ``dual <= gamma* <= primal``.
+        The slack, S4's nu: the mean loss divided by the norm of w at the optimum. With None, bisection during the fit
+        finds the nu that belongs to the estimator's C, and the certificate belongs to the regularised problem. If you
+        pass nu, C has no effect, and the certificate bounds the margin: ``dual <= gamma* <= primal``.
     max_steps : int, default=None
-        Budget in steps, in place of the estimator's ``max_iter`` epochs.
+        Budget in steps, instead of the estimator's ``max_iter`` epochs.
 
     Examples
     --------

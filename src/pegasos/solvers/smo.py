@@ -25,18 +25,18 @@ SMALL = 512
 class SMO(Solver):
     """Sequential minimal optimisation with second-order choice of pairs, in nested working sets (Fan, Chen, Lin 2005).
 
-    A few thousand variables are chosen at a time by what they gain, and the square of the kernel matrix that belongs to
-    them is computed; steps of pairs (with an intercept) or single variables (without) solve these, in blocks that fit
-    the caches. Whole rows of the kernel matrix are computed only of variables that changed.
+    A few thousand variables are chosen at a time, by their gain, and the square of the kernel matrix that belongs to
+    them is computed. Steps of pairs (with an intercept) or single variables (without) solve for these variables, in
+    blocks that fit the caches. Whole rows of the kernel matrix are computed only for variables that changed.
 
     Parameters
     ----------
     working_set : int, default=8192
         Variables chosen at a time. Their square of the kernel matrix takes ``4 * working_set**2`` bytes in single
-        precision, and a block's as much at most; where they are more than a quarter of ``cache_size``, fewer are
-        taken.
+        precision, and the square of a block at most as much. If both are more than a quarter of ``cache_size``, fewer
+        variables are chosen.
     block : int, default=512
-        Variables of these that are solved at a time; more where more of them are between their bounds.
+        How many of these variables are solved for at a time; more if more of them are between their bounds.
 
     Examples
     --------

@@ -82,13 +82,13 @@ def best_power_of_two(cost: Callable[[float], float], most: float) -> float:
 class SvmSgd(SubgradientSolver):
     """SvmSgd (Bottou; S3 section 3): step size ``1 / (alpha (t0 + t))``, where trials on a sample choose t0.
 
-    With ``t0=1`` the steps are those of `Pegasos`, the first of which are large. Powers of two are tried for the size
-    of the first step, ``1 / (alpha t0)``, each in one pass over a sample of 1000 examples.
+    With ``t0=1`` the steps are those of `Pegasos`, and the first ones are large. The trials use powers of two as the
+    size of the first step, ``1 / (alpha t0)``. Each is one pass over a sample of 1000 examples.
 
     Parameters
     ----------
     t0 : float, default=None
-        At least 1. None: chosen so.
+        At least 1. None means that the trials choose it.
     sampling, average, max_steps
         As in `Pegasos`. Bottou's program has ``sampling="fixed"`` and ``average="last"``.
 
@@ -127,7 +127,7 @@ class ConstantStep(Batches, SubgradientSolver):
     Parameters
     ----------
     eta : float, default=0.01
-        The step size, below ``1 / alpha``. There is no good value for all problems: S0's Fig. 9 shows 0.001 to 10.
+        The step size, below ``1 / alpha``. No value is good for all problems: S0's Fig. 9 shows 0.001 to 10.
     batch_size, sampling, average, max_steps
         As in `Pegasos`.
 
@@ -160,13 +160,14 @@ class ConstantStep(Batches, SubgradientSolver):
 class NormBall(Batches, SubgradientSolver):
     """Stochastic gradient descent on the average loss under ``||w|| <= radius`` (S4 section 4.2).
 
-    No regulariser: the ball takes its place. Step size ``radius / (R sqrt(t))``, R the largest norm of an example. The
-    certificate is that of the regularised problem all the same.
+    There is no regulariser; the ball replaces it. The step size is ``radius / (R sqrt(t))``, where R is the largest
+    norm of an example. The certificate still belongs to the regularised problem.
 
     Parameters
     ----------
     radius : float, default=None
-        Of the ball. None is ``1 / sqrt(alpha)``, which contains the optimum of the regularised problem.
+        The radius of the ball. None means ``1 / sqrt(alpha)``; that ball contains the optimum of the regularised
+        problem.
     batch_size, sampling, average, max_steps
         As in `Pegasos`.
 
