@@ -147,7 +147,7 @@ class Penalty:
 
     C: float = parameter(1.0, Number(low=0, open=True, help="weight of the loss", habits=CHOOSE_C))
     alpha: float | None = parameter(
-        None, Number(low=0, open=True, optional=True, help="the papers' lambda, in place of C: C = 1/(alpha n)")
+        None, Number(low=0, open=True, optional=True, help="the papers' lambda, instead of C: C = 1/(alpha n)")
     )
 
     def weight_of_loss(self, total: float) -> float:
@@ -199,7 +199,7 @@ class Budgets:
     """When a fit ends."""
 
     tol: float = parameter(1e-3, Number(low=0, help="stop at this relative duality gap; 0 runs the whole budget"))
-    max_iter: int = parameter(1000, Integer(low=1, unlimited=True, help="budget in epochs; -1 is no limit"))
+    max_iter: int = parameter(1000, Integer(low=1, unlimited=True, help="budget in epochs; -1 means no limit"))
     max_time: float | None = parameter(None, Number(low=0, open=True, optional=True, help="budget in seconds"))
 
     @property
@@ -262,7 +262,7 @@ class Method:
 
     solver: str | Solver = "auto"
     n_jobs: int | None = parameter(
-        None, Integer(low=-1, optional=True, help="threads; -1 is as many as there are processors")
+        None, Integer(low=-1, optional=True, help="threads; -1 means as many as there are processors")
     )
 
 
@@ -339,10 +339,12 @@ class HeldOut:
     """Stopping by the score on examples held out."""
 
     early_stopping: bool = parameter(
-        False, Flag(help="stop also when the accuracy on examples held out no longer improves")
+        False, Flag(help="stop also when the accuracy on held-out examples no longer improves")
     )
-    validation_fraction: float = parameter(0.1, Number(low=0, high=1, open=True, help="share of the examples held out"))
-    n_iter_no_change: int = parameter(5, Integer(low=1, help="epochs without a better accuracy after which to stop"))
+    validation_fraction: float = parameter(
+        0.1, Number(low=0, high=1, open=True, help="share of the examples to hold out")
+    )
+    n_iter_no_change: int = parameter(5, Integer(low=1, help="stop after this many epochs without a better accuracy"))
 
 
 @parameters
@@ -366,6 +368,4 @@ class Seeded:
 class MaxSteps:
     """A budget of a solver that counts steps."""
 
-    max_steps: int | None = parameter(
-        None, Integer(low=1, optional=True, help="budget in steps, in place of the one in epochs")
-    )
+    max_steps: int | None = parameter(None, Integer(low=1, optional=True, help="budget in steps, instead of epochs"))

@@ -25,15 +25,17 @@ from pegasos.io.table_file import NAMED, SUFFIXES, is_table
 _ENDINGS = sorted([*SUFFIXES, ".onnx", ".svm", ".svm.gz", ".gz", ".bz2", ".zst", ".xz"], key=len, reverse=True)
 
 
-@click.command(short_help="Make a data set of a file, or exchange a model.")
+@click.command(short_help="Make a data set from a file, or convert a model.")
 @click.argument("source", type=Path())
 @click.argument("target", required=False, type=Path())
-@click.option("--zero-based", is_flag=True, help="feature numbers of svmlight text start at 0 [1]")
-@click.option("--dtype", type=Names(["float32", "float64"]), default="float64", help="of the values [float64]")
+@click.option("--zero-based", is_flag=True, help="feature numbers of svmlight text start at 0 [they start at 1]")
+@click.option(
+    "--dtype", type=Names(["float32", "float64"]), default="float64", help="precision of the values [float64]"
+)
 @click.option("--label", metavar="COLUMN", help=f"tables ({NAMED}): the column of labels")
 @click.option("--features", type=click.IntRange(min=1), help="number of features [the largest that occurs]")
-@click.option("--verify", is_flag=True, help="compare the checksums of a data set; without TARGET that is all")
-@click.option("--overwrite", is_flag=True, help="replace TARGET where it exists")
+@click.option("--verify", is_flag=True, help="compare the checksums of a data set; without TARGET do only this")
+@click.option("--overwrite", is_flag=True, help="replace TARGET if it exists")
 @click.option("-q", "--quiet", is_flag=True, help="print nothing but errors")
 @click.option("--json", "as_json", is_flag=True, help="print the result as one JSON object")
 def convert(
@@ -48,20 +50,20 @@ def convert(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Make a data set, the folder TARGET, of SOURCE, an svmlight file ("-": standard input; compressed files too) or a
-    table (.csv, .tsv, .jsonl, .parquet, .arrow, .feather), in bounded memory.
+    """Make a data set, the folder TARGET, from SOURCE: an svmlight file ("-": standard input; also compressed) or a
+    table (.csv, .tsv, .jsonl, .parquet, .arrow, .feather). This needs little memory, whatever the size of SOURCE.
 
-    `pegasos train` and `pegasos.io.open_dataset` take it, without parsing again, even where it is larger than memory. A
-    data set as SOURCE is written as svmlight text.
+    `pegasos train` and `pegasos.io.open_dataset` take the data set without parsing it again, even if it is larger than
+    memory. If SOURCE is a data set, TARGET becomes svmlight text.
 
-    A model of LIBLINEAR or LIBSVM as SOURCE is written as one of ours, the file TARGET. One of ours is written as a
-    model of LIBLINEAR, with a kernel of LIBSVM, or in ONNX where the name of TARGET ends in .onnx.
+    If SOURCE is a model of LIBLINEAR or LIBSVM, TARGET becomes a pegasos model. A pegasos model becomes a model of
+    LIBLINEAR (with a kernel, of LIBSVM), or an ONNX model if the name of TARGET ends in .onnx.
 
     \b
     Examples:
       pegasos convert train.svm train.ds              text, once and for all
       pegasos convert --label kind table.csv table.ds
-      pegasos convert --verify train.ds               is it what was written?
+      pegasos convert --verify train.ds               check that it is undamaged
       pegasos convert train.ds train.svm              back to text
       pegasos convert heart.liblinear heart.model     a model of another program
       pegasos convert heart.model heart.onnx          a model for another program

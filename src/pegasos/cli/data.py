@@ -16,29 +16,31 @@ Summary = tuple[dict[str, Any], str]  # for machines, and in words
 def data_flags(command: Command) -> Command:
     """How to read a data file."""
     command = click.option(
-        "--separator", metavar="TEXT", help='what stands between columns; "tab" is a tab [any spaces and tabs]'
+        "--separator", metavar="TEXT", help='what separates columns; "tab" is a tab [any spaces and tabs]'
     )(command)
     command = click.option(
         "--scheme",
         type=Names(["iob1", "iob2"]),
-        help="sequence: labels of chunks in DATA; those of iob1, where B-X is only between two chunks of type X, are "
-        "read as iob2, where it begins each [as they are]",
+        help="sequence: scheme of the chunk labels in DATA; iob1, where B-X stands only between two chunks of type X, "
+        "is read as iob2, where B-X begins each chunk [as they are]",
     )(command)
     command = click.option("--label", metavar="COLUMN", help=f"tables ({NAMED}): the column of labels or targets")(
         command
     )
     command = click.option(
-        "--text", metavar="COLUMN", help="tables: the column of raw texts, whose words are features [none]"
+        "--text", metavar="COLUMN", help="tables: the column of raw texts; their words are features [none]"
     )(command)
     command = click.option(
         "--memory-limit",
         metavar="SIZE",
-        help="data sets: memory that a fit may take, such as 1GB [half of what is free]",
+        help="data sets: memory to use, such as 1GB [half of the free memory]",
     )(command)
     command = click.option(
-        "--dtype", type=Names(["float32", "float64"]), help="precision of examples [float64; tables: their own]"
+        "--dtype", type=Names(["float32", "float64"]), help="precision of the examples [float64; tables: their own]"
     )(command)
-    return click.option("--zero-based", is_flag=True, default=None, help="feature numbers start at 0 [1]")(command)
+    return click.option(
+        "--zero-based", is_flag=True, default=None, help="feature numbers start at 0 [they start at 1]"
+    )(command)
 
 
 class DataFlags(NamedTuple):

@@ -15,17 +15,17 @@ from pegasos.datasets import make_text
 from pegasos.io import write_svmlight
 
 
-@click.command(short_help="See it work, on a problem that is made up.")
-@click.option("--rows", type=click.IntRange(min=100), default=200_000, help="documents to make [200000]")
+@click.command(short_help="Show the commands at work, on a synthetic problem.")
+@click.option("--rows", type=click.IntRange(min=100), default=200_000, help="documents to generate [200000]")
 @click.option("--words", type=click.IntRange(min=10), default=50_000, help="words in the vocabulary [50000]")
-@click.option("--directory", type=click.Path(file_okay=False), help="where to leave the files [a temporary folder]")
+@click.option("--directory", type=click.Path(file_okay=False), help="folder for the files [a temporary folder]")
 @click.option("--random-state", type=int, default=0, help="seed [0]")
 def demo(rows: int, words: int, directory: str | None, random_state: int) -> None:
-    """Make a large sparse text problem, train on it with a certificate, test, and write a report to open.
+    """Generate a large sparse text problem, train on it with a certificate, test, and write a report.
 
     \b
     Examples:
-      pegasos demo                                           200,000 documents; the report is left
+      pegasos demo                                           200,000 documents; keeps the report
       pegasos demo --rows 20000 --words 5000 --directory text
     """
     with contextlib.ExitStack() as stack:

@@ -20,14 +20,14 @@ from pegasos.sequence.templates import Template
 Told = tuple[dict[str, Any], list[str]]  # facts for machines, and lines
 
 
-@click.command(short_help="Tell what is in a model.")
+@click.command(short_help="Show what is in a model.")
 @click.argument("model", type=Path())
 @click.option("--top", type=click.IntRange(min=0), help="how many of the largest weights to list [5]")
 @click.option("--json", "as_json", is_flag=True, help="print as one JSON object")
 def inspect(model: str, top: int | None, as_json: bool) -> None:
-    """Tell what is in MODEL: the problem, the certificate, the largest weights.
+    """Show what is in MODEL: the problem, the certificate, and the largest weights.
 
-    Features have weights in linear models, and with --kernel linear.
+    Linear models, and those with --kernel linear, have weights of features.
 
     \b
     Examples:

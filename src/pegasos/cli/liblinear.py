@@ -50,15 +50,15 @@ class FromLiblinear(NamedTuple):
 def liblinear_flags(command: Command) -> Command:
     """Add the flags."""
     flags = {
-        "-s": (click.INT, "TYPE", f"the problem by its number: {_numbers()}; without -B there is then no intercept"),
+        "-s": (click.INT, "TYPE", f"the problem by its number: {_numbers()}; without -B there is no intercept"),
         "-c": (click.FLOAT, "C", "as --C"),
         "-p": (click.FLOAT, "EPSILON", f"as --epsilon [with -s 11, 12 and 13: {EPSILON}]"),
         "-B": (click.FLOAT, "VALUE", "value of the constant feature behind the intercept; 0 or less: no intercept"),
-        "-e": (click.FLOAT, "NUMBER", "not used, with a note: it bounds a gradient there, and --tol a gap here"),
+        "-e": (click.FLOAT, "NUMBER", "ignored, with a note: it bounds a gradient there; here --tol bounds the gap"),
         "-v": (
             click.IntRange(min=2),
             "FOLDS",
-            "cross-validation in so many folds, with -C too; no model is written",
+            "cross-validation in this many folds, also with -C; writes no model",
         ),
     }
     command = click.option("-C", "liblinear_C", is_flag=True, help="as --C auto")(command)

@@ -120,12 +120,12 @@ def estimator_flags(command: Command) -> Command:
     command = click.option(
         "--cost",
         metavar="FILE",
-        help=f"{_whose('cost')}text file of what it costs to take one label, a line, for another, a column [1 each]",
+        help=f"{_whose('cost')}text file with the cost of taking a label (line) for another (column) [1 each]",
     )(command)
     command = click.option(
         "--constraints",
         type=Names(list(CONSTRAINTS)),
-        help=f"{_whose('constraints')}bio never has I-X but after B-X or I-X [no]",
+        help=f"{_whose('constraints')}bio allows I-X only after B-X or I-X [no]",
     )(command)
     command = click.option("--random-state", type=int, help="seed of the order of visits")(command)
     command = click.option(
@@ -300,7 +300,9 @@ def refuse_overwriting(output: str, *inputs: str) -> None:
 
 def overwrite_flag(command: Command) -> Command:
     """The flag that allows to replace what this command did not write."""
-    return click.option("--overwrite", is_flag=True, help="replace a file that this command did not write")(command)
+    return click.option("--overwrite", is_flag=True, help="replace even a file that this command did not write")(
+        command
+    )
 
 
 def refuse_other_than_model(output: str, overwrite: bool) -> None:

@@ -15,14 +15,16 @@ from pegasos.io.model import is_model
 from pegasos.linear.svc import LinearSVC
 
 
-@click.command(short_help="Predict labels or values for a file, and tell the error.")
+@click.command(short_help="Predict labels or values for a file, and report the error.")
 @click.argument("data", type=Path())
 @click.argument("model", type=Path())
 @click.argument("output", required=False, type=Path())
 @click.option("--decision", is_flag=True, help="write decision values instead of labels")
-@click.option("--proba", is_flag=True, help="write probabilities instead of labels; of models with --loss log_loss")
+@click.option("--proba", is_flag=True, help="write probabilities instead of labels; for models with --loss log_loss")
 @click.option(
-    "--header", is_flag=True, help="with --decision or --proba: begin with a line of # and the classes in their order"
+    "--header",
+    is_flag=True,
+    help="with --decision or --proba: first write a line with # and the classes in their order",
 )
 @click.option("-q", "--quiet", is_flag=True, help="print nothing but errors")
 @click.option("--json", "as_json", is_flag=True, help="print the result as one JSON object")
@@ -40,15 +42,15 @@ def predict(
     overwrite: bool,
     **flags: Any,
 ) -> None:
-    """Label the examples of DATA ("-": standard input) with MODEL, write one label per line to OUTPUT ("-": standard
-    output) if given, and print the error against the labels in DATA. A model of a regression writes values.
+    """Predict the labels of DATA ("-": standard input) with MODEL, write one label per line to OUTPUT ("-": standard
+    output) if given, and print the error against the labels in DATA. A regression model writes values.
 
-    Decision values and probabilities of more than two classes are on one line, in the order of the classes, which
-    pegasos inspect shows and --header writes. Positive decisions of two classes mean the second.
+    Decision values and probabilities of more than two classes are on one line, in the order of the classes. pegasos
+    inspect shows this order, and --header writes it. With two classes, positive decisions mean the second.
 
-    A model that labels sequences is for sentences in columns, as it was trained on, with or without the one of labels.
-    It writes an empty line between sentences, and prints precision, recall and F1 of each type, where labels are B-X,
-    I-X and O. A model of raw text is for tables with a column of texts, and for files with one on each line.
+    A sequence model takes sentences in columns, as for training, with or without the label column. It writes an empty
+    line between sentences. If labels are B-X, I-X and O, it prints precision, recall and F1 of each type. A text model
+    takes tables with a column of texts, and files with one text on each line.
 
     \b
     Examples:

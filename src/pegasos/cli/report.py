@@ -28,7 +28,7 @@ from pegasos.summary import FromOne
 @click.argument("data", type=Path())
 @click.option("-o", "--output", metavar="FILE", help="where to write the page [MODEL.html]")
 @click.option("--top", type=click.IntRange(min=0), default=10, help="how many of the largest weights to show [10]")
-@click.option("--title", help="title of the page [of model and data]")
+@click.option("--title", help="title of the page [from the names of MODEL and DATA]")
 @click.option("-q", "--quiet", is_flag=True, help="print nothing but errors")
 @overwrite_flag
 @data_flags
@@ -37,8 +37,8 @@ def report(
 ) -> None:
     """Write a page on MODEL and its predictions for DATA ("-": standard input): one HTML file that needs no network.
 
-    It has the certificate, how the fit got there, errors, margins, thresholds and the largest weights. DATA is what
-    pegasos predict takes; without labels the page is about the fit alone. See also pegasos train --report.
+    It shows the certificate, the convergence of the fit, errors, margins, thresholds and the largest weights. DATA is
+    what pegasos predict takes; without labels the page covers the fit alone. See also pegasos train --report.
 
     \b
     Examples:

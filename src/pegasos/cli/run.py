@@ -24,7 +24,7 @@ from pegasos.cli.wording import in_flags
 @click.version_option(package_name="pegasos")
 @click.pass_context
 def pegasos(context: click.Context) -> None:
-    """Train support vector machines, each with a certificate of how close to the optimum it is.
+    """Train support vector machines, with a certificate that proves how close each one is to the optimum.
 
     \b
     Examples:
@@ -36,7 +36,7 @@ def pegasos(context: click.Context) -> None:
       pegasos convert news.svm news.ds
 
     \b
-    Completion by the tab key, with bash; with zsh and fish it is zsh_source and fish_source:
+    Completion by the tab key, for bash; for zsh and fish use zsh_source and fish_source:
       eval "$(_PEGASOS_COMPLETE=bash_source pegasos)"
     """
     if context.invoked_subcommand is None:

@@ -53,44 +53,46 @@ from pegasos.linear.out_of_core.machine import is_larger
 @click.argument("data", type=Path())
 @click.argument("model", required=False, type=Path())
 @click.option("-q", "--quiet", is_flag=True, help="print nothing but errors")
-@click.option("--verbose", is_flag=True, help="report progress even where standard error is not a terminal")
+@click.option("--verbose", is_flag=True, help="report progress even if standard error is not a terminal")
 @click.option("--json", "as_json", is_flag=True, help="print the result as one JSON object")
 @estimator_flags
 @solver_flags
 @click.option(
     "--one-pass",
     is_flag=True,
-    help="learn from each example once, as it is read, in place of a fit to all of them; with --solver adagrad, or "
+    help="learn from each example once, as it is read, instead of fitting all of them; by --solver adagrad, or by "
     "pegasos with --alpha [adagrad; with --alpha pegasos]",
 )
 @click.option(
     "--format",
     "form",
     type=Names(["svmlight", "text", "vw"]),
-    help="svmlight lines; text: a label, a tab and raw text, or fastText's __label__x text; vw: label | words in "
-    "Vowpal Wabbit's format, by their hash [vw with --hash-bits, text with --text, else svmlight]",
+    help="svmlight: svmlight lines; text: a label, a tab and raw text, or fastText's __label__x text; vw: label | "
+    "words in Vowpal Wabbit's format, by hash [vw with --hash-bits, text with --text, else svmlight]",
 )
-@click.option("--ngrams", type=click.IntRange(1, 9), help="raw text: runs of up to so many words are features too [1]")
-@click.option("--classes", metavar="LABELS", help="one pass: all labels there will be, with commas between [-1,1]")
+@click.option(
+    "--ngrams", type=click.IntRange(1, 9), help="raw text: runs of up to this many words are features too [1]"
+)
+@click.option("--classes", metavar="LABELS", help="one pass: all labels that will occur, separated by commas [-1,1]")
 @click.option(
     "--template",
     metavar="FILE|chunking|words",
-    help="sequence: how features are made of columns, in CRF++'s notation; chunking is for words and parts of speech, "
+    help="sequence: how to make features from columns, in CRF++'s notation; chunking is for words and parts of speech, "
     "words for words alone [each column of the position, the one before and the one after]",
 )
 @click.option(
     "--checkpoint",
     metavar="FOLDER",
-    help="leave a checkpoint there now and then; if the command is killed, the same with --resume goes on from it, to "
-    "the same model; with --C auto there are checkpoints of the last fit alone, and C is chosen anew",
+    help="write checkpoints to this folder; if the command is killed, the same command with --resume continues from "
+    "the last one, to the same model; with --C auto only the last fit writes checkpoints, and C is chosen anew",
 )
 @click.option(
     "--report",
     metavar="FILE",
-    help="write a page on the fit there, as pegasos report does, and on the examples of --validation, or else of DATA",
+    help="write a page on the fit, as pegasos report does, with the examples of --validation, otherwise of DATA",
 )
-@click.option("--checkpoint-every", metavar="TIME", help="from one checkpoint to the next, such as 30s, 5m or 1h [30s]")
-@click.option("--resume", is_flag=True, help="go on from the checkpoint of the same command")
+@click.option("--checkpoint-every", metavar="TIME", help="time between checkpoints, such as 30s, 5m or 1h [30s]")
+@click.option("--resume", is_flag=True, help="continue from the checkpoint of the same command")
 @validation_flag
 @overwrite_flag
 @data_flags
@@ -114,21 +116,21 @@ def train(
 ) -> int:
     """Train on DATA, an svmlight file ("-": standard input), and write MODEL ([DATA].model if not given).
 
-    DATA may be compressed, or a data set of any size, the folder that pegasos convert makes. A .csv, .tsv, .jsonl,
-    .parquet, .arrow or .feather file is a table, whose column of labels --label names.
+    DATA may be compressed. It may also be a data set of any size: a folder that pegasos convert makes. A .csv, .tsv,
+    .jsonl, .parquet, .arrow or .feather file is a table; --label names its column of labels.
 
     With --task sequence, DATA has sentences in columns: a line for each position, the label in its last column, and an
     empty line after each sentence.
 
-    With --text COLUMN or --format text, DATA has raw texts, whose words are features; --min-count leaves rare ones out.
-    The model keeps the words. With --hash-bits or --format vw, DATA has lines of words in Vowpal Wabbit's format.
+    With --text COLUMN or --format text, DATA has raw texts, and their words are features; --min-count leaves rare ones
+    out. The model stores the words. With --hash-bits or --format vw, DATA has lines of words in Vowpal Wabbit's format.
 
-    With --one-pass each example is learned from once, as it is read.
+    With --one-pass the command learns from each example once, as it is read.
 
-    Ctrl-C and SIGTERM end a fit: the best point of its last check is saved, where there is one. As long as nothing
-    bounds its error, it does not take the place of an older MODEL, and is saved in MODEL.interrupted.
+    Ctrl-C and SIGTERM end a fit: the best point of its last check is saved, if there was a check. If nothing bounds the
+    error of that point, it does not replace an older MODEL, but is saved as MODEL.interrupted.
 
-    A flag has its default in [brackets]. Those with the name of a solver or a task before them belong to that.
+    The default of a flag is in [brackets]. A flag whose help begins with names of solvers or tasks belongs to these.
 
     \b
     Examples:

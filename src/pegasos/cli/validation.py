@@ -29,7 +29,7 @@ def validation_flag(command: Command) -> Command:
     return click.option(
         "--validation",
         metavar="FILE|SHARE",
-        help="tell the error on other examples: those of a file, or a share of DATA, such as 0.2, that is held out",
+        help="report the error on other examples: those of a file, or a held-out share of DATA, such as 0.2",
     )(command)
 
 

@@ -60,10 +60,10 @@ class KernelParameters(WithoutShrinking, Scaled, Budgets, Penalty):
     kernel: Any = parameter("rbf", ChoiceOrFunction(values=names(*KERNELS, "precomputed"), help="the kernel"))
     degree: int = parameter(3, Integer(low=0, high=2**31 - 1, help="exponent of the polynomial kernel"))
     gamma: float | str = parameter(
-        "scale", NumberOrName(values=("scale", "auto"), low=0, open=True, help="factor of the kernel's argument")
+        "scale", NumberOrName(values=("scale", "auto"), low=0, open=True, help="gamma of the kernel")
     )
-    coef0: float = parameter(0.0, Number(help="term of the polynomial and the sigmoid kernel"))
-    cache_size: float = parameter(2000, Number(low=0, open=True, help="megabytes of the kernel matrix that are kept"))
+    coef0: float = parameter(0.0, Number(help="coef0 of the polynomial and the sigmoid kernel"))
+    cache_size: float = parameter(2000, Number(low=0, open=True, help="megabytes of the kernel matrix to keep"))
 
 
 class KernelMachine(Exchanged, KernelParameters, Machine):

@@ -167,12 +167,12 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
     loss = "hinge"
 
     decision_function_shape: str = parameter(
-        "ovr", Choice(values=names("ovr", "ovo"), help="a decision for each class, or each pair")
+        "ovr", Choice(values=names("ovr", "ovo"), help="decisions for each class, or for each pair")
     )
     multi_class: str = parameter(
         "ovo", Choice(values=names("ovo", "ovr"), help="pairs of classes, or each against the rest")
     )
-    break_ties: bool = parameter(False, Flag(help="tell classes with as many votes apart by their decisions"))
+    break_ties: bool = parameter(False, Flag(help="if classes have equally many votes, let the larger decision win"))
 
     def _refuse_combinations(self, solver: Solver) -> None:
         super()._refuse_combinations(solver)

@@ -20,8 +20,8 @@ class RegressionLoss(QuantileOfLoss):
         Number(
             low=0,
             optional=True,
-            help="errors up to this size cost nothing, by default 0; with huber they cost half their square, and the "
-            "default is 0.1",
+            help="errors up to this size cost nothing (default 0); with huber they cost half their square (default "
+            "0.1)",
         ),
     )
     loss: str = parameter(
@@ -46,5 +46,5 @@ class KindOfIntercept(ScaledIntercept):
     """An intercept that may be free."""
 
     intercept: str = parameter(
-        "penalized", Choice(values=names("penalized", "free"), help="kind of intercept: in the norm or not")
+        "penalized", Choice(values=names("penalized", "free"), help="kind of intercept: in the norm, or not")
     )

@@ -178,7 +178,8 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         "ovr",
         Choice(
             values=names("ovr", "joint", "crammer_singer"),
-            help="each of more than two classes against the rest, or all together; crammer_singer is joint with hinge",
+            help="more than two classes: each against the rest, all together, or (svc) in pairs; crammer_singer is "
+            "joint with hinge",
         ),
     )
     cost: ArrayLike | None = None

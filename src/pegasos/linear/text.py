@@ -35,7 +35,9 @@ class TextHasher(TransformerMixin, BaseEstimator):
 
     options: ClassVar[Mapping[str, Option]]
 
-    hash_bits: int = parameter(18, Integer(low=1, high=MOST_HASH_BITS, help="features by so many bits of their hash"))
+    hash_bits: int = parameter(
+        18, Integer(low=1, high=MOST_HASH_BITS, help="number features by this many bits of their hash")
+    )
     _: KW_ONLY
     normalize: bool = parameter(True, Flag(help="divide each row by its Euclidean norm"))
 

@@ -51,7 +51,7 @@ class SequenceParameters(Common):
     boundaries: bool = parameter(True, Flag(help="have weights for the first and the last label"))
     min_count: int = parameter(1, Integer(low=1, help="leave out features that occur less often"))
     hash_bits: int | None = parameter(
-        None, Integer(low=1, high=28, optional=True, help="features by so many bits of their hash")
+        None, Integer(low=1, high=28, optional=True, help="number features by this many bits of their hash")
     )
 
 

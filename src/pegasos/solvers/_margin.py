@@ -14,7 +14,7 @@ from pegasos.problems.kernel import KernelPoint, KernelProblem
 class MarginSolver(MaxSteps, Solver):
     """A solver that maximises the margin of a w of norm 1, given the slack that is allowed."""
 
-    nu: float | None = parameter(None, Number(low=0, optional=True, help="slack that is allowed, in place of C"))
+    nu: float | None = parameter(None, Number(low=0, optional=True, help="the slack allowed, instead of C"))
 
     @property
     def maximises_margin(self) -> bool:

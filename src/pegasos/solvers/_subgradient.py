@@ -18,8 +18,8 @@ from pegasos.problems.linear import LinearProblem
 
 AVERAGE = Choice(
     values={"no": False, "last": "last", "yes": True, "suffix": "suffix"},
-    help="return, with no, the best of the iterates that checks looked at; last: the last one; yes: the mean of all; "
-    "suffix: the best of the means of the last half to three quarters",
+    help="what to return; no: the best iterate of the checks; last: the last iterate; yes: the mean of all iterates; "
+    "suffix: the best mean of the last half to three quarters of them",
 )
 
 #: The core's names for the values of `average`.
@@ -45,9 +45,9 @@ class Descent(MaxSteps):
         "auto",
         Choice(
             values=names("auto", "permute", "blocks", "fixed", "replace", "subset"),
-            help="order of visits: a new permutation each epoch, runs of neighbours in random order (faster, for data "
-            "in random order), whichever of these does better, one permutation kept, independent draws, or for each "
-            "batch a subset without repetition",
+            help="order of visits; permute: a new permutation each epoch; blocks: runs of neighbours in random order, "
+            "faster, for data in random order; auto: whichever of these does better; fixed: one permutation, kept; "
+            "replace: independent draws; subset: for each batch a subset without repetition",
         ),
     )
     average: bool | str = parameter("suffix", AVERAGE)

@@ -37,7 +37,7 @@ class FrankWolfe(Solver):
 
     name = "frank-wolfe"
 
-    decodings: int = parameter(1, Integer(low=1, high=1000, help="times that a sequence is decoded at a visit"))
+    decodings: int = parameter(1, Integer(low=1, high=1000, help="how often a visit decodes its sequence, at most"))
 
     def _sequences(self, problem: SequenceProblem, terms: Terms[Labellings]) -> Solution[SequencePoint]:
         start = terms.start

@@ -42,7 +42,7 @@ class LASVM(Solver):
 
     tau: float = parameter(1e-3, Number(low=0, open=True, help="violation above which a pair makes a step"))
     selection: str = parameter(
-        "random", Choice(values=names("random", "gradient", "active"), help="which example is next")
+        "random", Choice(values=names("random", "gradient", "active"), help="choice of the next example")
     )
 
     def _kernel(self, problem: KernelProblem, terms: Terms[KernelPoint]) -> Solution[KernelPoint]:

@@ -51,7 +51,7 @@ class Newton(Solver):
     name = "newton"
 
     equations: str = parameter(
-        "auto", Choice(values=names("auto", "cholesky", "cg"), help="how the equations of a step are solved")
+        "auto", Choice(values=names("auto", "cholesky", "cg"), help="how to solve the equations of a step")
     )
 
     def _linear(self, problem: LinearProblem, terms: Terms[Point], goal: float = 0.0) -> Solution[Point]:

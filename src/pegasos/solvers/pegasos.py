@@ -89,7 +89,7 @@ class Pegasos(Batches, SubgradientSolver):
 
     project: bool = parameter(False, Flag(help="project onto the ball of radius 1/sqrt(alpha) after each step"))
     random_stops: int = parameter(
-        0, Integer(low=0, high=1_000_000, help="random stopping times, the best of which wins (S0 Lemma 3)")
+        0, Integer(low=0, high=1_000_000, help="number of random stopping times; the best iterate wins (S0 Lemma 3)")
     )
     stop_evaluation: str = parameter(
         "exact", Choice(values=names("exact", "sample"), help="compare random stops on all examples or a sample")
@@ -98,14 +98,14 @@ class Pegasos(Batches, SubgradientSolver):
         "zero", Choice(values=names("zero", "random"), help="first weights: zero, or random in the ball (S2)")
     )
     count_idle_steps: bool = parameter(
-        True, Flag(help="advance t on steps without a violation too (S2 section 4.5 says no)")
+        True, Flag(help="advance t also on steps without a violation (S2 section 4.5: no)")
     )
     free_intercept: str = parameter(
         "subgradient",
         Choice(
             values=names("subgradient", "batch", "search"),
-            help="how to find a free intercept (S0 section 6): by its sub-gradient, as the best one of each batch, or "
-            "in a search around the descent",
+            help="how to find a free intercept (S0 section 6): by its sub-gradient, as the best of each batch, or by a "
+            "search around the descent",
         ),
     )
     certify: bool = parameter(

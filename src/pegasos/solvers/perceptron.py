@@ -43,7 +43,7 @@ class Perceptron(SubgradientSolver):
 
     average: bool | str = parameter(
         False,
-        Choice(values={**AVERAGE.values, "random": "random"}, help=f"{AVERAGE.help}; random: a random one"),
+        Choice(values={**AVERAGE.values, "random": "random"}, help=f"{AVERAGE.help}; random: a random iterate"),
     )
 
     def step_parameter(self, problem: LinearProblem, steps: int) -> float:

@@ -10,7 +10,7 @@ from pegasos.base.solver import LOSSES, Solver, Supports, Terms, as_continued
 from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem
 from pegasos.solvers._blocks import StreamDescent
 
-CHECK_FACTOR = Number(low=1, help="compute the objective in full when its free estimate is within f times tol")
+CHECK_FACTOR = Number(low=1, help="compute the objective in full if its free estimate is within f times tol")
 
 
 class _SGD(Solver):
@@ -138,7 +138,7 @@ class SGDM(_SGD):
     name = "sgd-m"
     supports: ClassVar = {LinearProblem: Supports(_SGD._linear, early_stopping=True)}
 
-    multiplicity: int = parameter(5, Integer(low=1, help="presentations of an example at a time, in some epochs"))
+    multiplicity: int = parameter(5, Integer(low=1, help="how often to present an example at a time, in some epochs"))
     period: int = parameter(9, Integer(low=1, help="multiplicity in the epochs T with 0 < T mod period < burst"))
     burst: int = parameter(5, Integer(low=0, help="multiplicity in the epochs T with 0 < T mod period < burst"))
     f: float = parameter(1.2, CHECK_FACTOR)

@@ -56,7 +56,7 @@ class SGDQN(Descent, Solver):
         False,
         Choice(
             values={"no": False, "last": "last"},
-            help="return the best of the iterates that checks looked at, or the last one",
+            help="what to return; no: the best iterate of the checks; last: the last iterate",
         ),
     )
 

@@ -50,8 +50,8 @@ class SMO(Solver):
 
     name = "smo"
 
-    working_set: int = parameter(8192, Integer(low=2, high=2**20, help="variables chosen at a time"))
-    block: int = parameter(512, Integer(low=2, high=2**20, help="variables of these solved at a time"))
+    working_set: int = parameter(8192, Integer(low=2, high=2**20, help="variables to choose at a time"))
+    block: int = parameter(512, Integer(low=2, high=2**20, help="how many of these variables to solve for at a time"))
 
     def _kernel(self, problem: KernelProblem, terms: Terms[KernelPoint]) -> Solution[KernelPoint]:
         # The squares of chosen ones and of a block may take a quarter of the room for rows.

@@ -48,7 +48,7 @@ class Norma(Batches, SubgradientSolver):
         return float(0.5 * (2 + 0.5 * steps**-0.5) ** 0.5) if self.p is None else self.p
 
 
-T0 = Number(low=1, optional=True, help="the first step has size 1 / (alpha t0); chosen by trials if not given")
+T0 = Number(low=1, optional=True, help="the first step has size 1 / (alpha t0); if not set, trials choose it")
 
 #: Examples on which first steps are tried, as many as in Bottou's svmsgd.
 SAMPLE = 1000
@@ -187,7 +187,7 @@ class NormBall(Batches, SubgradientSolver):
 
     project = True
     radius: float | None = parameter(
-        None, Number(low=0, open=True, optional=True, help="of the ball the weights are kept in")
+        None, Number(low=0, open=True, optional=True, help="radius of the ball that the weights stay in")
     )
 
     def ball_radius(self, problem: LinearProblem) -> float:
