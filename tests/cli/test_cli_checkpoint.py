@@ -83,9 +83,10 @@ def test_refusals(data, tmp_path, pegasos, flags, message):
     assert message in err
 
 
-def test_warm_start_of_a_model_without_a_dual_point(data, tmp_path, pegasos):
+@pytest.mark.parametrize("solver", ["auto", "sdca", "interior-point", "mpu"])
+def test_warm_start_of_a_model_without_a_dual_point(data, tmp_path, pegasos, solver):
     """It would start anew, and may end worse than it was."""
-    line = f"train {data} {tmp_path / 'm'} --quiet"
+    line = f"train {data} {tmp_path / 'm'} --quiet --solver {solver}"
     assert pegasos(line)[0] == 0
     before = (tmp_path / "m").read_bytes()
     code, _, err = pegasos(f"{line} --warm-start --max-iter 1")

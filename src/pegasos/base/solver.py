@@ -43,6 +43,7 @@ class Supports:
     losses: tuple[str, ...] = ("hinge",)
     intercepts: tuple[str, ...] = ("penalized",)
     continued: bool = True  # from the point of another run
+    needs_dual: bool = False  # continues from the dual point, not from weights alone
     early_stopping: bool = False
     exact: bool = True  # gets so close to the optimum that single precision of a kernel matrix would be felt
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # the solver's values, where not all go

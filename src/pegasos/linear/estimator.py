@@ -321,7 +321,8 @@ def accuracy(data: Data, right: NDArray[np.bool_]) -> float:
 
 def starts_anew(machine: LinearMachine) -> bool:
     """Whether a warm start would have no dual point to continue from, and the solver needs one."""
-    name, last = getattr(machine.solver, "name", machine.solver), machine._last_fit()
-    if name not in ("auto", "sdca", "interior-point"):
+    solver = SOLVERS.get(getattr(machine.solver, "name", machine.solver))
+    if solver is None or not solver.supports[LinearProblem].needs_dual:
         return False
+    last = machine._last_fit()
     return last is None or any(one.point is None for one in last)

@@ -143,7 +143,7 @@ class Auto(Solver):
         return _end(found, terms, lambda rest: _finish(problem, replace(rest, start=start)))
 
     supports: ClassVar = {
-        LinearProblem: Supports(_linear, losses=LOSSES, intercepts=("penalized", "free")),
+        LinearProblem: Supports(_linear, losses=LOSSES, intercepts=("penalized", "free"), needs_dual=True),
         JointProblem: Supports(_joint, losses=JOINT_LOSSES),
         KernelProblem: Supports(_kernel, losses=KERNEL_LOSSES, intercepts=("free",)),
         SequenceProblem: Supports(_sequences),

@@ -57,6 +57,9 @@ class InteriorPoint(Solver):
 
     supports: ClassVar = {
         LinearProblem: Supports(
-            _linear, losses=tuple(loss for loss in LOSSES if loss != "log_loss"), intercepts=("penalized", "free")
+            _linear,
+            losses=tuple(loss for loss in LOSSES if loss != "log_loss"),
+            intercepts=("penalized", "free"),
+            needs_dual=True,
         ),
     }

@@ -64,4 +64,4 @@ class MPU(Solver):
         )
         return MPU(delta=delta, order=order).solution(found)
 
-    supports: ClassVar = {LinearProblem: Supports(_linear)}
+    supports: ClassVar = {LinearProblem: Supports(_linear, needs_dual=True)}

@@ -90,7 +90,7 @@ class SDCA(Solver):
         return DualAscent(problem, bool(self.shrink))
 
     supports: ClassVar = {
-        LinearProblem: Supports(_linear, losses=LOSSES, intercepts=("penalized", "free")),
+        LinearProblem: Supports(_linear, losses=LOSSES, intercepts=("penalized", "free"), needs_dual=True),
         JointProblem: Supports(_joint, losses=JOINT_LOSSES),
         KernelProblem: Supports(_kernel, losses=KERNEL_LOSSES, intercepts=()),
         BlocksProblem: Supports(_blocks, losses=LOSSES, continued=False),
