@@ -321,7 +321,7 @@ def accuracy(data: Data, right: NDArray[np.bool_]) -> float:
 
 def starts_anew(machine: LinearMachine) -> bool:
     """Whether a warm start would have no dual point to continue from, and the solver needs one."""
-    solver = SOLVERS.get(getattr(machine.solver, "name", machine.solver))
+    solver = SOLVERS.get(machine.solver if isinstance(machine.solver, str) else machine.solver.name)
     if solver is None or not solver.supports[LinearProblem].needs_dual:
         return False
     last = machine._last_fit()
