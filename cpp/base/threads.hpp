@@ -23,9 +23,16 @@ inline void pause() {
 #endif
 }
 
-/// Where threads wait for one another. std::barrier goes to sleep at once, and to be woken takes as long as
-/// hundreds of visits, on a virtual machine thousands: this one first looks for about a tenth of a
-/// millisecond whether the others are there.
+/// Looks for about a tenth of a millisecond whether something has come: who goes to sleep at once has to be
+/// woken, which takes as long as hundreds of visits, on a virtual machine thousands.
+template <class Condition>
+bool comes_soon(Condition has_come) {
+    for (int look = 0; look < 4000; ++look, pause())
+        if (has_come()) return true;
+    return false;
+}
+
+/// Where threads wait for one another; std::barrier goes to sleep at once.
 class Barrier {
 public:
     explicit Barrier(std::size_t size) : size_(size) {}
@@ -33,8 +40,7 @@ public:
     void arrive_and_wait() {
         const unsigned round = round_.load(std::memory_order_relaxed);
         if (arrive(1)) return;
-        for (int look = 0; look < 4000; ++look, pause())
-            if (round_.load(std::memory_order_acquire) != round) return;
+        if (comes_soon([&] { return round_.load(std::memory_order_acquire) != round; })) return;
         round_.wait(round, std::memory_order_acquire);
     }
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/function_ref.hpp"
+#include "base/threads.hpp"
 
 namespace pegasos {
 
@@ -25,7 +26,7 @@ inline void in_turns(std::size_t n, std::size_t n_threads, FunctionRef<void(std:
         std::atomic<std::size_t> next = 0;
         std::mutex mutex;
         std::condition_variable left;
-        std::size_t working = 0;  // threads besides the caller
+        std::atomic<std::size_t> working = 0;  // threads besides the caller
         bool closed = false;
         std::exception_ptr failure;
 
@@ -65,6 +66,9 @@ inline void in_turns(std::size_t n, std::size_t n_threads, FunctionRef<void(std:
     state->work(0);
     std::unique_lock lock(state->mutex);
     state->closed = true;
+    lock.unlock();
+    comes_soon([&] { return state->working == 0; });
+    lock.lock();
     state->left.wait(lock, [&] { return state->working == 0; });
     if (state->failure) std::rethrow_exception(state->failure);
 }

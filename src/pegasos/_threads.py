@@ -80,14 +80,20 @@ def _is_crowded() -> bool:
     """Whether this is one of several workers of someone else, and nothing tells its share of the processors.
 
     Loky's processes have theirs in a variable, and run tasks on their main threads. A process of multiprocessing that
-    is no daemon may be a single one. One that was forked in another way is a worker of a server.
+    is no daemon may be a single one. One that was forked in another way is a worker of a server. The main thread of a
+    process that nobody started is the commonest caller, and none of these: it need not ask joblib, which takes as long
+    as a small prediction.
     """
+    on_main_thread = threading.current_thread() is threading.main_thread()
+    is_child = multiprocessing.parent_process() is not None
+    if on_main_thread and not is_child and _forks == 0:
+        return False
     of_joblib = (get_active_backend()[0].nesting_level or 0) > 0
-    if of_joblib and threading.current_thread() is not threading.main_thread():
+    if of_joblib and not on_main_thread:
         return True
     if VARIABLES[0] in os.environ:
         return False
-    of_server = _forks > 0 and multiprocessing.parent_process() is None
+    of_server = _forks > 0 and not is_child
     return of_joblib or of_server or multiprocessing.current_process().daemon
 
 

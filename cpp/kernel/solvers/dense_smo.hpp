@@ -30,30 +30,34 @@ namespace pegasos {
 template <class Real>
 class DenseProblem {
 public:
-    static constexpr std::size_t stretch = 256;
     using Reals = AlignedVector<Real>;
 
     /// Room for m variables; their kernel matrix follows.
     void resize(std::size_t m) {
-        size_ = m;
-        padded_ = (m + stretch - 1) / stretch * stretch;
-        beta.resize(m);
-        for (auto* vector : {&u, &up, &down, &diagonal}) vector->assign(padded_, Real{0});
+        set_size(m);
         if (m * padded_ > room_) {
             room_ = std::max(m * padded_, room_ + room_ / 2);  // what is not used is not touched
-            K_.reset();                                        // before there are both
-            K_ = take_pages<Real>(room_);
-            if (!K_) throw std::bad_alloc();
+            own_.reset();                                      // before there are both
+            own_ = take_pages<Real>(room_);
+            if (!own_) {
+                room_ = 0;
+                throw std::bad_alloc();
+            }
         }
+        K_ = own_.get();
         for (std::size_t k = 0; k < m; ++k) std::fill(row(k) + m, row(k) + padded_, Real{0});
     }
+    /// The same variables as those of another problem, and its matrix as long as that stays.
+    void resize_like(DenseProblem& other) {
+        set_size(other.size_);
+        K_ = other.K_;
+    }
     std::size_t size() const { return size_; }
-    std::size_t padded() const {
-        return padded_;
-    }  // a whole number of stretches, the rest of which cannot move
-    Real* matrix() { return K_.get(); }
-    Real* row(std::size_t i) { return K_.get() + i * padded_; }
-    const Real* row(std::size_t i) const { return K_.get() + i * padded_; }
+    /// A whole number of cache lines, the rest of which cannot move.
+    std::size_t padded() const { return padded_; }
+    Real* matrix() { return K_; }
+    Real* row(std::size_t i) { return K_ + i * padded_; }
+    const Real* row(std::size_t i) const { return K_ + i * padded_; }
 
     void set(std::size_t k, double value, double lo, double hi, double slope) {
         beta[k] = value;
@@ -76,8 +80,16 @@ public:
     Reals diagonal;
 
 private:
+    void set_size(std::size_t m) {
+        size_ = m;
+        padded_ = (m + 63) / 64 * 64;
+        beta.resize(m);
+        for (auto* vector : {&u, &up, &down, &diagonal}) vector->assign(padded_, Real{0});
+    }
+
     std::size_t size_ = 0, padded_ = 0, room_ = 0;
-    Pages<Real> K_;
+    Pages<Real> own_;
+    Real* K_ = nullptr;
 };
 
 template <class Real>
@@ -87,14 +99,14 @@ public:
 
     /// Steps until the violation is at most `share` of that at the start, or nothing moves; returns how many.
     std::uint64_t run(DenseProblem<Real>& p, double share, std::uint64_t most_steps) {
-        const std::size_t stretches = p.padded() / stretch;
+        const std::size_t stretches = (p.padded() + stretch - 1) / stretch;
         best_.assign(stretches, Real{0});
         least_.assign(stretches, Real{0});
         return pairs_ ? run_pairs(p, share, most_steps) : run_single(p, share, most_steps);
     }
 
 private:
-    static constexpr std::size_t stretch = DenseProblem<Real>::stretch;
+    static constexpr std::size_t stretch = 256;  // the last one may be shorter
     static constexpr Real infinity = std::numeric_limits<Real>::infinity(), tiny = Real(1e-12);
 
     std::uint64_t run_pairs(DenseProblem<Real>& p, double share, std::uint64_t most_steps) {
@@ -158,8 +170,9 @@ private:
         }
         for (std::size_t first = 0, s = 0; first < p.padded(); first += stretch, ++s) {
             Real top = -infinity, bottom = infinity;
+            const std::size_t last = std::min(first + stretch, p.padded());
 #pragma omp simd reduction(max : top) reduction(min : bottom)
-            for (std::size_t k = first; k < first + stretch; ++k) {
+            for (std::size_t k = first; k < last; ++k) {
                 const Real slope = u[k] - delta * (a[k] - c[k]);
                 u[k] = slope;
                 const Real grows = up[k] > 0 ? slope : -infinity, shrinks = down[k] > 0 ? slope : infinity;
@@ -178,8 +191,9 @@ private:
         Real best = 0;
         for (std::size_t first = 0; first < p.padded(); first += stretch) {
             Real most = 0;
+            const std::size_t last = std::min(first + stretch, p.padded());
 #pragma omp simd reduction(max : most)
-            for (std::size_t k = first; k < first + stretch; ++k) {
+            for (std::size_t k = first; k < last; ++k) {
                 const Real own = value(k);
                 most = own > most ? own : most;
             }
@@ -190,7 +204,7 @@ private:
         }
         if (!(best > 0)) return p.padded();
         std::size_t k = where;
-        while (k < where + stretch - 1 && !(value(k) >= best)) ++k;
+        while (k < p.padded() - 1 && !(value(k) >= best)) ++k;
         return k;
     }
 

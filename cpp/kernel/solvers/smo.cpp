@@ -465,14 +465,18 @@ private:
 
     std::uint64_t solve_block(std::uint64_t budget) {
         const std::size_t q = picked_.size();
-        block_.resize(q);
-        in_stretches(q, 16, q, context_.team, context_.monitor, [&](std::size_t first, std::size_t last) {
-            for (std::size_t a = first; a < last; ++a) {
-                const Real* row = local_.row(picked_[a]);
-                Real* out = block_.row(a);
-                for (std::size_t c = 0; c < q; ++c) out[c] = row[picked_[c]];
-            }
-        });
+        if (q == local_.size()) {
+            block_.resize_like(local_);
+        } else {
+            block_.resize(q);
+            in_stretches(q, 16, q, context_.team, context_.monitor, [&](std::size_t first, std::size_t last) {
+                for (std::size_t a = first; a < last; ++a) {
+                    const Real* row = local_.row(picked_[a]);
+                    Real* out = block_.row(a);
+                    for (std::size_t c = 0; c < q; ++c) out[c] = row[picked_[c]];
+                }
+            });
+        }
         for (std::size_t a = 0; a < q; ++a) {
             const std::size_t k = picked_[a];
             block_.beta[a] = 0;
