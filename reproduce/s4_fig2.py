@@ -50,7 +50,7 @@ Point = dict[str, float]
 
 @lru_cache(maxsize=1)
 def machine(name: str, mode: Mode) -> Machine:
-    return Machine(kernel_case(name, mode), n_jobs=2)
+    return Machine(kernel_case(name, mode), n_jobs=2, whole=True)
 
 
 def steps_to(of: Machine, epochs: float) -> list[int]:
