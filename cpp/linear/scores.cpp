@@ -261,32 +261,59 @@ template <class T, class Index>
     return __builtin_convertvector(x, Group) * weights;
 }
 
-/// One score of each of the rows [first, last), whose entries are sound. The last entries of a row are taken
-/// eight at a time too, and what is beyond them is left out of the sums: how many there are cannot be
-/// foreseen, and a wrong guess would cost more than these products.
+constexpr std::size_t at_once = 8;  // entries
+
+/// The largest column there may be, as a number that negative ones exceed too.
+template <class Index>
+std::make_unsigned_t<Index> largest_column(std::size_t n_features) {
+    using Number = std::make_unsigned_t<Index>;
+    return static_cast<Number>(std::min<std::size_t>(n_features - 1, std::numeric_limits<Number>::max()));
+}
+
+template <class T>
+using AtOnce [[gnu::vector_size(at_once * sizeof(T))]] = T;
+template <std::size_t size>
+using Words [[gnu::vector_size(size)]] = std::int64_t;
+
+/// Whether so many columns at once are sound.
+template <class Index, class Number>
+[[gnu::always_inline]] inline bool are_sound(const Index* columns, Number largest) {
+    AtOnce<Number> numbers;
+    std::memcpy(&numbers, columns, sizeof numbers);
+    const auto wrong = reinterpret_cast<Words<sizeof numbers>>(numbers > largest);
+    std::int64_t any = 0;
+#pragma GCC unroll 8
+    for (std::size_t at = 0; at < sizeof numbers / 8; ++at) any |= wrong[at];
+    return any == 0;
+}
+
+/// One score of each of the rows [first, last), which lie within the arrays; false where a column is not
+/// sound: to look at columns when they are used takes less time than to read them twice. The last entries of
+/// a row are taken eight at a time too, and what is beyond them is left out of the sums: how many there are
+/// cannot be foreseen, and a wrong guess would cost more than these products.
 template <class T, class Index>
-[[gnu::noinline]] void score_dots(const CsrRows<T, Index>& rows, std::size_t first, std::size_t last,
+[[gnu::noinline]] bool score_dots(const CsrRows<T, Index>& rows, std::size_t first, std::size_t last,
                                   const double* w, double* f) {
     typedef std::int64_t Places __attribute__((vector_size(8 * group)));
-    constexpr Index at_once = 8;
+    constexpr Index step = at_once, ahead = 256;  // what is asked for early, lest it wait for weights
     constexpr std::size_t n_groups = at_once / group;
+    const auto largest = largest_column<Index>(rows.n_features);
     const T* values = rows.values;
     const Index *columns = rows.columns, *starts = rows.starts, known = starts[last];
-    // What is asked for early, lest it wait for weights; columns earlier, as it is looked whether they are
-    // sound.
-    const Index ahead = 512, far_ahead = known - starts[first];
     for (std::size_t i = first; i < last; ++i, ++f) {
         Index k = starts[i];
         const Index end = starts[i + 1];
         Group groups[n_groups] = {};  // several, to hide the latency of additions
-        for (; k + at_once <= end; k += at_once) {
+        for (; k + step <= end; k += step) {
             __builtin_prefetch(values + k + ahead);
-            __builtin_prefetch(columns + k + far_ahead);
+            __builtin_prefetch(columns + k + 2 * ahead);
+            if (!are_sound(columns + k, largest)) return false;
 #pragma GCC unroll 4
             for (std::size_t g = 0; g < n_groups; ++g)
                 groups[g] += products(values + k + g * group, columns + k + g * group, w);
         }
         const auto add_last = [&](const T* x, const Index* j) __attribute__((always_inline)) {
+            if (!are_sound(j, largest)) return false;
 #pragma GCC unroll 4
             for (std::size_t g = 0; g < n_groups; ++g) {
                 Places places;
@@ -295,21 +322,23 @@ template <class T, class Index>
                 groups[g] +=
                     places < std::int64_t{end - k} ? products(x + g * group, j + g * group, w) : Group{};
             }
+            return true;
         };
-        if (known - k >= at_once) {
-            add_last(values + k, columns + k);
+        if (known - k >= step) {
+            if (!add_last(values + k, columns + k)) return false;
         } else {  // nothing is known of what comes next
             T last_values[at_once] = {};
             Index last_columns[at_once] = {};
             std::copy(values + k, values + end, last_values);
             std::copy(columns + k, columns + end, last_columns);
-            add_last(last_values, last_columns);
+            if (!add_last(last_values, last_columns)) return false;
         }
         for (std::size_t g = 1; g < n_groups; ++g) groups[0] += groups[g];
         double sum = 0;
         for (std::size_t at = 0; at < group; ++at) sum += groups[0][at];
         *f = sum;
     }
+    return true;
 }
 
 /// The scores of one row: entry(k) of [begin, end) is a feature and its value.
@@ -380,7 +409,7 @@ std::int64_t hand_on(double* f, std::size_t first, std::size_t last, const Score
 template <class Score>
 std::int64_t score_all(std::size_t n_rows, std::size_t work, const ScoreWeights& weights, const ScoresTo& to,
                        std::size_t n_jobs, Monitor& monitor, Score score) {
-    const std::size_t turn = block * std::max<std::size_t>(1, 50'000 / (block * (work + 1)));
+    const std::size_t turn = block * std::max<std::size_t>(1, 15'000 / (block * (work + 1)));
     std::vector<std::int64_t> wrong(n_jobs, no_row);
     // Made here: where a thread that has just begun asks for memory, it gets a heap of its own first.
     std::vector<AlignedVector<double>> buffers(n_jobs, AlignedVector<double>(block * weights.n_out));
@@ -459,18 +488,20 @@ template <class T, class Index>
 std::int64_t compute_scores(const CsrRows<T, Index>& rows, std::size_t n_stored, const ScoreWeights& weights,
                             const ScoresTo& to, std::size_t n_jobs, Monitor& monitor) {
     const std::size_t n_out = weights.n_out, n = rows.n_rows;
-    const auto is_sound = [&](std::size_t first, std::size_t last) {
+    const auto within = [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i)
             if (rows.starts[i] < 0 || rows.starts[i] > rows.starts[i + 1]) return false;
-        if (static_cast<std::size_t>(rows.starts[last]) > n_stored) return false;
-        using Number = std::make_unsigned_t<Index>;
+        const Index end = rows.starts[last];
+        return static_cast<std::size_t>(end) <= n_stored &&
+               (rows.n_features > 0 || rows.starts[first] == end);
+    };
+    const auto columns_are_sound = [&](std::size_t first, std::size_t last) {
         const Index *columns = rows.columns + rows.starts[first], *end = rows.columns + rows.starts[last];
-        const auto largest = static_cast<Number>(
-            std::min<std::size_t>(rows.n_features - 1, std::numeric_limits<Number>::max()));
+        const auto largest = largest_column<Index>(rows.n_features);
         Index misfits = 0;
 #pragma omp simd reduction(+ : misfits)
         for (const Index* column = columns; column < end; ++column)
-            misfits += static_cast<Number>(*column) > largest;
+            misfits += static_cast<std::make_unsigned_t<Index>>(*column) > largest;
         return misfits == 0;
     };
     const bool side_by_side = n_out > 1 && (weights.out_stride == 1 || weights.feature_stride != 1 ||
@@ -480,14 +511,16 @@ std::int64_t compute_scores(const CsrRows<T, Index>& rows, std::size_t n_stored,
     const std::size_t work = (1 + n_stored / std::max<std::size_t>(n, 1)) * (1 + n_out / 8);
     return score_all(
         n, work, weights, to, n_jobs, monitor, [&](std::size_t first, std::size_t last, double* f) {
-            if (!is_sound(first, last)) return false;
+            if (!within(first, last)) return false;
             if (!side_by_side) {
                 constexpr double nothing = 0;  // stands for the weights where there are none
                 for (std::size_t k = 0; k < n_out; ++k)
-                    score_dots(rows, first, last, weights.n_features ? by_score.of(k) : &nothing,
-                               f + k * block);
+                    if (!score_dots(rows, first, last, weights.n_features ? by_score.of(k) : &nothing,
+                                    f + k * block))
+                        return false;
                 return true;
             }
+            if (!columns_are_sound(first, last)) return false;
             for (std::size_t i = first; i < last; ++i)
                 score_row(static_cast<std::size_t>(rows.starts[i]),
                           static_cast<std::size_t>(rows.starts[i + 1]), lines, n_out, f + (i - first),
