@@ -81,6 +81,9 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
     shape_fit_: tuple[int, int]
     scale_: Floats | None
     _fitted_kernel: Kernel
+    # Of problems that were cut short, by number: the weights of all examples at the dual point, where to go on. The
+    # machine is an earlier one, of a lower primal value.
+    _goes_on: dict[int, Floats]
 
     loss: str  # a parameter, or the same for all
     solvers = KERNEL_SOLVERS
@@ -174,6 +177,8 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         weights = self._problem_weights()
         all_rows = np.zeros((len(weights), self.shape_fit_[0]))
         all_rows[:, self.support_] = weights
+        for number, weights_there in getattr(self, "_goes_on", {}).items():
+            all_rows[number] = weights_there
         return all_rows
 
     def _fit(self, data: Data, solver: Solver, seed: int, last: Floats | None, started: float) -> Self:
@@ -191,7 +196,8 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
             last = None
 
         with listening(self, KernelProblems(data, parts, kernel, scale)) as progress:
-            solved = KernelFit(self, solver, kernel, known, s, C, seed, started).solve_all(parts, last, progress)
+            fit = KernelFit(self, solver, kernel, known, s, C, seed, started)
+            solved = fit.solve_all(parts, last, progress)
         found = [solution for solution, _ in solved]
 
         self.shape_fit_ = data.X.shape
@@ -199,6 +205,11 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         self._fitted_kernel = max((used for _, used in solved), key=_fineness).stripped()
         points = [solution.point for solution in found]
         self._store_machines(data, parts, [point.beta for point in points], np.array([point.b for point in points]))
+        self._goes_on = {
+            k: fit.spread(parts[k], point.last_beta)
+            for k, point in enumerate(points)
+            if point.dual_variables is not None and found[k].reason not in ("tol", "precision")
+        }
         self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, GivenKernel) else data.X[self.support_]
         self.n_kernel_evaluations_ = round(sum(point.evaluations for point in points))
         self.n_updates_ = sum(point.updates for point in points)

@@ -120,7 +120,7 @@ class KernelFit:
         everything = solve_some(range(len(parts)), [None] * len(parts) if last is None else last)
         # In what is left of the time those go on whose share was too short.
         while short := self._short(everything, progress):
-            starts = {k: self._spread(parts[k], everything[k][0].point.beta) for k in short}
+            starts = {k: self.spread(parts[k], everything[k][0].point.last_beta) for k in short}
             try:
                 more = solve_some(short, starts)
             except KeyboardInterrupt:
@@ -142,7 +142,7 @@ class KernelFit:
         left = float(limit) - (clock.now() - self.started)
         return [k for k, (one, _) in enumerate(found) if one.reason == "max_time"] if left > LEFT * limit else []
 
-    def _spread(self, part: Subproblem, beta: Floats) -> Floats:
+    def spread(self, part: Subproblem, beta: Floats) -> Floats:
         """The coefficients of a part's examples by example of all."""
         spread = np.zeros(len(self.s))
         spread[slice(None) if part.rows is None else part.rows] = beta
@@ -216,7 +216,7 @@ class KernelFit:
         if chosen.held is not None:
             beta = np.zeros(len(part.y))
             beta[chosen.train] = stored.point.beta
-            stored = stored.moved(beta=beta)
+            stored = stored.moved(beta=beta, dual_variables=None)
         return self._recorded(stored), kernel
 
     def _problem(self, chosen: Chosen, kernel: Kernel, source: native.KernelSource) -> KernelProblem:

@@ -37,6 +37,14 @@ class KernelPoint:
         """Where a run that continues another from here starts."""
         return self.variables if self.dual_variables is None else self.dual_variables
 
+    @property
+    def last_beta(self) -> Floats:
+        """The same by example."""
+        last, n = self.last_variables, len(self.beta)
+        if self.dual_variables is None:
+            return self.beta
+        return last if len(last) == n else last[:n] + last[n:]
+
 
 @dataclass(frozen=True, kw_only=True)
 class KernelProblem(Problem[KernelPoint]):
