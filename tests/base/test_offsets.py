@@ -5,9 +5,10 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from pegasos import SVC, LinearSVC, LinearSVR, SequenceSVC
+from pegasos import SVC, SVR, LinearSVC, LinearSVR, SequenceSVC
 from pegasos.base.scaling import describe_offsets
 
 RANDOM = np.random.default_rng(0)
@@ -32,6 +33,30 @@ def test_advice_names_centring():
     sequences = [X[k : k + 5] + 1000 for k in range(0, 200, 5)]
     with pytest.warns(ConvergenceWarning, match=words):
         SequenceSVC(max_iter=2, tol=1e-9).fit(sequences, [Y[k : k + 5] for k in range(0, 200, 5)])
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("estimator", [LinearSVC(), LinearSVR()])
+def test_a_penalised_intercept_and_columns_far_from_zero(estimator, make):
+    """The fit converges, and its model is poor."""
+    words = rf"{type(estimator).__name__}: Column 0 and 3 more are around .* intercept='free': of such columns little"
+    with pytest.warns(UserWarning, match=words):
+        far = clone(estimator).fit(make(X + 1000), Y)
+    assert far.certificate_.converged
+    centred = clone(estimator).fit(make(X), Y)
+    able = clone(estimator).set_params(intercept="free").fit(make(X + 1000), Y)
+    assert able.score(make(X + 1000), Y) == pytest.approx(centred.score(make(X), Y), abs=0.03)
+    clone(estimator).set_params(fit_intercept=False).fit(make(X + 1000), Y)
+    clone(estimator).fit(make(X + 5), Y)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("estimator", [SVC(), SVR()])
+def test_a_kernel_that_sees_one_column_alone(estimator, make):
+    with pytest.warns(UserWarning, match=r"Columns differ in size by a factor of .* 3 \(.*pass scale='auto'"):
+        clone(estimator).fit(make(X * [1, 1, 1, 1e6]), Y)
+    clone(estimator).fit(make(X + np.array([0, 0, 0, 1e6])), Y)  # distances are what they were
+    clone(estimator).set_params(scale="auto").fit(make(X * [1, 1, 1, 1e6]), Y)
 
 
 def test_columns_without_such():

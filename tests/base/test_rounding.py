@@ -28,7 +28,10 @@ any_storage = pytest.mark.parametrize("storage", STORAGES, ids=storage_name)
 #: What extended precision is off by itself, where it stands in for exact numbers.
 EXTENDED = 1e-17
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore:.*with a penalised intercept:UserWarning"),
+]
 
 
 def fractions(values):

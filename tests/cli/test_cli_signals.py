@@ -109,6 +109,30 @@ def test_the_old_model_stays_where_nothing_is_kept(folder):
     assert (folder / "m").read_bytes() == before
 
 
+def test_the_old_model_stays_unless_the_fit_went_on_from_it(folder):
+    subprocess.run([*COMMAND, "train", "-q", "--warm-start", "train.svm", "m"], check=True)
+    before = (folder / "m").read_bytes()
+
+    def interrupted(*more):
+        process = start("train", *ENDLESS, *more, "train.svm", "m")
+        for _ in range(3):  # checks
+            assert "gap" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        return out.rstrip().splitlines()[-1], err.rstrip().splitlines()[-1]
+
+    out, err = interrupted()
+    assert out == "model    m.interrupted"
+    assert "the last check is saved in m.interrupted" in err
+    assert err.endswith("; m stays as it was")
+    assert load_model("m.interrupted").certificate_.reason == "interrupt"
+    assert (folder / "m").read_bytes() == before
+    out, err = interrupted("--warm-start")
+    assert out == "model    m"
+    assert "m stays" not in err
+    assert load_model("m").certificate_.reason == "interrupt"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_old_model_stays_where_no_bound_is_known(folder, number):
@@ -122,7 +146,7 @@ def test_the_old_model_stays_where_no_bound_is_known(folder, number):
     out, err = process.communicate(timeout=120)
     assert process.returncode == 128 + number
     assert load_model("m.interrupted").certificate_.gap == np.inf
-    told = "there was no bound on the optimum yet, so that m stays as it was; what there is is in m.interrupted"
+    told = "there was no bound on the optimum yet; what there is is in m.interrupted; m stays as it was"
     assert err.rstrip().splitlines()[-1] == f"pegasos: interrupted; {told}"
     assert out.rstrip().endswith("model    m.interrupted")
     assert (folder / "m").read_bytes() == before

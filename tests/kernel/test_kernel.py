@@ -291,6 +291,31 @@ class TestCertificate:
             duals.append(found.dual)
         assert duals[0] < duals[1] < duals[2]
 
+    @pytest.mark.parametrize("machine", [SVC, SVR])
+    def test_a_fit_that_was_cut_short_goes_on_from_its_dual_point(self, ticks, machine):
+        """The machine is an earlier one, whose primal value was lower."""
+        Z, labels = make_classification(3000, 60, n_informative=40, flip_y=0.2, random_state=0)
+        y = labels if machine is SVC else Z[:, 0] + 0.1 * labels
+        clf = machine(max_time=5.0, warm_start=True, solver=SMO(working_set=300), random_state=0)
+        with pytest.warns(ConvergenceWarning, match="max_time"):
+            before = clf.fit(Z, y).certificate_
+        own = np.zeros(len(y))
+        own[clf.support_] = clf.dual_coef_[0]
+        assert np.abs(clf._last_fit()[0] - own).max() > 0.01
+        clf.set_params(max_time=None).fit(Z, y)
+        assert clf.history_["dual"][0] >= 0.999 * before.dual
+        assert clf.certificate_.converged
+        assert not clf._goes_on
+
+    def test_from_a_poor_start_all_variables_are_gone_through(self):
+        """What such a start says of gains is misleading; to go by it took longer than to start anew."""
+        Z, y = make_classification(6000, 60, n_informative=40, flip_y=0.2, random_state=0)
+        clf = SVC(solver=SMO(working_set=1000), warm_start=True, random_state=0).fit(Z, y)
+        anew = clf.n_kernel_evaluations_
+        clf._dual_coef_ = np.random.default_rng(1).permutation(clf._dual_coef_[0])[None]
+        assert clf.fit(Z, y).certificate_.converged
+        assert clf.n_kernel_evaluations_ < anew
+
     def test_the_last_look_in_double_precision_keeps_to_the_time(self, monkeypatch):
         """The bounds at hand must do."""
         rng = np.random.default_rng(0)

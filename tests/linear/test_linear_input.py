@@ -172,6 +172,19 @@ def test_dates():
     refuses(frame, parts=["X has dates or times: column day", "make numbers of it"])
 
 
+def test_arrays_of_dates_masked_entries_and_images():
+    dates = np.arange(8).reshape(4, 2).astype("datetime64[D]")
+    masked = np.ma.masked_array(np.ones((4, 2)), mask=[[0, 1]] * 4)
+    for X, words in (
+        (dates, "X has dates or times; make numbers of them"),
+        (masked, "X has masked entries, which are missing values; fill them"),
+        (np.ones((4, 2, 3)), r"Found array with dim 3.*X\.reshape\(len\(X\), -1\)"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            LinearSVC().fit(X, [0, 1, 0, 1])
+    LinearSVC().fit(np.ma.masked_array(np.eye(4)), [0, 1, 0, 1])
+
+
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_matrix])
 def test_other_features_at_predict(store):
     clf = svc().fit(store(X), Y)

@@ -258,6 +258,7 @@ def test_classes_and_columns_must_stay():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:.*with a penalised intercept:UserWarning")  # their data are around 100
 @parametrize_with_checks([LinearSVC(alpha=ALPHA), LinearSVR(alpha=ALPHA)])
 def test_scikit_learn_check(estimator, check):
     """With `alpha`, so that there is a `partial_fit` to check."""

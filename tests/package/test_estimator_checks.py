@@ -42,6 +42,7 @@ SOLVERS = [
 
 #: The data of the checks are as they are: far from zero, or with targets that are.
 pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*with a penalised intercept:UserWarning"),  # their data are around 100
     pytest.mark.filterwarnings("ignore:scale='auto' divides"),
     pytest.mark.filterwarnings("ignore:The targets are around"),
 ]

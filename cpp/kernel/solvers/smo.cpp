@@ -78,6 +78,7 @@ public:
             if (!solution.reason.empty()) break;
             b_ = now.b;
             const double gap = now.plain.primal - now.plain.dual;
+            if (solution.history.size() == 1 && !start.empty() && gap > poor * now.plain.primal) begin_anew();
             slow = gap < 0.99 * last_gap ? 0 : slow + 1;
             last_gap = std::min(gap, last_gap);
             // Small working sets make many small gains; only rounding makes none at all.
@@ -130,6 +131,7 @@ public:
 
 private:
     static constexpr std::size_t first_pass = 1024;
+    static constexpr double poor = 0.5;  // the relative gap of a start that tells little
     // Parts, as shares of the examples, and how many of the sample's may become support vectors. A larger
     // part costs little, as each kernel value is needed once anyway; another one, as much as the first.
     static constexpr double sample = 1.0 / 3, unsettled = 0.65, most_moving = 0.25;
@@ -153,6 +155,12 @@ private:
             make_square(rows);
             gram_.count(evaluations - gram_.evaluations());  // as if it had been kept
         }
+    }
+
+    /// From a point that is far from the optimum all variables are gone through at random, as from zero.
+    void begin_anew() {
+        next_ = 0;
+        in_parts_ = false;
     }
 
     void begin_at(const std::vector<double>& start) {

@@ -71,6 +71,7 @@ REMEDIES = {
     "Input y contains": "give every example a label or target, or drop it",
     "feature names should match": "pass the columns the model was trained on",
     "is expecting": "pass the columns the model was trained on",
+    "Found array with dim": "X needs two dimensions, a row for each example: of images X.reshape(len(X), -1)",
 }
 
 
@@ -276,6 +277,10 @@ class Machine(Common, Explained):
         if dates:
             remedy = "leave it out, or make numbers of it, such as days since the first"
             raise ValueError(f"X has dates or times: column {dates}; {remedy}")
+        if _is_date(getattr(arrays[0], "dtype", None)):
+            raise ValueError("X has dates or times; make numbers of them, such as days since the first")
+        if np.ma.isMaskedArray(arrays[0]) and np.ma.getmaskarray(arrays[0]).any():
+            raise ValueError("X has masked entries, which are missing values; fill them (sklearn.impute.SimpleImputer)")
         what = "target" if isinstance(self, RegressorMixin) else "label"
         try:
             taken = validate_data(

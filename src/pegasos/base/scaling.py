@@ -24,6 +24,9 @@ SPREAD = 1e4
 #: Entries that are looked at for it, about.
 LOOKED_AT = 1 << 20
 
+#: The same of a fit that reached its tolerance, which this look must not make longer.
+LOOKED_AT_SHORTLY = 1 << 14
+
 #: A column whose mean is so many times its deviation hardly differs from a constant once it is divided by its size.
 FAR = 30.0
 
@@ -104,7 +107,7 @@ def divide_columns(X: Any, sizes: NDArray[np.float64]) -> Any:
     return type(X)((values, columns, X.indptr), shape=X.shape)
 
 
-def describe_offsets(X: Any, names: Any, how: str = "", far: float = FAR) -> str:
+def describe_offsets(X: Any, names: Any, how: str = "", far: float = FAR, looked_at: int | None = None) -> str:
     """A sentence on columns whose mean is more than `far` times their deviation, which says `how` to centre them; ""
     where there are none.
 
@@ -113,8 +116,7 @@ def describe_offsets(X: Any, names: Any, how: str = "", far: float = FAR) -> str
     >>> describe_offsets(np.array([[1000.0, 1.0], [1001.0, 2.0], [1002.0, 3.0]]), None)
     'Column 0 is around 1e+03 and differs by about 0.82: centre it (sklearn.preprocessing.StandardScaler).'
     """
-    entries = X.nnz if sp.issparse(X) else X.size
-    rows = X[:: max(1, entries // LOOKED_AT)].astype(np.float64)
+    rows = some_rows(X, looked_at).astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         if sp.issparse(rows):
             means, deviations = _moments_of_full_columns(rows)
@@ -131,6 +133,15 @@ def describe_offsets(X: Any, names: Any, how: str = "", far: float = FAR) -> str
         f"{deviations[first]:.2g}: centre {'them' if len(found) > 1 else 'it'} (sklearn.preprocessing.StandardScaler)"
         f"{how}."
     )
+
+
+def some_rows(X: Any, entries: int | None = None) -> Any:
+    """Rows with about so many entries, from all over X."""
+    return X[:: max(1, (X.nnz if sp.issparse(X) else X.size) // (entries or LOOKED_AT))]
+
+
+def mostly_zeros(X: Any) -> bool:
+    return sp.issparse(X) and X.nnz < X.shape[0] * X.shape[1] / 2
 
 
 def _moments_of_full_columns(rows: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -150,8 +161,7 @@ def warn_of_offsets(X: Any, names: NDArray[Any] | None, stacklevel: int) -> None
 
 def describe_sizes(X: Any, names: Any, remedy: str = "pass scale='auto'") -> str:
     """A sentence on the columns whose size is farthest from the usual, where sizes differ much; "" where not."""
-    entries = X.nnz if sp.issparse(X) else X.size
-    sizes = column_sizes(X[:: max(1, entries // LOOKED_AT)])  # of some rows, where there are many: the fit is over
+    sizes = column_sizes(some_rows(X))  # of some, where there are many: the fit is over
     used = np.flatnonzero(sizes)
     if len(used) == 0 or sizes[used].max() <= SPREAD * sizes[used].min():
         return ""

@@ -127,8 +127,8 @@ def train(
 
     With --one-pass the command learns from each example once, as it is read.
 
-    Ctrl-C and SIGTERM end a fit: the best point of its last check is saved, if there was a check. If nothing bounds the
-    error of that point, it does not replace an older MODEL, but is saved as MODEL.interrupted.
+    Ctrl-C and SIGTERM end a fit: the best point of its last check is saved, if there was a check. It does not replace
+    an older MODEL, unless it went on from it by --warm-start or --resume, but is saved as MODEL.interrupted.
 
     The default of a flag is in [brackets]. A flag whose help begins with names of solvers or tasks belongs to these.
 
@@ -184,10 +184,12 @@ def train(
         return 0
     if report is not None:
         say(f"pegasos: {report} is not written, as the fit was cut short; pegasos report makes one", err=True)
-    if model == wanted:
-        told = f"the best point of the last check is saved in {model}{_further(found.machine, kept_in, examples.X)}"
+    if not math.isfinite(found.machine.certificate_.gap):
+        told = f"there was no bound on the optimum yet; what there is is in {model}"
     else:
-        told = f"there was no bound on the optimum yet, so that {wanted} stays as it was; what there is is in {model}"
+        told = f"the best point of the last check is saved in {model}{_further(found.machine, kept_in, examples.X)}"
+    if model != wanted:
+        told += f"; {wanted} stays as it was"
     say(f"pegasos: interrupted; {told}", err=True)
     return SIGNALS.code
 
@@ -357,9 +359,12 @@ def _fit(plan: Plan, examples: Data, shown: bool, talk: Talk) -> Found:
 def _save(found: Found, model: str, kept_in: Checkpoint | None) -> str:
     """Write the model; to which file. The checkpoints of a fit that is over are of no more use.
 
-    One that was interrupted before a bound was known may be useless, and an older model is better than that.
+    An older model that took longer may be better than that of an interrupted fit, unless this one went on from it and
+    knows a bound.
     """
-    if found.interrupted and not math.isfinite(found.machine.certificate_.gap) and os.path.isfile(model):
+    goes_on = found.machine.warm_start or (kept_in is not None and kept_in.resume)
+    bounded = math.isfinite(found.machine.certificate_.gap)
+    if found.interrupted and not (goes_on and bounded) and os.path.isfile(model):
         model += ".interrupted"
     save_model(found.fitted, model, overwrite=True)
     if kept_in and not found.goes_on:

@@ -20,7 +20,15 @@ from pegasos.base.options import ChoiceOrFunction, Integer, Number, NumberOrName
 from pegasos.base.outcome import Solution
 from pegasos.base.parameters import CHOOSE_C, Budgets, Penalty, Scaled, WithoutShrinking, parameter, parameters
 from pegasos.base.rows import check_rows, check_scores
-from pegasos.base.scaling import describe_sizes, divide_columns, scale_columns, warn_of_offsets
+from pegasos.base.scaling import (
+    LOOKED_AT_SHORTLY,
+    describe_sizes,
+    divide_columns,
+    mostly_zeros,
+    scale_columns,
+    some_rows,
+    warn_of_offsets,
+)
 from pegasos.base.scores import worth_threads
 from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
 from pegasos.certificate import REASONS, Certificate
@@ -225,6 +233,8 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
             )
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        elif self.scale is None and (text := self._describe_spread(data.X)):
+            warnings.warn(f"{type(self).__name__}: {text}", UserWarning, stacklevel=4)
         return self
 
     def _certificate(self, solution: Solution[KernelPoint], known: Definiteness) -> Certificate:
@@ -266,6 +276,16 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         if not isinstance(self.kernel, str) or self.kernel == "precomputed":
             return ""
         return describe_sizes(X, getattr(self, "feature_names_in_", None))
+
+    def _describe_spread(self, X: Any) -> str:
+        """The same where a kernel of distances sees little but some columns; sparse ones have mostly zeros."""
+        if self.kernel != "rbf" or mostly_zeros(X):
+            return ""
+        rows = some_rows(X, LOOKED_AT_SHORTLY)
+        rows = (rows.toarray() if issparse(rows) else rows).astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            centred = rows - rows.mean(axis=0)
+        return describe_sizes(centred, getattr(self, "feature_names_in_", None))
 
     def _as_sklearn(self) -> Any:
         return kernel_to_sklearn(self)

@@ -22,7 +22,14 @@ from pegasos.base.outcome import Budget, Point, Solution, Start, check_finite
 from pegasos.base.parameters import PrimalOrDual, Scaled
 from pegasos.base.progress import Named, Progress
 from pegasos.base.rows import make_rows
-from pegasos.base.scaling import describe_offsets, describe_sizes, scale_columns, warn_of_offsets
+from pegasos.base.scaling import (
+    LOOKED_AT_SHORTLY,
+    describe_offsets,
+    describe_sizes,
+    mostly_zeros,
+    scale_columns,
+    warn_of_offsets,
+)
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Elsewhere, Wish, refuse_unsupported, wish_for_loss
 from pegasos.certificate import Certificate
@@ -141,7 +148,20 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        elif text := self._describe_offsets(data.X):
+            warnings.warn(f"{type(self).__name__}: {text}", UserWarning, stacklevel=4)
         return self
+
+    def _describe_offsets(self, X: Any) -> str:
+        """Words on columns far from zero, of which a penalised intercept learns less; "" where there are none. Sparse
+        ones have mostly zeros.
+        """
+        told = self.scale is not None  # by another warning
+        if told or self._bias == 0 or self._free or mostly_zeros(X):
+            return ""
+        names = getattr(self, "feature_names_in_", None)
+        how = ", or pass intercept='free': of such columns little is learned with a penalised intercept"
+        return describe_offsets(X, names, how, looked_at=LOOKED_AT_SHORTLY)
 
     @property
     def _joint(self) -> bool:

@@ -160,7 +160,7 @@ class FitByBlocks:
         reader = BlockReader(dataset, size, self.problem.bias, self.encode)
         if reader.block_bytes > left:
             raise ValueError(
-                f"memory_limit={self.memory / 1e6:.0f}MB is too small: the process itself and weights of "
+                f"memory_limit={self.memory / 1e6:,.6g}MB is too small: the process itself and weights of "
                 f"{counted(dimension - 1, 'feature')} take {megabytes(fixed)}, and blocks of examples "
                 f"{megabytes(BLOCKS * reader.block_bytes)}; raise it to "
                 f"{megabytes(fixed + BLOCKS * reader.block_bytes)} or more"
