@@ -187,6 +187,7 @@ def prepare_signals(folder):
 
         for made in ("out", "kept"):
             shutil.rmtree(made, ignore_errors=True)
+        (folder / "out.interrupted").unlink(missing_ok=True)
         shutil.copy("old", "out")
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # as the command does while it is being imported
         status = killed(lambda: end_by(f"{line} -q"), random.random() * lines[line], number)
@@ -195,8 +196,10 @@ def prepare_signals(folder):
             raise Harm(CRASH, f"pegasos {line}, signal {number}: status {status}, {told}")
         if status not in (0, signal.SIGTERM) and status != (128 + number) << 8:
             raise Harm(CHANGED, f"pegasos {line}, signal {number}: status {status}, {told}")
-        if "saved in" in told:  # the best point so far
-            return same(load_model(folder / name).certificate_.reason, "interrupt", f"{line}: {name} does not say why")
+        if "saved in" in told:  # the best point so far, beside the model that was there
+            kept = "out.interrupted"
+            same(load_model(folder / kept).certificate_.reason, "interrupt", f"{line}: {kept} does not say why")
+            same(result(folder / name), old, f"{line}: {name} is not what it was")
         if result(folder / name) not in (old, expected):
             raise Harm(CHANGED, f"{line}, status {status}, {told}: {name} is neither the old nor the new one")
         return REFUSED if status else UNHARMED
