@@ -26,15 +26,6 @@ from pegasos.sequence.svc import SequenceSVC
 from pegasos.solvers import SEQUENCE_SOLVERS, SOLVERS, Norma, Pegasos
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    X, y = make_text(300, 400, random_state=0)
-    write_svmlight(X[:200], y[:200], "train.svm")
-    write_svmlight(X[200:], y[200:], "test.svm")
-    return tmp_path
-
-
 def test_train_predict_inspect(folder, pegasos):
     code, out, err = pegasos("train --alpha 0.01 --tol 0.01 --random-state 0 train.svm text.model")
     assert (code, err) == (0, "")
@@ -466,60 +457,6 @@ def test_bar_on_a_terminal(folder, arguments, words):
     assert process.wait(60) == 0
     for word in words:
         assert word.encode() in shown
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["train train.svm train.svm", "predict test.svm m test.svm", "predict test.svm m m", "predict test.svm m ./m"],
-)
-def test_an_input_is_never_overwritten(folder, pegasos, line):
-    pegasos("train --quiet --tol 0.1 train.svm m")
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    code, _, err = pegasos(line)
-    assert code == 2
-    assert "would be overwritten" in err
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-
-
-@pytest.mark.parametrize("one_pass", ["", "--one-pass "])
-def test_a_model_replaces_models_only(folder, pegasos, one_pass):
-    (folder / "empty").touch()
-    for model in ("new", "new", "empty"):
-        assert pegasos(f"train {one_pass}--quiet train.svm {model}") == (0, "", "")
-    code, _, err = pegasos(f"train {one_pass}train.svm test.svm")
-    told = "test.svm exists and is no pegasos model; name another MODEL, or give --overwrite to replace it"
-    assert (code, err) == (2, f"pegasos: {told}\n")
-    assert pegasos(f"train {one_pass}--overwrite --quiet train.svm test.svm") == (0, "", "")
-    load_model("test.svm")
-
-
-def test_predictions_replace_predictions_only(folder, pegasos):
-    pegasos("train --quiet --tol 0.1 train.svm m")
-    pegasos("train --quiet --tol 0.1 train.svm other.model")
-    for flags in ("", "--decision", "--decision --header", ""):
-        assert pegasos(f"predict --quiet {flags} test.svm m out.csv") == (0, "", "")
-    (folder / "data.csv").write_text("a,b\n1,2\n")
-    (folder / "columns").write_text("Confidence NN B-NP\n")
-    for output in ("other.model", "train.svm", "data.csv", "columns"):
-        before = (folder / output).read_bytes()
-        code, _, err = pegasos(f"predict test.svm m {output}")
-        assert code == 2
-        assert f"{output} exists and does not look like predictions; name another OUTPUT" in err
-        assert (folder / output).read_bytes() == before
-    assert pegasos("predict --quiet --overwrite test.svm m data.csv") == (0, "", "")
-    assert (folder / "data.csv").read_bytes() == (folder / "out.csv").read_bytes()
-
-
-def test_data_and_model_swapped(folder, pegasos):
-    pegasos("train --quiet --tol 0.1 train.svm m")
-    code, _, err = pegasos("predict m test.svm")
-    assert (code, err) == (2, "pegasos: m is a model, and DATA comes before it: pegasos predict test.svm m\n")
-
-
-def test_a_model_is_not_written_to_standard_output(folder, pegasos):
-    code, _, err = pegasos("train train.svm -")
-    assert code == 2
-    assert "name the MODEL" in err
 
 
 def test_warm_start_keeps_the_solver(folder, pegasos):
