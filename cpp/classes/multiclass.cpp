@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/vector_math.hpp"
+#include "linear/visits.hpp"
 
 namespace pegasos {
 
@@ -62,7 +63,7 @@ public:
     }
 
     /// At a vertex that is the maximum, the distance from where it is not one tells how long.
-    double rest(double calm, double usual) const override { return std::min(2 * calm / usual, 255.0); }
+    double rest(double calm, double usual) const override { return epochs_of_rest(calm, usual); }
 
     std::span<const ClassChange> changes() const override { return changes_; }
 

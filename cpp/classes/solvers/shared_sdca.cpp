@@ -54,8 +54,6 @@ public:
     AlignedVector<double> usual;  // the inverse of each class's usual violation
     AlignedVector<double> gap, violation, linear, change;
 
-    static constexpr double longest_rest = 255;
-
 protected:
     AlignedVector<double> best_;
 };
@@ -73,7 +71,7 @@ public:
         const double *best = this->best_.data(), *usual = this->usual.data();
         double *gap = this->gap.data(), *violation = this->violation.data(), *linear = this->linear.data(),
                *change = this->change.data();
-        double calm = this->longest_rest, most = 0;
+        double calm = longest_rest, most = 0;
 #pragma omp simd reduction(min : calm) reduction(max : most)
         for (std::size_t k = 0; k < K; ++k) {
             const double before = q[k];
@@ -282,7 +280,7 @@ private:
     void send_to_rest() {
         for (std::size_t at = 0; at < visits_.order().size(); ++at)
             if (calm_[at] > 0)
-                visits_.rest(visits_.order()[at], std::min(2.0 * calm_[at], ClassVisits<Real>::longest_rest));
+                visits_.rest(visits_.order()[at], epochs_of_rest(calm_[at], 1));
     }
 
     /// What the gap has because the intercept is not yet that of q: 1/2 (b/B - B sigma)^2.

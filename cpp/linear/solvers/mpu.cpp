@@ -118,7 +118,6 @@ private:
         double visits = 0;
         double wants = 0;  // sum of squared distances from the thresholds, of busy rows
     };
-    static constexpr double longest_rest = 255;
 
     /// Whether a row of margin z has anything to learn or to unlearn,
     bool is_busy(const Count& count, double z) const {
@@ -136,8 +135,7 @@ private:
         if (met.wants > 0) {
             const double usual = std::sqrt(met.wants / met.visits);
             for (std::size_t p = 0; p < outward_.size(); ++p)
-                if (outward_[p] > 0)
-                    visits_.rest(visits_.order()[p], std::min(2 * outward_[p] / usual, longest_rest));
+                if (outward_[p] > 0) visits_.rest(visits_.order()[p], epochs_of_rest(outward_[p], usual));
         }
         return met;
     }

@@ -2,19 +2,12 @@
 //
 //   maximise D(alpha) = sum_i dual(alpha_i, c_i) - 1/2 ||w||^2,   w = sum_i alpha_i y_i x_i,   c_i = C s_i
 //   (losses.hpp; hinge: dual = alpha_i in [0, c_i])
-//   visit row i:  z = y_i <w, x_i>,   alpha_i <- the best one,   w <- w + (change) y_i x_i
-//   (hinge: alpha_i <- clamp(alpha_i + (1 - z) / ||x_i||^2); regression has 1 in place of the signs y_i)
+//   visits: coordinate_steps.hpp; rows that rest: visits.hpp
 //
 // The duality gap is a sum over rows of terms >= 0,
 //   P(w) - D(alpha) = sum_i [ c_i loss(z_i) - dual(alpha_i, c_i) + alpha_i z_i ],
 // so the margins met during an epoch estimate it for nothing. Only when that estimate promises `tol`, or now
 // and then (checks.hpp), is it computed in full, with w recomputed from alpha: that pass is the certificate.
-//
-// Rest: most variables soon sit at a bound with a gradient that points out of the box, and a visit would
-// change nothing. Such a row is left out for a number of epochs: that gradient over the usual one (root mean
-// square) of the rows visited. What is far from changing is seldom looked at, and all of it again and again;
-// no row is left out for good, unlike in Hsieh and others' shrinking. A full check wakes those it finds
-// wanting.
 //
 // Order: a new random permutation each epoch; with `blocks` of runs of 64 neighbouring rows, so that memory
 // is read in stretches. Rows in random order do as well that way; where neighbours are alike it must be
@@ -40,9 +33,8 @@
 #include <memory>
 #include <span>
 
-#include "base/checks.hpp"
-#include "base/multipliers.hpp"
 #include "linear/certificate.hpp"
+#include "linear/solvers/ascent.hpp"
 #include "linear/solvers/solve.hpp"
 #include "linear/visits.hpp"
 
@@ -57,11 +49,12 @@ public:
           options_(options),
           context_(context),
           team_(context.team),
-          w_(problem.dimension()),
+          ascent_(problem.dimension(), static_cast<double>(problem.n_rows()), options.tol,
+                  Checks(options.tol)),
           visits_(problem.n_rows(), options.blocks, options.seed),
-          checks_(options.tol),
           workers_(team_.size()) {
         const std::size_t n_rows = problem.n_rows();
+        ascent_.n_penalized = problem.n_penalized();
         coordinates_ = std::make_unique_for_overwrite<Coordinate[]>(n_rows);
         team_.run_ranges(n_rows, [&](std::size_t, std::size_t first, std::size_t last) {
             problem.rows.visit([&](const auto& rows) {
@@ -78,76 +71,48 @@ public:
     Solution run(const Start& start) {
         const std::vector<RowNumber>& sequence = options_.sequence;
         if (!start.q.empty()) resume(start.q);
-        if (!start.w.empty()) b_ = problem_.rows.bias * start.w.back();
-        const double n_rows = static_cast<double>(problem_.n_rows());
-        Solution solution;
-        const auto state = [&](State& state) { pass_state(state, solution); };
+        if (!start.w.empty()) ascent_.b = problem_.rows.bias * start.w.back();
+        const double most = options_.max_epochs * ascent_.n_rows;
+        const auto state = [&](State& state) { pass_state(state); };
         context_.resume(state);
-        until_ended(solution, [&] {
+        until_ended(ascent_.solution, [&] {
             for (;;) {
                 context_.offer(state);
-                visits_.make_order(sequence, options_.max_epochs * n_rows - made_);
+                visits_.make_order(sequence, most - ascent_.visits);
                 if (outward_.size() < visits_.order().size()) outward_.resize(visits_.order().size());
                 const std::size_t joins = choose_joins();
-                const Stats stats = make_epoch(joins);
+                const Steps steps = make_epoch(joins);
                 visits_.end_epoch();
-                made_ += stats.visits;
-                b_ = multipliers_.intercept(b_, w_.back());
-                if (options_.shrink && !stop_) send_to_rest(stats, joins > 0);
+                if (options_.shrink && !stop_) send_to_rest(steps, joins > 0);
                 const bool out_of_time = context_.monitor.timed_out();
                 const bool idle = visits_.order().empty();  // as no row has a weight
-                const bool last =
-                    out_of_time || idle || !sequence.empty() || made_ >= options_.max_epochs * n_rows;
-                const double dual = linear_ - squared_norm(w_, problem_.n_penalized()) / 2;
-                checks_.set_usual(joins > 0 ? 1.2 : 0.9);
-                checks_.met(stats.gap);
-                if (last || checks_.due(dual)) {
-                    const Bounds now = check(solution);
-                    if (!solution.reason.empty() || solution.ends(options_.tol, out_of_time, last)) break;
-                    checks_.found(now.primal - now.dual);
-                }
+                const bool last = out_of_time || idle || !sequence.empty() || ascent_.visits >= most;
+                ascent_.checks.set_usual(joins > 0 ? 1.2 : 0.9);
+                if ((ascent_.end_epoch() || last) && check(out_of_time, last)) break;
             }
         });
-        solution.finish(context_, made_ / n_rows, static_cast<std::uint64_t>(made_), start.t);
-        return solution;
+        const auto made = static_cast<std::uint64_t>(ascent_.visits);
+        ascent_.solution.finish(context_, ascent_.epochs(), made, start.t);
+        return std::move(ascent_.solution);
     }
 
 private:
-    struct Coordinate {
-        double alpha;
-        double signed_cost;  // y_i C s_i
-        double square;       // ||x_i||^2
-    };
     struct Change {
         RowNumber row;
         double before;
     };
-    struct Stats {
-        double gap = 0;     // estimate, from the margins met
-        double linear = 0;  // change of sum dual(alpha)
-        double visits = 0;
-        double violation = 0;  // sum of squared projected gradients
-
-        void join(const Stats& other) {
-            gap += other.gap;
-            visits += other.visits;
-            violation += other.violation;
-        }
-    };
     struct Worker {
         std::vector<double> w;
         std::vector<Change> changes;
-        Stats stats;
+        Steps steps;
         double cross = 0, square = 0;  // sums for the line search
     };
-    static constexpr double longest_rest = 255;
 
-    void send_to_rest(const Stats& stats, bool together) {
-        const double usual = std::sqrt(stats.violation / stats.visits);
+    void send_to_rest(const Steps& steps, bool together) {
+        const double usual = steps.usual();
         const auto send = [&](std::size_t, std::size_t first, std::size_t last) {
             for (std::size_t p = first; p < last; ++p)
-                if (outward_[p] > 0)
-                    visits_.rest(visits_.order()[p], std::min(2 * outward_[p] / usual, longest_rest));
+                if (outward_[p] > 0) visits_.rest(visits_.order()[p], epochs_of_rest(outward_[p], usual));
         };
         if (together)
             team_.run_ranges(visits_.order().size(), send);
@@ -156,9 +121,8 @@ private:
     }
 
     /// Between two epochs.
-    void pass_state(State& state, Solution& solution) {
-        state(solution, visits_, checks_, caution_, b_, linear_, made_, mean_w_, mean_b_);
-        state.array(w_.data(), w_.size());
+    void pass_state(State& state) {
+        state(ascent_, visits_);
         state.array(coordinates_.get(), problem_.n_rows());
     }
 
@@ -168,14 +132,14 @@ private:
         problem_.rows.visit([&](const auto& rows) {
             for (std::size_t i = 0; i < q.size(); ++i) {
                 Coordinate& c = coordinates_[i];
-                const double cost = std::abs(c.signed_cost);
+                const double cost = c.cost();
                 if (cost == 0) continue;
                 c.alpha = problem_.loss.clip(q[i]) * cost;
-                if (c.alpha != 0) rows.add(i, std::copysign(1.0, c.signed_cost) * c.alpha, w_.data());
+                if (c.alpha != 0) rows.add(i, c.sign() * c.alpha, ascent_.w.data());
                 linear.add(problem_.loss.dual(c.alpha, cost, problem_.labels[i]));
             }
         });
-        linear_ = linear.value();
+        ascent_.linear = linear.value();
     }
 
     void set_up_intercept() {
@@ -188,8 +152,8 @@ private:
             rho = Multipliers::choose_rho(squares, static_cast<double>(problem_.n_rows()),
                                           problem_.C * problem_.total_weight);
         }
-        multipliers_ = Multipliers(bias, rho, problem_.free_intercept);
-        for (Coordinate& c : coordinates) c.square += multipliers_.extra_square();
+        ascent_.multipliers = Multipliers(bias, rho, problem_.free_intercept);
+        for (Coordinate& c : coordinates) c.square += ascent_.multipliers.extra_square();
     }
 
     /// How often the threads' changes are joined in this epoch; 0 where one thread makes it.
@@ -197,69 +161,68 @@ private:
         if (team_.size() == 1) return 0;
         if (options_.joins > 0) return options_.joins;
         const double entries = static_cast<double>(visits_.order().size()) * mean_entries();
-        const double between = std::max(8.0 * static_cast<double>(w_.size()), 50'000.0);
+        const double between = std::max(8.0 * static_cast<double>(ascent_.dimension), 50'000.0);
         const double joins = entries / (static_cast<double>(team_.size()) * between);
         return joins < 12 ? 0 : static_cast<std::size_t>(std::min(joins, 32.0));
     }
 
-    Stats make_epoch(std::size_t joins) {
-        context_.monitor.at_epoch(made_ / static_cast<double>(problem_.n_rows()));
+    Steps make_epoch(std::size_t joins) {
+        context_.monitor.at_epoch(ascent_.epochs());
         stop_ = context_.monitor.look();  // the calling thread may have no rows of its own
         return joins == 0 ? make_epoch_alone() : make_epoch_together(joins);
     }
 
-    Stats make_epoch_alone() {
+    Steps make_epoch_alone() {
         Worker& worker = workers_[0];
-        worker.stats = {};
-        mean_w_.clear();
-        visit_rows<false>(worker, 0, 0, visits_.order().size(), w_.data(), 1);
-        linear_ += worker.stats.linear;
-        return worker.stats;
+        ascent_.mean_w.clear();
+        visit<false>(worker, 0, 0, visits_.order().size(), ascent_.w.data(), 1);
+        ascent_.add(worker.steps);
+        return worker.steps;
     }
 
-    Stats make_epoch_together(std::size_t rounds) {
-        const std::size_t K = team_.size(), n = visits_.order().size(), d = w_.size();
-        const double bias = problem_.rows.bias;
+    Steps make_epoch_together(std::size_t rounds) {
+        const std::size_t K = team_.size(), n = visits_.order().size(), d = ascent_.dimension;
+        const Multipliers& multipliers = ascent_.multipliers;
+        const double bias = problem_.rows.bias, b = ascent_.b;
+        std::vector<double>&w = ascent_.w, &mean_w = ascent_.mean_w;
         delta_.assign(d, 0.0);
-        mean_w_.assign(d, 0.0);
-        mean_b_ = 0;
+        mean_w.assign(d, 0.0);
+        ascent_.mean_b = 0;
         const std::size_t first_kept = (rounds + 1) / 2;  // of the w after so many joins
         std::size_t kept = 0;
         const auto keep_b = [&] {
-            mean_b_ += multipliers_.intercept(b_, w_.back());
+            ascent_.mean_b += multipliers.intercept(b, w.back());
             ++kept;
         };
         for (Worker& worker : workers_) {
             worker.w.resize(d);
             worker.changes.clear();
         }
-        Stats total;
-        double g = 1;
+        Steps total;
+        double g = 1, &caution = ascent_.caution;
         for (std::size_t r = 0; r < rounds && !stop_; ++r) {
             team_.run([&](std::size_t k) {
                 Worker& worker = workers_[k];
                 take_back(worker, g);
-                for (std::size_t j = 0; j < d; ++j) worker.w[j] = w_[j] + g * delta_[j];
-                worker.stats = {};
+                for (std::size_t j = 0; j < d; ++j) worker.w[j] = w[j] + g * delta_[j];
                 const std::size_t part = r * K + k, parts = rounds * K;
-                visit_rows<true>(worker, k, n * part / parts, n * (part + 1) / parts, worker.w.data(),
-                                 caution_);
+                visit<true>(worker, k, n * part / parts, n * (part + 1) / parts, worker.w.data(), caution);
             });
             team_.run_ranges(d, [&](std::size_t k, std::size_t first, std::size_t last) {
                 double cross = 0, square = 0;
                 for (std::size_t j = first; j < last; ++j) {
-                    w_[j] += g * delta_[j];
-                    if (r >= first_kept) mean_w_[j] += w_[j];
+                    w[j] += g * delta_[j];
+                    if (r >= first_kept) mean_w[j] += w[j];
                     double change = 0;
-                    for (const Worker& worker : workers_) change += worker.w[j] - w_[j];
-                    delta_[j] = change / caution_;
-                    cross += w_[j] * delta_[j];
+                    for (const Worker& worker : workers_) change += worker.w[j] - w[j];
+                    delta_[j] = change / caution;
+                    cross += w[j] * delta_[j];
                     square += delta_[j] * delta_[j];
                 }
                 if (last == d && bias > 0) {  // what the intercept is apart from a constant feature
                     const double change = delta_[d - 1] / bias;
-                    cross += (multipliers_.kappa * b_ + multipliers_.slope * w_[d - 1]) * change;
-                    square += multipliers_.slope * delta_[d - 1] * change;
+                    cross += (multipliers.kappa * b + multipliers.slope * w[d - 1]) * change;
+                    square += multipliers.slope * delta_[d - 1] * change;
                 }
                 workers_[k].cross = cross;
                 workers_[k].square = square;
@@ -267,21 +230,24 @@ private:
             if (r >= first_kept) keep_b();
             double rise = 0, square = 0;
             for (const Worker& worker : workers_) {
-                rise += worker.stats.linear - worker.cross;
+                rise += worker.steps.linear - worker.cross;
                 square += worker.square;
-                total.join(worker.stats);
             }
             const double best = square > 0 ? std::max(rise / square, 0.0) : 1;
             g = std::min(best, 1.0);
-            for (const Worker& worker : workers_) linear_ += g * worker.stats.linear;
-            caution_ =
-                std::clamp(caution_ / std::sqrt(std::clamp(best, 0.25, 4.0)), 1.0, static_cast<double>(K));
+            for (Worker& worker : workers_) {
+                worker.steps.linear *= g;
+                total.add(worker.steps);
+            }
+            caution =
+                std::clamp(caution / std::sqrt(std::clamp(best, 0.25, 4.0)), 1.0, static_cast<double>(K));
         }
         team_.run([&](std::size_t k) { take_back(workers_[k], g); });
-        for (std::size_t j = 0; j < d; ++j) w_[j] += g * delta_[j];
+        for (std::size_t j = 0; j < d; ++j) w[j] += g * delta_[j];
         keep_b();
-        for (std::size_t j = 0; j < d; ++j) mean_w_[j] = (mean_w_[j] + w_[j]) / static_cast<double>(kept);
-        mean_b_ /= static_cast<double>(kept);
+        for (std::size_t j = 0; j < d; ++j) mean_w[j] = (mean_w[j] + w[j]) / static_cast<double>(kept);
+        ascent_.mean_b /= static_cast<double>(kept);
+        ascent_.add(total);
         return total;
     }
 
@@ -308,95 +274,56 @@ private:
     /// The visits at [first, last) of the order, by thread k. Log: the changes are noted, to be taken back in
     /// part.
     template <bool Log>
-    void visit_rows(Worker& worker, std::size_t k, std::size_t first, std::size_t last, double* w,
-                    double caution) {
+    void visit(Worker& worker, std::size_t k, std::size_t first, std::size_t last, double* w,
+               double caution) {
+        const auto changing = [&](RowNumber i, double before) {
+            if constexpr (Log) worker.changes.push_back({i, before});
+        };
+        const auto worked = [&](std::size_t entries) {
+            if (k == 0 && context_.monitor.worked(entries)) stop_ = true;
+            return stop_.load(std::memory_order_relaxed) || (Log && team_.failed());
+        };
         problem_.rows.visit([&](const auto& rows) {
             problem_.loss.visit([&](const auto& loss) {
-                worker.stats = visit_rows<Log>(rows, loss, worker.changes, k, first, last, w, caution);
+                worker.steps = visit_rows(
+                    rows, loss, InCoordinates(coordinates_.get()), problem_.labels, visits_.order(), first,
+                    last, Margin(ascent_.multipliers, ascent_.b), caution, ascent_.dimension > cached_weights,
+                    w, ascent_.dimension - 1, outward_.data(), changing, worked);
             });
         });
     }
 
-    template <bool Log, class Rows, class Loss>
-    Stats visit_rows(const Rows& rows, const Loss& loss, std::vector<Change>& changes, std::size_t k,
-                     std::size_t first, std::size_t last, double* w, double caution) {
-        Stats stats;
-        const std::vector<RowNumber>& order = visits_.order();
-        const std::size_t end = order.size(), sigma = w_.size() - 1;
-        const double shift = multipliers_.kappa * b_, slope = multipliers_.slope;
-        const bool cold = w_.size() > cached_weights;
-        const auto estimates = for_estimates(loss);
-        for (std::size_t p = first; p < last; ++p) {
-            prefetch_ahead(rows, order.data(), p, end, coordinates_.get());
-            if (cold && p + 2 < end) rows.prefetch_weights(order[p + 2], w);
-            const RowNumber i = order[p];
-            Coordinate& c = coordinates_[i];
-            const double sign = std::copysign(1.0, c.signed_cost), cost = std::abs(c.signed_cost),
-                         alpha = c.alpha, y = Loss::regression ? problem_.labels[i] : sign;
-            const double z = sign * (rows.dot(i, w) + shift + slope * w[sigma]);
-            const double dual = estimates.dual(alpha, cost, y);
-            stats.gap += cost * estimates.value(z, y) - dual + alpha * z;
-            const auto [projected, outward] = estimates.pull(alpha, cost, z, y);
-            outward_[p] = static_cast<float>(outward);
-            stats.violation += projected * projected;
-            if (std::abs(projected) > 1e-14) {
-                const double next = loss.ascend(alpha, cost, z, caution * c.square, y);
-                if (next != alpha) {
-                    if constexpr (Log) changes.push_back({i, alpha});
-                    c.alpha = next;
-                    stats.linear += estimates.dual(next, cost, y) - dual;
-                    rows.add(i, caution * sign * (next - alpha), w);
-                }
-            }
-            stats.visits += 1;
-            if (k == 0) {
-                if (context_.monitor.worked(rows.entries(i))) stop_ = true;
-            }
-            if (stop_.load(std::memory_order_relaxed) || (Log && team_.failed())) break;
-        }
-        return stats;
-    }
-
-    /// Bounds now; the solution keeps the best of each.
-    Bounds check(Solution& solution) {
+    /// Computes bounds; whether they end the run.
+    bool check(bool out_of_time, bool last) {
         DualPoint point;
-        std::vector<double> w = mean_w_.empty() ? w_ : mean_w_;
-        if (problem_.rows.bias > 0) w.back() = (mean_w_.empty() ? b_ : mean_b_) / problem_.rows.bias;
-        const auto slopes = [&](std::size_t first, std::size_t last, const double* z, double* q) {
+        ascent_.begin_check();
+        const auto slopes = [&](std::size_t first, std::size_t end, const double* z, double* q) {
             problem_.loss.visit([&](const auto& loss) {
-                for (std::size_t i = first, p = 0; i < last; ++i, ++p) {
+                for (std::size_t i = first, p = 0; i < end; ++i, ++p) {
                     const Coordinate& c = coordinates_[i];
-                    const double cost = std::abs(c.signed_cost);
+                    const double cost = c.cost();
                     q[p] = cost > 0 ? loss.clip(c.alpha / cost) : 0;
                     if (cost > 0 && loss.pull(c.alpha, cost, z[p], problem_.labels[i]).projected != 0)
                         visits_.wake(i);  // its rest was too long
                 }
             });
         };
-        const Bounds now =
-            LinearPass(problem_, w, context_, true).bounds(point, slopes, options_.tol, context_.monitor);
-        solution.take(context_, made_ / static_cast<double>(problem_.n_rows()), now, std::move(w),
-                      std::move(point.q));
-        return now;
+        const Bounds now = LinearPass(problem_, ascent_.weights(), context_, true)
+                               .bounds(point, slopes, options_.tol, context_.monitor);
+        return ascent_.take(context_, now, ascent_.weights(), std::move(point.q), out_of_time, last);
     }
 
     const Problem& problem_;
     const SdcaOptions options_;
     Context& context_;
     Team& team_;
-    std::vector<double> w_, delta_;
+    Ascent ascent_;
+    std::vector<double> delta_;
     std::unique_ptr<Coordinate[]> coordinates_;  // filled by the threads that will read them
     Visits visits_;
-    Checks checks_;
     std::vector<float> outward_;  // by how much the gradient of a row at a bound points out of the box
     std::vector<Worker> workers_;
     std::atomic<bool> stop_ = false;
-    double caution_ = 1;
-    Multipliers multipliers_;
-    double b_ = 0;                // of the intercept
-    std::vector<double> mean_w_;  // of the joins of the last epoch; empty where one thread made it
-    double mean_b_ = 0;
-    double linear_ = 0, made_ = 0;
 };
 
 }  // namespace

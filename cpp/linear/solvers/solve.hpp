@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/iterates.hpp"
-#include "base/multipliers.hpp"
 #include "linear/problem.hpp"
 #include "linear/solvers/schedules.hpp"
 
@@ -115,42 +114,5 @@ struct NewtonOptions {
 
 Solution solve_newton(const Problem& problem, const NewtonOptions& options, const Start& start,
                       Context& context);
-
-/// Of dual coordinate ascent on a part of the rows.
-struct LocalOptions {
-    double caution = 1;
-    std::uint64_t epochs = 1;
-    std::uint64_t seed = 0;
-    std::vector<RowNumber> sequence = {};  // visits instead of random orders
-    Multipliers intercept = {};
-    double b = 0;                       // the intercept's multiplier
-    std::span<std::uint8_t> rest = {};  // for how many epochs each row rests; empty: none does
-    std::size_t n_weights = 0;          // of all vectors w that are in use by turns, this one among them
-};
-
-/// What the visits of a part amounted to.
-struct PartVisits {
-    double linear = 0;  // change of sum dual(alpha_i, C s_i)
-    double gap = 0;     // of the rows, from the margins met in the last epoch
-    double visits = 0;
-};
-
-/// Changes q, and adds caution times d to w.
-PartVisits visit_part(const Problem& problem, std::span<double> q, double* w, const LocalOptions& options,
-                      Context& context);
-
-/// Bounds from a part of the rows: the whole has their sums.
-struct Measure {
-    double losses;          // C sum s loss
-    double linear;          // sum dual(alpha, C s)
-    std::vector<double> u;  // sum alpha y x
-    // What rounding may add to the losses and the half squared norm of w, take off `linear`, and add to u in
-    // norm.
-    double above, linear_error, error;
-};
-
-/// Rows whose rest is too long, as their margins tell, are woken.
-Measure measure_part(const Problem& problem, std::span<const double> q, const std::vector<double>& w,
-                     std::span<std::uint8_t> rest, Context& context);
 
 }  // namespace pegasos

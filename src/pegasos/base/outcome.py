@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.bounds import Bounds
-from pegasos.base.state import State
 from pegasos.certificate import Certificate, History, history_from_records
 
 P = TypeVar("P")
@@ -137,6 +136,14 @@ class Solution(Generic[P]):
             n_iter=n_iter,
         )
 
+    @staticmethod
+    def of_parts(
+        fit: native.LinearFit, seconds: float, used: UsedSolvers, budget_reason: str, q: Any = None
+    ) -> "Solution[Point]":
+        """The solution of a fit that was driven part by part."""
+        run = fit.finish(seconds)
+        return replace(Solution.from_core(run, Point(run.w, q), "", budget_reason), used=used)
+
     @property
     def start(self) -> Start[P]:
         """Where a run that continues this one begins."""
@@ -175,52 +182,18 @@ class Solution(Generic[P]):
         )
 
 
-class Standing:
-    """Where a run that is driven from Python stands: the best weights and bounds so far, and how it got there."""
-
-    def __init__(self, n_rows: int) -> None:
-        self.n_rows = n_rows
-        self.w: NDArray[np.float64] = np.empty(0)
-        self.bounds = Bounds()
-        self.records: list[list[float]] = []
-        self.reason = ""  # why it ended
-        self.visits = 0.0
-
-    @property
-    def epochs(self) -> float:
-        return self.visits / self.n_rows
-
-    def take(self, found: Bounds, w: NDArray[np.float64], seconds: float, best: bool = True) -> None:
-        """Take note of bounds; the best of each counts, unless the last w is wanted."""
-        bounds, kept = self.bounds.best(found), self.w
-        if not best:
-            bounds = bounds._replace(primal=found.primal, above=found.above)
-        if found.primal <= self.bounds.primal or not (best and self.records):
-            kept = w
-        self.w, self.bounds = kept, bounds  # together, as Ctrl-C may come in between
-        self.records.append([seconds, self.epochs, self.bounds.primal, self.bounds.dual])
-
-    def state(self, state: State) -> None:
-        state(self, "w", "bounds", "records", "reason", "visits")
-
-    def solution(self, seconds: float, used: UsedSolvers, q: NDArray[np.float64] | None = None) -> Solution[Point]:
-        """What was found."""
-        visits, point = round(self.visits), Point(self.w, q)
-        return Solution(point, self.bounds, self.epochs, seconds, self.reason, self.records, used, visits)
-
-
 def is_cut_short(found: Solution[Any]) -> bool:
     """Whether Ctrl-C ended a run."""
     return found.reason == "interrupt"
 
 
 @contextmanager
-def keeping(keep: bool, runs: Sequence[Standing]) -> Iterator[None]:
-    """Let Ctrl-C end the runs where they stand, if that is wanted and each of them has bounds."""
+def keeping(keep: bool, runs: Sequence[native.LinearFit]) -> Iterator[None]:
+    """Let Ctrl-C end the runs where they are, if that is wanted and each of them has bounds."""
     try:
         yield
     except KeyboardInterrupt:
-        if not keep or not all(math.isfinite(run.bounds.primal) for run in runs):
+        if not keep or not all(run.checked for run in runs):
             raise
         for run in runs:
             run.reason = run.reason or "interrupt"

@@ -150,9 +150,9 @@ class Solver(BaseEstimator):
         """What the core found of a problem on weights, under the name of this solver and its budget."""
         return Solution.from_core(found, Point(found.w, found.q), self.describe(), self.budget_reason)
 
-    def learner(self, problem: Any) -> Any:
-        """What solves a problem whose examples are handed over some at a time."""
-        return self._supports(problem).run(self, problem)
+    def learner(self, problem: Any, *options: Any) -> Any:
+        """The fit of a problem whose examples are handed over some at a time."""
+        return self._supports(problem).run(self, problem, *options)
 
     def _supports(self, problem: Any) -> Supports:
         supports = self.supports[type(problem)]

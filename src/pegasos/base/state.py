@@ -51,7 +51,7 @@ class State:
         objects of the core, and whatever has a method `state` as above."""
         for name in names:
             value = getattr(owner, name)
-            if isinstance(value, native.Checks | native.Stream):
+            if isinstance(value, native.LinearFit | native.Stream):
                 if self.reads:
                     value.load(self._read())
                 else:

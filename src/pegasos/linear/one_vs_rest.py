@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.bounds import UNIT, bound_primal
+from pegasos.base.bounds import UNIT, Bounds
 from pegasos.base.estimator import Data
 from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_finite, is_cut_short, joined, then
 from pegasos.base.progress import Opened, Progress, Shifted, Unsaved, make_run
@@ -247,16 +247,16 @@ def not_begun(examples: Examples, C: float, seconds: float) -> Solution[Point]:
 
     With an intercept of 0 it would win over all classes whose scores are negative, as those of fitted ones mostly are.
     """
-    from pegasos.reference.losses import LOSSES  # not for all fits: it takes a while
-
     b = -1.0 if examples.bias > 0 else 0.0
     w = np.zeros(examples.dimension)
     w[-1] = b / examples.bias if b else 0.0
-    value, positive = LOSSES[examples.loss].value, examples.y > 0
+    positive = examples.y > 0
     sums = float(examples.s[positive].sum()), float(examples.s[~positive].sum())
-    losses = C * float(sums[0] * value(b, 1.0, 0.0) + sums[1] * value(-b, 1.0, 0.0))
+    right, wrong = (native.loss_value(examples.loss, z) for z in (-b, b))
+    losses = C * (sums[0] * wrong + sums[1] * right)
     error = 4 * UNIT * len(examples.y) * (losses + C * examples.total_weight)
-    bounds = bound_primal(w[:-1] if examples.free_intercept else w, losses, error)._replace(dual=0.0)
+    found = native.primal_bound(w[:-1] if examples.free_intercept else w, losses, error)
+    bounds = Bounds(found.primal, 0.0, found.above)
     point = Point(w, np.zeros(len(examples.y)))
     records = [[seconds, 0.0, bounds.primal, bounds.dual]]
     return Solution(point, bounds, 0.0, seconds, "interrupt", records, UsedSolvers(("none",)))

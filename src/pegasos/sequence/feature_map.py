@@ -16,7 +16,7 @@ phi_down||^2``, c = C s_i, and the best t <= p_down has a formula.
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,16 +27,17 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos._core import native
 from pegasos.base import clock
-from pegasos.base.bounds import UNIT, VANISHING, Bounds, bound_dual, bound_primal, half_square
+from pegasos.base.bounds import UNIT, VANISHING
 from pegasos.base.callbacks import Problems
 from pegasos.base.conventions import ClassifierMixin
 from pegasos.base.display import listening
 from pegasos.base.estimator import at_once, of_one_model, shortfall
 from pegasos.base.options import Option, check_options
-from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers, check_finite, keeping
+from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_finite, keeping
 from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameters
-from pegasos.base.progress import Progress
+from pegasos.base.progress import Named, Progress, Unsaved, make_run
 from pegasos.base.validation import check_cost, check_weights, require_targets, sum_weights
 from pegasos.certificate import REASONS, Certificate, History
 from pegasos.io.csr import check_sparse
@@ -240,8 +241,8 @@ class _Problem:
         acts *= self.C * self.s[:, None]
         return acts.ravel() @ self.features.reshape(acts.size, -1)
 
-    def check(self, p: Floats, w: Floats) -> tuple[Bounds, Floats]:
-        """The bounds at p and its w, and what each example adds to the gap.
+    def measure(self, p: Floats, w: Floats) -> tuple[native.Measure, Floats]:
+        """What the bounds at p and its w rest on, and what each example adds to the gap.
 
         They allow for rounding: a sum of m products is off by at most m units of the sum of their sizes, in any order.
         So is each score, of which a loss has two, and w, whose terms are also off as the masses of an example sum to
@@ -254,15 +255,14 @@ class _Problem:
         g += costs
         highest = g.max(axis=1)
         losses, linear = float(c @ (highest - own)), float(c @ (costs * p).sum(axis=1))
-        norm = math.sqrt(2 * sum(half_square(w)))
+        norm = math.sqrt(float(w @ w) + VANISHING * d) if w.any() else 0.0
         scores = float(c @ (2 * (d + 2) * norm * self.norms + costs.max(axis=1)))
         rest = p.copy()
         rest[rows, self.own] = 0
         moved = rest.any(axis=1)
         error = 1.01 * UNIT * ((moved.sum() + 3) * K + 16) * 2 * float(c[moved] @ self.norms[moved])
         above, below = 1.01 * UNIT * (scores + n * losses), 1.01 * UNIT * (n + 2 * K) * linear
-        bounds = bound_primal(w, losses, above).best(bound_dual(linear, below, w, error))
-        return bounds, c * (highest - (p * g).sum(axis=1))
+        return native.Measure(losses, above, linear, below, w, error), c * (highest - (p * g).sum(axis=1))
 
 
 def _solve(
@@ -279,36 +279,32 @@ def _solve(
     w = np.zeros(problem.features.shape[2])
     order = np.flatnonzero(problem.s)
     n = len(order)
-    state, visits = Standing(n), 0
-    seconds = 0.0
-    with keeping(budget.keep, [state]):
-        while not state.reason:
+    fit = native.Ascent(len(w), n, tol=budget.tol, usual=1.0)
+    listener = Unsaved(Named(progress, lambda w: {"coef_": w}))
+    with keeping(budget.keep, [fit]):
+        while not fit.reason:
             passes = [random.permutation(order) for _ in range(min(PASSES, n // len(order)))]
-            moves = 0
-            for i in np.concatenate(passes)[: budget.max_iter * n - visits].tolist():
+            moves, out_of_time = 0, False
+            for i in np.concatenate(passes)[: budget.max_iter * n - round(fit.visits)].tolist():
                 if clock.now() - started >= limit:
-                    state.reason = "max_time"
+                    out_of_time = True
                     break
                 moves += _ascend(problem, i, p[i], w)
-                visits += 1
+                fit.visits += 1
             p /= p.sum(axis=1, keepdims=True)
             w = problem.weights(p)  # afresh: the one kept up to date has errors of rounding
-            found, gaps = problem.check(p, w)
+            measure, gaps = problem.measure(p, w)
             order = np.flatnonzero(gaps > 0.1 * gaps.mean())
-            state.visits, seconds = visits, clock.now() - started
-            state.take(found, w.copy(), seconds)
-            _, epoch, primal, dual = state.records[-1]
-            stopped = progress.checked(seconds, epoch, primal, dual, lambda: {"coef_": state.w.copy()})
-            exhausted = moves == 0 or len(order) == 0 or not math.isfinite(found.primal)
-            if stopped:
-                state.reason = "callback"
-            elif budget.tol > 0 and state.bounds.gap <= budget.tol:
-                state.reason = "tol"
-            elif not state.reason and (exhausted or (budget.tol > 0 and state.bounds.mostly_rounding)):
-                state.reason = "precision"
-            elif not state.reason and visits >= budget.max_iter * n:
-                state.reason = "max_iter"
-    return state.solution(seconds, UsedSolvers(("block-coordinate Frank-Wolfe in pairs",)), p.ravel())
+            fit.set_point(measure)
+            fit.begin_check()
+            fit.add(measure)
+            exhausted = moves == 0 or len(order) == 0 or not math.isfinite(measure.losses)
+            run = make_run(replace(budget, elapsed=clock.now() - started, keep=False), listener)
+            fit.end_check(run, out_of_time, fit.visits >= budget.max_iter * n and not exhausted)
+            if exhausted and not fit.reason:
+                fit.reason = "precision"
+    used = UsedSolvers(("block-coordinate Frank-Wolfe in pairs",))
+    return Solution.of_parts(fit, clock.now() - started, used, "max_iter", p.ravel())
 
 
 def _ascend(problem: _Problem, i: int, p: Floats, w: Floats) -> bool:

@@ -1,28 +1,20 @@
-"""Solving block by block: what brings one problem nearer to its optimum as blocks of rows are handed over.
+"""Problems that are solved block by block: the core's fit, and what is kept of single rows, on disk."""
 
-Each learner keeps its weights in memory, and what it keeps of single rows on disk.
-"""
-
-import math
 import os
 import tempfile
 from dataclasses import dataclass
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal, square
 from pegasos.base.state import State
 from pegasos.problems.linear import BlocksProblem
 
 Floats = NDArray[np.float64]
 Order = NDArray[np.uint32]
-Rests = NDArray[np.uint8]
 
-#: Visits, as a share of a block's rows, below which a block is visited once more before the next one is read.
-FEW_VISITS = 0.7
 #: Visits of a block at most, before the next one is read, where it is read for one problem alone.
 MOST_VISITS = 2
 
@@ -45,7 +37,7 @@ class Block:
         return int(self.lengths.sum())
 
     def take(self, stored: NDArray[Any]) -> NDArray[Any]:
-        """What an array with an entry for each row of the data set has for the rows of the block."""
+        """The entries for the rows of the block, of an array with one for each row of the data set."""
         return stored.take(self.numbers)
 
     def put(self, stored: NDArray[Any], values: NDArray[Any]) -> None:
@@ -58,57 +50,38 @@ def core_of(problem: BlocksProblem, block: Block, number: int) -> native.Problem
     return problem.core(block.rows, block.targets[number], block.weights)
 
 
-class Check:
-    """Sums over blocks for exact bounds at a vector w."""
+class BlockFit:
+    """One problem of a fit by blocks.
 
-    def __init__(self, w: Floats) -> None:
-        self.w = w
-        self.sums = Measured.nothing(len(w))
+    Parameters
+    ----------
+    problem : BlocksProblem
+        The problem.
+    core : native.LinearFit
+        Its steps, checks and bounds.
+    """
 
-    def add(self, problem: native.Problem, q: Floats, run: native.Run, rest: Rests | None = None) -> None:
-        """Count the rows of a block, whose dual variables are q; those that rest too long are woken."""
-        self.sums.add(native.measure(problem, run, w=self.w, q=q, rest=rest))
+    def __init__(self, problem: BlocksProblem, core: native.LinearFit) -> None:
+        self.problem, self.core = problem, core
 
-    @property
-    def primal(self) -> Bounds:
-        return bound_primal(self.w, self.sums.losses, self.sums.above)
+    def visit(self, block: Block, number: int, order: Order, run: native.Run) -> None:
+        """Visit rows of a block in that order."""
+        self.core.visit(core_of(self.problem, block, number), run, order=order)
 
-    @property
-    def dual(self) -> Bounds:
-        return bound_dual(self.sums.linear, self.sums.linear_error, self.sums.u, self.sums.error)
-
-
-class BlockLearner(Protocol):
-    """A problem that is solved block by block."""
-
-    usual: float  # the gap over the one expected, before a check has told
-
-    def learn(self, block: Block, number: int, order: Order, run: native.Run) -> float:
-        """Visit rows of a block in that order; how many visits it took."""
+    def measure(self, block: Block, number: int, run: native.Run) -> None:
+        """Add a block to the check that has begun."""
+        self.core.measure(core_of(self.problem, block, number), run)
 
     def moves(self, block: Block) -> NDArray[np.bool_] | None:
-        """Which rows of a block are worth more visits than the others; None where that is not known."""
+        """Which rows of a block are worth more visits than the others; None where that is unknown."""
+        return None
 
     def begin_epoch(self) -> None:
         """All blocks will come again."""
 
-    def expected(self) -> tuple[float, float]:
-        """Primal and dual value as the last epoch suggests them, without a pass."""
-
-    def free_bound(self) -> Bounds:
-        """A true lower bound on the optimum that takes no pass."""
-
-    def begin_check(self) -> Check:
-        """Empty sums, for the vector that it would return now."""
-
-    def measure(self, check: Check, block: Block, number: int, run: native.Run) -> None:
-        """Add the rows of a block to the sums."""
-
-    def bound(self, check: Check) -> Bounds:
-        """The dual value, from the sums over all blocks."""
-
     def state(self, state: State) -> None:
         """Read or write all that it has learned, between two epochs."""
+        state(self, "core")
 
     def close(self) -> None:
         """Give back what is kept of rows."""
@@ -124,8 +97,8 @@ def _reserve(file: IO[bytes], size: int) -> None:
     file.flush()
 
 
-class DualAscent:
-    """Dual coordinate ascent, with rests and the intercept as ``cpp/linear/solvers/sdca.cpp`` has them.
+class DualAscent(BlockFit):
+    """Dual coordinate ascent by blocks.
 
     The dual variables of the rows, for how many epochs each rests, and whether it is to be kept in memory are in a file
     that is mapped into memory.
@@ -133,19 +106,24 @@ class DualAscent:
     Parameters
     ----------
     problem : BlocksProblem
-        What is solved.
+        The problem.
+    tol : float
+        The gap to reach.
     shrink : bool
         Whether rows rest.
     """
 
-    usual = 1.3  # an epoch over the rows that move shows nothing of the others, and a check in vain costs a pass
+    core: native.Ascent
+    #: The gap over the one expected, at first: an epoch over the rows that move shows nothing of the others, and a
+    #: check in vain costs a pass.
+    USUAL = 1.3
 
-    def __init__(self, problem: BlocksProblem, shrink: bool = True) -> None:
-        self._problem = problem
-        self._w = np.zeros(problem.dimension)
-        self._linear = self._gap = 0.0
-        self._visits = 1.0  # of this epoch
-        self._b = self._kappa = self._rho = 0.0  # of the intercept: multipliers.hpp
+    def __init__(self, problem: BlocksProblem, tol: float, shrink: bool = True) -> None:
+        n_weights = problem.n_problems * problem.dimension
+        super().__init__(
+            problem, native.Ascent(problem.dimension, problem.n_rows, tol=tol, usual=self.USUAL, n_weights=n_weights)
+        )
+        self._rho = 0.0  # of the intercept, from the first block
         n_rows, size = problem.n_rows, (10 if shrink else 8) * problem.n_rows
         self._file = tempfile.TemporaryFile(prefix="pegasos-")  # noqa: SIM115, `close` closes it
         try:
@@ -164,144 +142,57 @@ class DualAscent:
         # Whether it moved at its last visit, or a check has found since that it would.
         self._moves = stored[9 * n_rows :].view(np.bool_) if shrink else None
 
-    def learn(self, block: Block, number: int, order: Order, run: native.Run) -> float:
-        problem, q = self._problem, block.take(self._q)
-        rest = None if self._rest is None else block.take(self._rest)
+    def visit(self, block: Block, number: int, order: Order, run: native.Run) -> None:
+        problem, q = self.problem, block.take(self._q)
         core = core_of(problem, block, number)
         if problem.bias and not self._rho:
-            self._rho = native.choose_rho(core, problem.n_rows, problem.C * problem.total_weight)
-            self._kappa = problem.bias**2 / (problem.bias**2 + self._rho)
-        made = 0.0
-        for again in range(MOST_VISITS if problem.alone else 1):
-            before = q.copy() if problem.alone else q
-            found = native.visit(
-                core,
-                run,
-                q=q,
-                w=self._w,
-                visits=order,
-                b=self._b,
-                rho=self._rho,
-                rest=rest,
-                n_weights=problem.n_problems * problem.dimension,
-            )
-            made += found.visits
-            self._linear += found.linear
-            self._gap += 0.0 if again else found.gap
-            if made >= FEW_VISITS * len(order):
-                break
+            squares = native.sum_squares(core) / len(block) * problem.n_rows
+            self._rho = native.choose_rho(squares, problem.n_rows, problem.C * problem.total_weight)
+            self.core.set_intercept(problem.bias, self._rho)
+        rest = None if self._rest is None else block.take(self._rest)
+        before = q.copy() if problem.alone else q
+        self.core.visit(core, run, q=q, rest=rest, order=order, most=MOST_VISITS if problem.alone else 1)
         block.put(self._q, q)
         if self._rest is not None and self._moves is not None and rest is not None:
             block.put(self._rest, rest)
             if problem.alone:
                 block.put(self._moves, q != before)
-        self._visits += made
-        return made
 
     def moves(self, block: Block) -> NDArray[np.bool_] | None:
         return None if self._moves is None else block.take(self._moves)
 
     def begin_epoch(self) -> None:
-        if self._rest is not None and not self._visits:  # all of them rest
+        if self._rest is not None and self.core.all_rest:
             self._rest[:] = 0
-        self._b = self._intercept
-        self._gap = self._visits = 0.0
 
-    @property
-    def _intercept(self) -> float:
-        """That of the margins, which is the next b."""
-        bias = self._problem.bias
-        return self._kappa * (self._b + self._rho * float(self._w[-1]) / bias) if bias else 0.0
-
-    def expected(self) -> tuple[float, float]:
-        dual = self._linear - square(self._w) / 2
-        return dual + self._gap, dual
-
-    def free_bound(self) -> Bounds:
-        return Bounds(dual=0.0)  # that of `expected` has what rounding has added up
-
-    def begin_check(self) -> Check:
-        w = self._w.copy()
-        if self._problem.bias:
-            w[-1] = self._intercept / self._problem.bias
-        return Check(w)
-
-    def measure(self, check: Check, block: Block, number: int, run: native.Run) -> None:
+    def measure(self, block: Block, number: int, run: native.Run) -> None:
         before = None if self._rest is None else block.take(self._rest)
         rest = None if before is None else before.copy()
-        check.add(core_of(self._problem, block, number), block.take(self._q), run, rest)
+        self.core.measure(core_of(self.problem, block, number), run, q=block.take(self._q), rest=rest)
         if self._rest is not None and self._moves is not None and rest is not None:
             block.put(self._rest, rest)
-            if self._problem.alone:
+            if self.problem.alone:
                 block.put(self._moves, block.take(self._moves) | (rest < before))
 
-    def bound(self, check: Check) -> Bounds:
-        self._w[:], self._linear = check.sums.u, check.sums.linear  # without what rounding has added up
-        return check.dual
-
     def state(self, state: State) -> None:
-        state(self, "_w", "_linear", "_gap", "_visits", "_b", "_kappa", "_rho", "_q", "_rest", "_moves")
+        super().state(state)
+        state(self, "_rho", "_q", "_rest", "_moves")
 
     def close(self) -> None:
         del self._q, self._rest, self._moves
         self._file.close()
 
 
-class StreamDescent:
-    """Sub-gradient steps; the bound is S3's, from sums over the visits (`cpp/linear/solvers/stream.hpp`)."""
-
-    usual = 1.0
-
-    def __init__(self, problem: BlocksProblem, **options: Any) -> None:
-        self._problem = problem
-        self._stream = native.Stream(problem.dimension, problem.loss, problem.parameter, problem.alpha, **options)
-        self._epochs = 0  # begun
-        self._before = (0.0, 0.0)
-
-    def learn(self, block: Block, number: int, order: Order, run: native.Run) -> float:
-        self._stream.learn(block.rows, block.targets[number], block.weights, run, order=order)
-        return len(order)
-
-    def moves(self, block: Block) -> None:
-        return None
-
-    def begin_epoch(self) -> None:
-        self._epochs += 1
-        progress = self._stream.progress
-        self._before = (progress.loss, progress.weight)
-
-    def expected(self) -> tuple[float, float]:
-        problem, progress, w = self._problem, self._stream.progress, self._stream.iterate
-        met = progress.weight - self._before[1]
-        loss = (progress.loss - self._before[0]) / met if met else 0.0
-        return float(w @ w) / 2 + problem.C * problem.total_weight * loss, self.free_bound().dual
-
-    def begin_check(self) -> Check:
-        return Check(self._stream.w)
-
-    def measure(self, check: Check, block: Block, number: int, run: native.Run) -> None:
-        check.add(core_of(self._problem, block, number), np.zeros(len(block)), run)
-
-    def bound(self, check: Check) -> Bounds:
-        return self.free_bound()
-
-    def free_bound(self) -> Bounds:
-        """Slopes met are dual variables: with ``a = sum s q y x`` over T epochs, ``alpha = C c s q`` is feasible for
-        every c up to 1/T; in an epoch that is not whole some rows have fewer visits, and no row more than T."""
-        problem, stream = self._problem, self._stream
-        if not self._epochs:
-            return Bounds(dual=0.0)
-        C, longest = problem.C, (1 - 4 * UNIT) / self._epochs
-        grown = (stream.weight + stream.idle) / problem.total_weight
-        u = stream.iterate * grown  # C a
-        square, linear = float(u @ u), C * stream.dual_sum
-        c = min(longest, max(linear, 0.0) / square) if square > 0 else longest
-        u *= c
-        error = c * grown * stream.error + 16 * UNIT * math.sqrt(float(u @ u))
-        return bound_dual(c * linear, c * C * stream.dual_error + 8 * UNIT * abs(c * linear), u, error)
-
-    def state(self, state: State) -> None:
-        state(self, "_stream", "_epochs", "_before")
-
-    def close(self) -> None:
-        pass
+def descent(problem: BlocksProblem, tol: float, best: bool = True, **options: Any) -> BlockFit:
+    """Sub-gradient steps by blocks, with the options of `native.Stream`."""
+    stream = native.Stream(problem.dimension, problem.loss, problem.parameter, problem.alpha, **options)
+    core = native.Descent(
+        problem.dimension,
+        problem.n_rows,
+        stream,
+        tol=tol,
+        C=problem.C,
+        total_weight=problem.total_weight,
+        best=best,
+    )
+    return BlockFit(problem, core)

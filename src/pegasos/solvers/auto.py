@@ -75,8 +75,8 @@ class Auto(Solver):
     def chosen_for(self, kind: type[Any]) -> Solver:
         return self.choices[kind]() if kind in self.choices else self
 
-    def _learner(self, problem: BlocksProblem | StreamProblem) -> Any:
-        return self.chosen_for(type(problem)).learner(problem)
+    def _learner(self, problem: BlocksProblem | StreamProblem, *options: Any) -> Any:
+        return self.chosen_for(type(problem)).learner(problem, *options)
 
     def _sequences(self, problem: SequenceProblem, terms: Terms[Labellings]) -> Solution[SequencePoint]:
         return chosen(FrankWolfe().solve_on(problem, terms))

@@ -16,7 +16,7 @@ from pegasos.base.solver import LOSSES, Supports, Terms, as_continued
 from pegasos.problems.kernel import KernelProblem
 from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem, StreamProblem
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
-from pegasos.solvers._blocks import StreamDescent
+from pegasos.solvers._blocks import BlockFit, descent
 from pegasos.solvers._intercept_search import RootSearch
 from pegasos.solvers._subgradient import OUTPUTS, STREAM_OUTPUTS, Batches, SubgradientSolver
 
@@ -212,8 +212,9 @@ class Pegasos(Batches, SubgradientSolver):
             "max_steps": self.count_steps(budget, n, what),
         }
 
-    def _blocks(self, problem: BlocksProblem) -> StreamDescent:
-        return StreamDescent(problem, project=bool(self.project), output=STREAM_OUTPUTS[self.average])
+    def _blocks(self, problem: BlocksProblem, tol: float) -> BlockFit:
+        output = STREAM_OUTPUTS[self.average]
+        return descent(problem, tol, self.returns_best, project=bool(self.project), output=output)
 
     def _stream(self, problem: StreamProblem) -> native.Stream:
         if problem.alpha is None:

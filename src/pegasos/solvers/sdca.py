@@ -86,8 +86,8 @@ class SDCA(Solver):
         )
         return Solution.from_core(found, problem.point(found), "SDCA()")
 
-    def _blocks(self, problem: BlocksProblem) -> DualAscent:
-        return DualAscent(problem, bool(self.shrink))
+    def _blocks(self, problem: BlocksProblem, tol: float) -> DualAscent:
+        return DualAscent(problem, tol, bool(self.shrink))
 
     supports: ClassVar = {
         LinearProblem: Supports(_linear, losses=LOSSES, intercepts=("penalized", "free"), needs_dual=True),

@@ -8,7 +8,7 @@ from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import MaxSteps, parameter, parameters
 from pegasos.base.solver import LOSSES, Solver, Supports, Terms, as_continued
 from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem
-from pegasos.solvers._blocks import StreamDescent
+from pegasos.solvers._blocks import BlockFit, descent
 
 CHECK_FACTOR = Number(low=1, help="compute the objective in full if its free estimate is within f times tol")
 
@@ -102,8 +102,8 @@ class SGDS(_SGD):
         )
         return self.solution(found)
 
-    def _blocks(self, problem: BlocksProblem) -> StreamDescent:
-        return StreamDescent(problem)
+    def _blocks(self, problem: BlocksProblem, tol: float) -> BlockFit:
+        return descent(problem, tol)
 
     supports: ClassVar = {
         **_SGD.supports,

@@ -1,18 +1,18 @@
 """A fit to a data set on disk that does not fit in memory: epochs over blocks, and checks in passes of their own."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base import clock
-from pegasos.base.bounds import Bounds
 from pegasos.base.checkpoint import CUT_SHORT, OwnRun, Runs
 from pegasos.base.memory import free_memory
-from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers, keeping
-from pegasos.base.progress import Progress
+from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, keeping
+from pegasos.base.progress import Progress, Unsaved, make_run
 from pegasos.base.state import State
 from pegasos.base.wording import counted, megabytes
 from pegasos.io.dataset import Dataset
@@ -20,7 +20,7 @@ from pegasos.linear.out_of_core.blocks import BlockReader, Encoder
 from pegasos.linear.out_of_core.moving import ROW_BYTES, MovingRows
 from pegasos.problems.linear import BlocksProblem, are_runs_worth
 from pegasos.solvers import Solver
-from pegasos.solvers._blocks import Block, BlockLearner, core_of
+from pegasos.solvers._blocks import Block, BlockFit, core_of
 
 #: Bytes of a block: small enough for the caches, so that visits in random order are fast.
 BLOCK_BYTES = 1 << 25
@@ -67,40 +67,6 @@ def fits_in_memory(dataset: Dataset, n_parts: int, limit: int) -> bool:
     return needed_in_memory(dataset, n_parts) <= limit
 
 
-class Fit(Standing):
-    """One problem's progress."""
-
-    def __init__(self, learner: BlockLearner, progress: Progress, n_rows: int, tol: float, best: bool = True) -> None:
-        super().__init__(n_rows)
-        self.learner, self.progress = learner, progress
-        self.checks = native.Checks(tol, usual=learner.usual)
-        self.best = best  # of what was checked is wanted, not the last
-        self.bounds = Bounds(dual=0.0)
-        self.stopped = False
-        self.gap = np.inf  # as the last epoch met it, or the last check found it
-
-    def end_epoch(self) -> bool:
-        """Whether a check is worth a pass."""
-        self.bounds = self.bounds.best(self.learner.free_bound())
-        primal, dual = self.learner.expected()
-        self.gap = primal - dual
-        self.checks.met(self.gap)
-        return self.checks.due(dual)
-
-    def check(self, found: Bounds, w: NDArray[np.float64], seconds: float) -> None:
-        """Take note of bounds, and tell of them, which may end it."""
-        if found.primal < np.inf:
-            self.gap = found.primal - found.dual
-            self.checks.found(self.gap)
-        self.take(found, w, seconds, self.best)
-        _, epoch, primal, dual = self.records[-1]
-        self.stopped = self.progress.checked(seconds, epoch, primal, dual, self.w.copy)
-
-    def state(self, state: State) -> None:
-        super().state(state)
-        state(self, "learner", "checks", "gap")
-
-
 @dataclass
 class FitByBlocks:
     """The problems of a fit, which share the blocks; there is a listener to each."""
@@ -126,27 +92,22 @@ class FitByBlocks:
     def solve(self) -> list[Solution[Point]]:
         """What was found for each problem."""
         problem, solver = self.problem, self.solver
-        learners: list[BlockLearner] = []
-        try:
-            self.reader = self._make_reader()
-            self.block_bytes = self.reader.block_bytes
-            self.moving = MovingRows(self.dataset, problem.bias)
-            self.random = np.random.default_rng(self.seed)
-            self.run_length = self.epochs_of_moving = 0
-            self.gap_of_pass = np.inf
-            for _ in self.listeners:
-                learners.append(solver.learner(problem))
-            best, tol = getattr(solver, "returns_best", True), self.budget.tol
-            self.fits = [Fit(*pair, problem.n_rows, tol, best) for pair in zip(learners, self.listeners, strict=True)]
-            with keeping(self.budget.keep, self.fits):
+        self.reader = self._make_reader()
+        self.block_bytes = self.reader.block_bytes
+        self.moving = MovingRows(self.dataset, problem.bias)
+        self.random = np.random.default_rng(self.seed)
+        self.run_length = self.epochs_of_moving = 0
+        self.gap_of_pass = np.inf
+        with ExitStack() as stack:
+            fits = [stack.enter_context(closing(solver.learner(problem, self.budget.tol))) for _ in self.listeners]
+            self.fits: list[BlockFit] = fits
+            cores = [fit.core for fit in fits]
+            with keeping(self.budget.keep, cores):
                 self._run()
-        finally:
-            for learner in learners:
-                learner.close()
         chosen = solver.chosen_for(BlocksProblem)
         text = f"{chosen.describe()} by blocks of {self.block_bytes / 2**20:.3g} MiB"
         used = UsedSolvers((text,), by_auto=chosen is not solver)
-        return [fit.solution(self.seconds, used) for fit in self.fits]
+        return [Solution.of_parts(core, self.seconds, used, solver.budget_reason) for core in cores]
 
     def _make_reader(self) -> BlockReader:
         """Blocks that keep a fit within its memory, and a short one from reading more than it needs."""
@@ -173,50 +134,37 @@ class FitByBlocks:
         steps = budget.max_iter * n_rows if solver.max_steps is None else int(solver.max_steps)
         if self.kept is not None:
             self.kept.resume(self)
-        working = self._take_leave(self.fits)
+        working = self._close_finished(self.fits)
         while working:
             for fit in working:
-                fit.learner.begin_epoch()
+                fit.begin_epoch()
             for block in self._epoch():
                 self.run_length = self.run_length or self._choose_run(block)
                 order = _in_runs(len(block), self.run_length, self.random)
                 for number, fit in enumerate(self.fits):
-                    left = steps - round(fit.visits)
-                    if not fit.reason and left > 0:
-                        run = self._make_run(fit, self.limit)
-                        fit.visits += fit.learner.learn(block, number, order[:left], run)
-                if all(fit.visits >= steps for fit in working) or self.seconds >= self.limit:
+                    left = steps - round(fit.core.visits)
+                    if not fit.core.reason and left > 0:
+                        fit.visit(block, number, order[:left], self._make_run(number, self.limit))
+                if all(fit.core.visits >= steps for fit in working) or self.seconds >= self.limit:
                     break
             del block  # its memory is needed for the next
             out_of_time = self.seconds >= self.limit
-            last = out_of_time or all(fit.visits >= steps for fit in working)
-            due = [fit for fit in working if fit.end_epoch() or last]
+            last = out_of_time or all(fit.core.visits >= steps for fit in working)
+            due = [fit for fit in working if fit.core.end_epoch() or last]
             if needs_no_pass(solver):
                 due = working if last else []
-                for fit in due:
-                    w = fit.learner.begin_check().w
-                    fit.check(fit.learner.free_bound(), w, self.seconds)
-            elif due:
-                self._check(due)
-            for fit in due:
-                if fit.stopped:
-                    fit.reason = "callback"
-                elif budget.tol > 0 and fit.bounds.gap <= budget.tol:
-                    fit.reason = "tol"
-                elif last:
-                    fit.reason = "max_time" if out_of_time else solver.budget_reason
-                elif budget.tol > 0 and fit.bounds.mostly_rounding:
-                    fit.reason = "precision"
-            working = self._take_leave(working)
-            if working and self.kept is not None and not any(fit.reason in CUT_SHORT for fit in self.fits):
+            if due:
+                self._check(due, out_of_time, last)
+            working = self._close_finished(working)
+            if working and self.kept is not None and not any(fit.core.reason in CUT_SHORT for fit in self.fits):
                 self.kept.offer(self)
 
-    def _take_leave(self, working: list[Fit]) -> list[Fit]:
-        """Those that go on."""
-        for fit in working:
-            if fit.reason:
-                fit.progress.close()
-        return [fit for fit in working if not fit.reason]
+    def _close_finished(self, fits: list[BlockFit]) -> list[BlockFit]:
+        """Close the progress of finished fits; return the rest."""
+        for fit in fits:
+            if fit.core.reason:
+                self.listeners[self.fits.index(fit)].close()
+        return [fit for fit in fits if not fit.core.reason]
 
     def state(self, state: State) -> None:
         """Between two epochs."""
@@ -226,20 +174,22 @@ class FitByBlocks:
         if state.reads and len(self.moving.numbers):
             self.moving.copy_again(self.reader.again())
 
-    def _check(self, due: list[Fit]) -> None:
-        """Exact bounds, by a pass over all rows."""
-        checks = [fit.learner.begin_check() for fit in due]
+    def _check(self, due: list[BlockFit], out_of_time: bool, last: bool) -> None:
+        """Compute exact bounds, by a pass over all rows, which may end a fit."""
         numbers = [self.fits.index(fit) for fit in due]
-        for block in self._pass(self.reader.in_order()):
-            for fit, number, check in zip(due, numbers, checks, strict=True):
-                fit.learner.measure(check, block, number, self._make_run(fit, np.inf))
-        del block
-        for fit, check in zip(due, checks, strict=True):
-            fit.check(check.primal.best(fit.learner.bound(check)), check.w, self.seconds)
+        for fit in due:
+            fit.core.begin_check()
+        if not needs_no_pass(self.solver):
+            for block in self._pass(self.reader.in_order()):
+                for fit, number in zip(due, numbers, strict=True):
+                    fit.measure(block, number, self._make_run(number, np.inf))
+            del block
+        for fit, number in zip(due, numbers, strict=True):
+            fit.core.end_check(self._make_run(number, np.inf), out_of_time, last)
 
     def _epoch(self) -> Iterator[Block]:
         """The rows that move, where they are in memory, until the gap tells that all blocks are due again."""
-        gap = self.fits[0].gap
+        gap = self.fits[0].core.gap
         if self.epochs_of_moving == 0:
             self.gap_of_pass = gap
         wanting = gap > ENOUGH * self.gap_of_pass and self.epochs_of_moving < MOST_EPOCHS
@@ -259,7 +209,7 @@ class FitByBlocks:
         moving.begin(int(min(1.25 * moving.found, self.room - BLOCKS * self.reader.block_bytes)) if fair else 0)
         for block in blocks:
             yield block
-            moves = self.fits[0].learner.moves(block) if self.problem.alone else None
+            moves = self.fits[0].moves(block) if self.problem.alone else None
             if moves is not None:
                 moving.add(block, moves)
         moving.end()
@@ -274,13 +224,9 @@ class FitByBlocks:
             order = "blocks" if all(are_runs_worth(core, length, self.seed) for core in cores) else "permute"
         return RUN if order == "blocks" else 1
 
-    def _make_run(self, fit: Fit, limit: float) -> native.Run:
-        def progressed(_: float, seconds: float) -> None:
-            fit.progress.progressed(fit.epochs, seconds)
-
-        return native.Run(
-            n_jobs=1, elapsed=self.seconds, max_seconds=limit, progress=progressed, clock=clock.replaced()
-        )
+    def _make_run(self, number: int, limit: float) -> native.Run:
+        budget = replace(self.budget, elapsed=self.seconds, max_time=limit, n_jobs=1, keep=False)
+        return make_run(budget, Unsaved(self.listeners[number]))
 
 
 def _in_runs(n_rows: int, run: int, random: np.random.Generator) -> NDArray[np.uint32]:
