@@ -1,5 +1,6 @@
 """The distributed method without anything that carries it: shards, rounds, certificates, shards that are lost."""
 
+import contextlib
 import pickle
 import sys
 from itertools import chain, pairwise
@@ -7,6 +8,7 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from process_group import ProcessGroup
 
 from pegasos import LinearSVC, LinearSVR
 from pegasos.base.outcome import Budget
@@ -297,6 +299,39 @@ def test_shards_are_levelled_with_the_fewest_moves():
     assert level(["a", "b"], set(), {"a": 1, "b": 1}) == {}
     assert level(["a", "a"], {"b"}, {"a": 2, "b": 2}) == {1: "b"}
     assert level(["a", "a"], {"b"}, {"a": 4, "b": 1}) == {}
+
+
+def make_one(number):
+    return cut(*make_data())[number]
+
+
+class Disturbed(ProcessGroup):
+    """One process is killed, and another one is started some rounds later."""
+
+    calls = 0
+
+    def call(self, messages, seconds):
+        self.calls += 1
+        if self.calls == 3:
+            self.processes[self.places[0]].kill()
+        if self.calls == 9:
+            self.start()
+        return super().call(messages, seconds)
+
+
+def test_processes_die_and_join():
+    X, y = make_data()
+    machine = LinearSVC(C=0.05, tol=1e-4, max_iter=10**5)
+    with contextlib.closing(Disturbed(make_one, 4, 2)) as group:
+        surveys = group.survey(machine)
+        budget = Budget(machine.tol, machine.max_iter, None)
+        (found,), tally = Drive(group, make_plan(machine, surveys, seed=3), surveys, budget, 0.5).run()
+        assert sorted(group.places) == ["worker 1"] * 2 + ["worker 2"] * 2
+    assert tally.lost == 1
+    assert found.reason == "tol"
+    one = LinearSVC(C=0.05, tol=1e-6, max_iter=10**5, solver="interior-point").fit(X, y).certificate_
+    assert one.dual <= found.bounds.primal <= one.primal * (1 + 1.01e-4)
+    assert found.bounds.dual <= one.primal
 
 
 def test_gives_up_where_workers_are_lost_again_and_again():

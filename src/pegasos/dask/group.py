@@ -45,8 +45,8 @@ class DaskGroup:
         self.client, self.timeout = client, timeout
         self.members: list[tuple[str, list[Any]]] = []
         self.shards: list[Any] = []
+        self._settled: set[str] = set()  # workers that are not to be handed shards of others
         self._make_shards(parts, repeatable)
-        self._settled = set(self.line.threads())  # workers that are not to be handed shards
         self.recover()
 
     def _make_shards(self, parts: Sequence[tuple[Any, Any, Any]], repeatable: bool) -> None:
@@ -58,6 +58,7 @@ class DaskGroup:
         futures = dict(zip(places, self.client.compute([parts[k][j] for k, j in places]), strict=True))
         rows = [futures[k, 0] for k in range(len(parts))]
         holders, threads = self._settle(rows)
+        self._settled = set(threads)
         if repeatable:
             loaded = [not any(held.get(key) for key in part[0].__dask_keys__()) for part in parts]
             allowed = [sorted(threads) if new else there for new, there in zip(loaded, holders, strict=True)]

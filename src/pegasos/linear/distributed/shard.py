@@ -129,7 +129,7 @@ class Shard:
             error = refused
         raise ValueError(
             f"partition {self.number} was lost with its worker and is not the same after it was made again, so the fit "
-            "cannot go on; make it from a fixed seed or from files that do not change"
+            "cannot go on; make it from a fixed seed or from files that do not change, or save it to such files first"
         ) from error
 
     def describe(self) -> str:
