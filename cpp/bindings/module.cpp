@@ -236,15 +236,6 @@ NB_MODULE(PEGASOS_MODULE, m) {
         .def("found", &Checks::found, "gap"_a, nb::lock_self(), "A check found this gap.");
     bind_state(checks);
 
-    m.def(
-        "multipliers",
-        [](double bias, double squares, double n_rows, double cost) {
-            const Multipliers found(bias, Multipliers::choose_rho(squares, n_rows, cost));
-            return nb::make_tuple(found.step, found.kappa);
-        },
-        "bias"_a, "squares"_a, "n_rows"_a, "cost"_a,
-        "step and kappa of the intercept, given the sum of the squared norms of the rows and C sum(s).");
-
     nb::class_<Solution>(m, "Solution", "What a solver returns.")
         .def_prop_ro("w", array_of(&Solution::w), nb::rv_policy::move)
         .def_prop_ro("q", array_of(&Solution::q), nb::rv_policy::move)

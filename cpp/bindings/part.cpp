@@ -44,8 +44,8 @@ Measure measure(const BoundProblem& part, const Run& run, const Vector<double>& 
     return with_context(run, measure_part, problem, kept, weights);
 }
 
-Measure make_measure(double losses, double above, double linear, double linear_error,
-                     const Vector<double>& u, double error) {
+Measure make_measure(double losses, double above, double linear, double linear_error, const Vector<double>& u,
+                     double error) {
     return {losses, above, {{}, to_vector(u, u.shape(0)), linear, linear_error, error}};
 }
 
@@ -150,7 +150,8 @@ void bind_part(nb::module_& m) {
         .def_ro("losses", &Measure::losses)
         .def_ro("above", &Measure::above, "What rounding may add to the losses.")
         .def_prop_ro("linear", [](const Measure& self) { return self.dual.linear; })
-        .def_prop_ro("u", [](const Measure& self) { return to_numpy(self.dual.u); })
+        .def_prop_ro(
+            "u", [](const Measure& self) { return to_numpy(self.dual.u); }, nb::rv_policy::move)
         .def_prop_ro(
             "terms",
             [](const Measure& self) {
@@ -176,11 +177,13 @@ void bind_part(nb::module_& m) {
         .def("end_check", &end_check, "run"_a, "out_of_time"_a, "last"_a, nb::lock_self(),
              "Take the bounds of a check, and tell of it; whether the fit ends.")
         .def_prop_ro(
-            "weights", [](const LinearFit& self) { return to_numpy(self.weights()); }, "Where the check is.")
+            "weights", [](const LinearFit& self) { return to_numpy(self.weights()); }, nb::rv_policy::move,
+            "Where the check is.")
         .def_prop_ro("gap", &LinearFit::gap)
         .def_prop_ro("epochs", &LinearFit::epochs)
         .def_rw("visits", &LinearFit::visits)
-        .def_prop_ro("bounds", [](const LinearFit& self) { return self.solution.bounds; }, "The best.")
+        .def_prop_ro(
+            "bounds", [](const LinearFit& self) { return self.solution.bounds; }, "The best.")
         .def_prop_ro(
             "checked", [](const LinearFit& self) { return std::isfinite(self.solution.bounds.primal); },
             "Whether there are weights to return.")
@@ -213,7 +216,8 @@ void bind_part(nb::module_& m) {
             "bias"_a, "rho"_a, nb::lock_self(), "The constant feature, and rho of the multipliers' method.")
         .def_ro("caution", &Ascent::caution)
         .def_ro("b", &Ascent::b)
-        .def_prop_ro("w", [](const Ascent& self) { return to_numpy(self.w); })
+        .def_prop_ro(
+            "w", [](const Ascent& self) { return to_numpy(self.w); }, nb::rv_policy::move)
         .def_ro("all_rest", &Ascent::all_rest, "Whether no row was visited in the last epoch.");
     nb::class_<Descent, LinearFit>(m, "Descent", "Sub-gradient steps.")
         .def(nb::new_([](std::size_t dimension, double n_rows, const Stream& stream, double tol, double C,
@@ -232,9 +236,8 @@ void bind_part(nb::module_& m) {
         },
         "w"_a, "losses"_a, "above"_a, "The primal value at w, whose losses may be off by so much.");
     m.def(
-        "loss_value",
-        [](const std::string& loss, double z) { return AnyLoss::named(loss, 0).value(z, 1); }, "loss"_a,
-        "z"_a, "The loss of classification at margin z.");
+        "loss_value", [](const std::string& loss, double z) { return AnyLoss::named(loss, 0).value(z, 1); },
+        "loss"_a, "z"_a, "The loss of classification at margin z.");
     m.def("best_shares", &best_shares, "rise"_a, "products"_a);
     const auto def_copy = [&]<class T>(T) {
         m.def("copy_rows", &copy_rows<T>, "rows"_a, "numbers"_a, "values"_a.noconvert(),

@@ -42,6 +42,7 @@ public:
     LinearFit(std::size_t dimension, double n_rows, double tol, const Checks& checks, bool best = true)
         : dimension(dimension), n_rows(n_rows), tol(tol), checks(checks), best_(best) {
         solution.bounds = Bounds::none();
+        solution.w.resize(dimension);
     }
     virtual ~LinearFit() = default;
 

@@ -25,12 +25,12 @@ class Outer:
         self.bounds = Bounds()
         self.fixed, self.grown = np.zeros(3), np.empty(0, np.int64)
         self.random = np.random.default_rng(0)
-        self.checks = native.Checks(1e-3, usual=1.0)
+        self.fit = native.Ascent(3, 50, tol=1e-3, usual=1.0)
         self.stream = native.Stream(4, "hinge", 0.0, 0.1, output="suffix")
         self.inner = Inner()
 
     def state(self, state):
-        state(self, "numbers", "name", "bounds", "fixed", "grown", "random", "checks", "stream", "inner")
+        state(self, "numbers", "name", "bounds", "fixed", "grown", "random", "fit", "stream", "inner")
 
 
 def changed():
@@ -39,7 +39,8 @@ def changed():
     outer.bounds = Bounds(1 / 3, -np.inf, 1e-300, 0.0)
     outer.fixed[:], outer.grown = [1 / 3, np.nan, -0.0], np.arange(5)
     outer.random.permutation(100)
-    outer.checks.met(0.3)
+    outer.fit.visits = 7
+    outer.fit.end_epoch()
     learn(outer.stream)
     return outer
 
@@ -70,7 +71,7 @@ def test_members_are_read_as_they_were_written():
     assert written(after) == data
     for one in (before, after):
         learn(one.stream)  # goes on to the same bits
-        one.checks.met(0.2)
+        one.fit.end_epoch()
         one.random.random()
     assert written(after) == written(before)
 

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from process_group import ProcessGroup
 
 from pegasos import LinearSVC, LinearSVR
+from pegasos._core import native
 from pegasos.base.outcome import Budget
 from pegasos.base.parameters import loss_parameter
-from pegasos.linear.distributed.ascent import best_shares
 from pegasos.linear.distributed.drive import Drive, Late, LocalGroup, Lost
 from pegasos.linear.distributed.places import level
 from pegasos.linear.distributed.plan import Message, Order, make_plan
@@ -438,7 +438,7 @@ def test_best_shares_are_the_best():
         def value(g, rise=rise, products=products):
             return g @ rise - g @ products @ g / 2
 
-        found = best_shares(rise, products)
+        found = np.array(native.best_shares(rise.tolist(), products.ravel().tolist()))
         assert found.min() >= 0
         assert found.max() <= 1
         grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 11)] * 3), axis=-1).reshape(-1, 3)

@@ -78,7 +78,6 @@ void Ascent::begin_joins(std::size_t K) {
     caution = static_cast<double>(K);
     shares_.assign(K, 0.0);
     mean_w.clear();
-    solution.bounds = Bounds::none();
 }
 
 const std::vector<double>& Ascent::join(const std::vector<std::vector<double>>& changes, const Steps* steps) {

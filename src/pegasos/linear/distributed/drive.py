@@ -1,22 +1,36 @@
-"""The driver of a distributed fit: rounds until the duality gap of every problem is within `tol`."""
+"""The driver of a distributed fit: rounds until the duality gap of every problem is within `tol`.
+
+Each worker starts a round from the same w and makes epochs of dual coordinate ascent on its own rows. Then the changes
+of all are joined (``cpp/linear/solvers/ascent.hpp``). The certificate is a round of measuring: P and D from sums over
+all rows, made anew and in double precision.
+"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from pegasos._core import native
 from pegasos.base import clock
-from pegasos.base.bounds import Measured
 from pegasos.base.estimator import shortfall
 from pegasos.base.memory import free_memory
-from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, keeping
-from pegasos.base.progress import Progress
+from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, keeping, refuse_overflow, sizes
+from pegasos.base.progress import Progress, Unsaved, make_run
 from pegasos.certificate import Certificate
-from pegasos.linear.distributed.ascent import Ascent
-from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited, payload
+from pegasos.linear.distributed.plan import (
+    TURNS,
+    Message,
+    Order,
+    Plan,
+    Reply,
+    Survey,
+    Visited,
+    payload,
+    sum_measures,
+)
 from pegasos.linear.distributed.shard import Shard, serve
 
 
@@ -105,6 +119,41 @@ MOST_LOST_IN_A_ROW = 10
 
 
 @dataclass
+class Ascent:
+    """The ascent on one problem of a fit: the core's, and what the members are told of it."""
+
+    core: native.Ascent
+    target: int
+    listener: Progress
+    shares: list[float] = field(default_factory=list)  # of their last changes that members have yet to keep
+    due: bool = False  # a measure
+
+    def order(self, k: int, turns: int) -> Order:
+        """The next order for member k."""
+        if self.due:
+            return Order(self.target, self.core.weights, self.shares[k])
+        return Order(self.target, self.core.w, self.shares[k], self.core.caution, turns, self.core.b)
+
+    def begin(self, sums: native.Measure | None, n_members: int) -> None:
+        """Begin joins of so many members, whose dual variables amount to the sums; None: they are zero."""
+        self.core.begin_joins(n_members)
+        self.due, self.shares = False, [0.0] * n_members
+        if sums is not None:
+            self.core.set_point(sums)
+
+    def join(self, answers: Sequence[Visited]) -> None:
+        steps = [native.Steps(answer.linear, answer.gap, answer.visits) for answer in answers]
+        self.shares = self.core.join([answer.change for answer in answers], steps)
+        self.due = self.core.end_epoch()
+
+    def check(self, answers: Sequence[native.Measure], run: native.Run, out_of_time: bool, last: bool) -> None:
+        for answer in answers:
+            self.core.add(answer)
+        self.core.end_check(run, out_of_time, last)
+        self.due, self.shares = False, [1.0] * len(answers)
+
+
+@dataclass
 class Drive:
     """A fit to the problems of the plan. `local_epochs` is the number of epochs a worker makes in a round; None chooses
     from the sizes."""
@@ -121,8 +170,14 @@ class Drive:
         self.started = clock.now() - self.budget.elapsed
         self.tally = Tally()
         self.stands = 0
-        turns, tol = self._choose_turns(), self.budget.tol
-        self.ascents = [Ascent(self.plan, target, tol, len(self.group), turns) for target in self.plan.targets]
+        self.turns = self._choose_turns()
+        self.ascents = [self._make_ascent(*pair) for pair in zip(self.plan.targets, self.listeners, strict=True)]
+
+    def _make_ascent(self, target: int, listener: Progress) -> Ascent:
+        core = native.Ascent(self.plan.dimension, self.plan.n_rows, tol=self.budget.tol, usual=1.0)
+        if self.plan.bias:
+            core.set_intercept(self.plan.bias, self.plan.rho)
+        return Ascent(core, target, listener)
 
     @property
     def seconds(self) -> float:
@@ -132,18 +187,18 @@ class Drive:
         """What was found for each problem, and what it took."""
         # The driver's products are small. Threads of a BLAS would for long wait for the next one on processors that the
         # workers may be on: two workers on two processors lost a third of their time to that.
-        with threadpool_limits(1, "blas"), keeping(self.budget.keep, self.ascents):
+        with threadpool_limits(1, "blas"), keeping(self.budget.keep, [one.core for one in self.ascents]):
             try:
                 self._make_rounds()
             except Late:
                 self.tally.late = True
                 for ascent in self.ascents:
-                    ascent.reason = ascent.reason or "max_time"
+                    ascent.core.reason = ascent.core.reason or "max_time"
         return [self._found(ascent) for ascent in self.ascents], self.tally
 
     def _make_rounds(self) -> None:
         fresh, in_a_row = True, 0
-        while any(not ascent.reason for ascent in self.ascents):
+        while any(not ascent.core.reason for ascent in self.ascents):
             try:
                 if self.group.balance(self._patience()) or fresh:
                     self._synchronise()
@@ -168,39 +223,37 @@ class Drive:
 
     def _synchronise(self) -> None:
         """Make the driver's vectors what the dual variables amount to, whatever happened to some of them."""
-        n_workers, turns, begins = len(self.group), self._choose_turns(), self.stands == 0
-        for ascent in self.ascents:
-            if not ascent.reason:
-                ascent.turns = turns
-                ascent.join(n_workers)
+        begins, self.turns = self.stands == 0, self._choose_turns()
         # At the beginning all is zero; later it is measured, and where does not matter.
         zeros = np.zeros(self.plan.dimension)
         orders = () if begins else tuple(Order(ascent.target, zeros) for ascent in self.ascents)
-        replies = self._call([orders] * n_workers, expected=False)
+        replies = self._call([orders] * len(self.group), expected=False)
         for number, ascent in enumerate(self.ascents):
-            if not (begins or ascent.reason):
-                ascent.set_point([cast(Measured, reply.answers[number]) for reply in replies])
+            if not ascent.core.reason:
+                answers = [] if begins else [cast(native.Measure, reply.answers[number]) for reply in replies]
+                ascent.begin(sum_measures(answers) if answers else None, len(replies))
 
     def _round(self) -> None:
         """One round of all problems that are not done."""
-        active = [ascent for ascent in self.ascents if not ascent.reason]
+        active = [ascent for ascent in self.ascents if not ascent.core.reason]
+        out_of_time = self._is_out_of_time()
         for ascent in active:
-            ascent.due = ascent.due or self._out_of_budget(ascent) != ""
+            ascent.due = ascent.due or out_of_time or self._is_last(ascent)
+            if ascent.due:
+                ascent.core.begin_check()
         measured = [ascent.due for ascent in active]
-        replies = self._call([tuple(ascent.order(k) for ascent in active) for k in range(len(self.group))])
+        orders = [tuple(ascent.order(k, self.turns) for ascent in active) for k in range(len(self.group))]
+        replies = self._call(orders)
         for number, ascent in enumerate(active):
             answers = [reply.answers[number] for reply in replies]
-            progress = self.listeners[self.ascents.index(ascent)]
             if measured[number]:
-                ascent.take_measures(cast(list[Measured], answers), self.seconds)
-                bounds = ascent.bounds
-                stop = progress.checked(self.seconds, ascent.epochs, bounds.primal, bounds.dual, ascent.w.copy)
-                ascent.reason = "callback" if stop else ascent.reason or self._out_of_budget(ascent)
-                if self.budget.tol > 0 and ascent.bounds.mostly_rounding:
-                    ascent.reason = ascent.reason or "precision"
+                budget = replace(self.budget, elapsed=self.seconds, max_time=None, n_jobs=1, keep=False)
+                run = make_run(budget, Unsaved(ascent.listener))
+                ascent.check(cast(list[native.Measure], answers), run, self._is_out_of_time(), self._is_last(ascent))
+                refuse_overflow(ascent.core.bounds.primal, of=sizes(self.plan))
             else:
-                ascent.take_visits(cast(list[Visited], answers))
-                progress.progressed(ascent.epochs, self.seconds)
+                ascent.join(cast(list[Visited], answers))
+                ascent.listener.progressed(ascent.core.epochs, self.seconds)
 
     def _call(self, orders: Sequence[tuple[Order, ...]], expected: bool = True) -> list[Reply]:
         left = np.inf if self.budget.max_time is None else max(self.budget.max_time - self.seconds, 0.0)
@@ -216,11 +269,11 @@ class Drive:
             raise Lost("a worker has not what it had")
         return replies
 
-    def _out_of_budget(self, ascent: Ascent) -> str:
-        """Why an ascent must end now; empty where it need not."""
-        if self.budget.max_time is not None and self.seconds >= self.budget.max_time:
-            return "max_time"
-        return "max_iter" if ascent.epochs >= self.budget.max_iter else ""
+    def _is_out_of_time(self) -> bool:
+        return self.budget.max_time is not None and self.seconds >= self.budget.max_time
+
+    def _is_last(self, ascent: Ascent) -> bool:
+        return ascent.core.epochs >= self.budget.max_iter
 
     def _choose_turns(self) -> int:
         """Turns in a round: so many that its work is worth its messages, and that the budget is not overrun.
@@ -244,10 +297,10 @@ class Drive:
     def _found(self, ascent: Ascent) -> Solution[Point]:
         per_round = self.tally.bytes / max(self.tally.rounds, 1)
         text = (
-            f"SDCA in {self.tally.rounds} rounds of {len(self.group)} workers, {ascent.turns / TURNS:g} epochs and "
+            f"SDCA in {self.tally.rounds} rounds of {len(self.group)} workers, {self.turns / TURNS:g} epochs and "
             f"{per_round:,.0f} bytes each"
         )
-        return ascent.solution(self.seconds, UsedSolvers((text,)))
+        return Solution.of_parts(ascent.core, self.seconds, UsedSolvers((text,)), "max_iter")
 
 
 def name_weights(machine: Any, plan: Plan, w: NDArray[np.float64]) -> dict[str, Any]:

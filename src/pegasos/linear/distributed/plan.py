@@ -2,6 +2,7 @@
 and in each round orders and replies.
 """
 
+import copyreg
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.bounds import Measured
 from pegasos.base.outcome import Point, Problem
 from pegasos.base.validation import class_weights, sum_weights
 
@@ -51,13 +51,7 @@ class Plan(Problem[Point]):
     n_bytes: int  # of X
     largest_norm: float  # of a row
     bias: float  # the constant feature of the problem; 0: no intercept
-    step: float  # the intercept's, in the method of multipliers
-    kappa: float
-
-    @property
-    def feature(self) -> float:
-        """The constant feature that the rows are given: visits then make the steps that the intercept wants."""
-        return math.sqrt(self.step)
+    rho: float  # of the intercept, in the method of multipliers
 
     @property
     def targets(self) -> tuple[int, ...]:
@@ -90,7 +84,6 @@ def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
     C = machine.weight_of_loss(total)
     bias = float(machine.intercept_scaling) if machine.fit_intercept else 0.0
     squares = math.fsum(s.squares for s in held)
-    step, kappa = native.multipliers(bias, squares, n_rows, C * total) if bias else (0.0, 0.0)
     return Plan(
         n_rows=n_rows,
         C=C,
@@ -106,8 +99,7 @@ def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
         n_bytes=sum(s.n_bytes for s in held),
         largest_norm=max(s.largest_norm for s in held),
         bias=bias,
-        step=step,
-        kappa=kappa,
+        rho=native.choose_rho(squares, n_rows, C * total),
     )
 
 
@@ -141,6 +133,7 @@ class Order:
     share: float = 0.0
     caution: float = 1.0
     turns: int = 0
+    b: float = 0.0  # the intercept's multiplier
 
 
 @dataclass(frozen=True)
@@ -173,7 +166,7 @@ class Visited:
 class Reply:
     """What a worker says after a round: an answer to each order, or that it does not stand where it should."""
 
-    answers: tuple[Visited | Measured, ...] = ()
+    answers: tuple[Visited | native.Measure, ...] = ()
     stale: bool = False
 
 
@@ -183,3 +176,19 @@ def payload(message: Any) -> int:
     for answer in getattr(message, "answers", ()):
         vectors.append(answer.change if isinstance(answer, Visited) else answer.u)
     return sum(vector.nbytes for vector in vectors)
+
+
+def sum_measures(measures: Sequence[native.Measure]) -> native.Measure:
+    """The measure of all rows, from those of parts."""
+    first, *others = measures
+    for other in others:
+        first.add(other)
+    return first
+
+
+def _make_measure(*terms: Any) -> native.Measure:
+    return native.Measure(*terms)
+
+
+# By name of a function: a worker may have another build of the core.
+copyreg.pickle(native.Measure, lambda measure: (_make_measure, measure.terms))

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from pegasos._core import native
-from pegasos.base.bounds import Measured
 from pegasos.base.parameters import loss_parameter
 from pegasos.base.rows import check_rows
 from pegasos.base.scaling import describe_offsets, describe_sizes
 from pegasos.base.validation import check_weights, number_labels
 from pegasos.io.csr import canonical
 from pegasos.io.dataset import checksum
-from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited
+from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited, sum_measures
 from pegasos.problems.linear import Examples, are_runs_worth
 
 #: Neighbouring rows that are visited one after the other, where they are no more alike than others.
@@ -150,11 +149,11 @@ class Shard:
                 y = np.searchsorted(plan.classes, classes)[encoded]
                 s = s * plan.class_weights[y]
             rows, (_, parameter) = self._rows, loss_parameter(plan.machine)
-            if rows is None or plan.feature:
-                rows, _ = check_rows(X, plan.feature)  # for the norms with the constant feature
+            if rows is None or plan.bias:
+                rows, _ = check_rows(X, plan.bias)  # for the norms with the constant feature
             y = np.asarray(y, dtype=np.float64)
             self._examples = Examples(
-                rows, self._facts, y, s, plan.dimension, plan.feature, False, plan.loss, None, parameter
+                rows, self._facts, y, s, plan.dimension, plan.bias, False, plan.loss, None, parameter
             )
             problem = self._examples.problem(plan.C)
             self.run = RUN if are_runs_worth(problem.core, problem.entries / problem.n_rows, plan.seed) else 1
@@ -207,7 +206,7 @@ def serve(shards: Sequence[Shard], message: Message) -> Reply:
         return Reply(tuple(_follow(held, message, order) for order in message.orders))
 
 
-def _follow(held: list[tuple[Shard, Examples]], message: Message, order: Order) -> Visited | Measured:
+def _follow(held: list[tuple[Shard, Examples]], message: Message, order: Order) -> Visited | native.Measure:
     """Follow one order on the shards that have examples."""
     plan = message.plan
     problems = []
@@ -243,8 +242,10 @@ def _visit(
             rows = shard.next_rows(order.target, random)
             if len(rows):
                 q = shard.q[order.target]
-                found = native.visit(problems[k], run, q=q, w=w, caution=order.caution, visits=rows)
-                linear, gap, seen = linear + found.linear, gap + found.gap, seen + found.visits
+                steps = native.visit(
+                    problems[k], run, q=q, w=w, order=rows, caution=order.caution, b=order.b, rho=message.plan.rho
+                )
+                linear, gap, seen = linear + steps.linear, gap + steps.gap, seen + steps.count
         visits += seen
         gaps.append((gap, seen))
     gap, seen = (sum(column) for column in zip(*gaps[-TURNS:], strict=True))
@@ -252,12 +253,16 @@ def _visit(
     return Visited((w - order.w) / order.caution, linear, gap / share if share else 0.0, visits)
 
 
-def _measure(held: list[tuple[Shard, Examples]], problems: list[native.Problem], order: Order) -> Measured:
+def _measure(held: list[tuple[Shard, Examples]], problems: list[native.Problem], order: Order) -> native.Measure:
     """The sums of all shards."""
-    sums = Measured.nothing(len(order.w))
-    for (shard, _), problem in zip(held, problems, strict=True):
-        sums.add(native.measure(problem, native.Run(), w=order.w, q=shard.q[order.target]))
-    return sums
+    if not held:
+        return native.Measure(0.0, 0.0, 0.0, 0.0, np.zeros(len(order.w)), 0.0)
+    return sum_measures(
+        [
+            native.measure(problem, native.Run(), w=order.w, q=shard.q[order.target])
+            for (shard, _), problem in zip(held, problems, strict=True)
+        ]
+    )
 
 
 def _checksums(X: Any, y: NDArray[Any], s: NDArray[np.float64], names: Any) -> tuple[int, ...]:
