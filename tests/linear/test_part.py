@@ -1,5 +1,5 @@
-"""Dual coordinate ascent on a part of the rows (cpp/linear/solvers/ascent.cpp): step by step against its twin, and whole
-problems from parts."""
+"""Dual coordinate ascent on a part of the rows (cpp/linear/solvers/ascent.cpp): step by step against its twin, and
+whole problems from parts."""
 
 import numpy as np
 import pytest
