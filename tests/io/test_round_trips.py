@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pegasos
 from pegasos import SVC, SVR, FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC
+from pegasos.base.options import Integer, Number, NumberOrName
 from pegasos.io import load_model, open_dataset, save_model, write_dataset
 from pegasos.solvers import KERNEL_SOLVERS, SEQUENCE_SOLVERS, SOLVERS, STREAM_SOLVERS, AdaGrad, Newton, Pegasos
 
@@ -251,6 +252,31 @@ def test_what_was_fitted_is_saved(tmp_path, monkeypatch, kind):
     comes_back(model, X, path, decide)
 
 
+NUMBERS = {Fraction: np.int8, np.float16: np.uint8, np.float32: np.int64, np.longdouble: np.int16}
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("estimator", [LinearSVC, LinearSVR, LinearSVCCV, SVC, SVR, SequenceSVC])
+def test_numbers_of_every_kind(tmp_path, estimator, number):
+    """A fit with them is that with those of Python, whether it warns or not, and is saved."""
+
+    def make(real, whole):
+        values = {Number: real(0.5), NumberOrName: real(0.5), Integer: whole(3)}
+        given = {name: values[type(one)] for name, one in estimator.options.items() if type(one) in values}
+        for name in ("alpha", "max_time", "hash_bits"):
+            given.pop(name, None)
+        return estimator(**given, **({"loss": "quantile"} if "quantile" in given else {}), random_state=0)
+
+    n_classes = 0 if estimator in (LinearSVR, SVR) else 2
+    data = (SENTENCES, TAGS) if estimator is SequenceSVC else make_data(n_classes, n=60)
+    model = make(number, NUMBERS[number])
+    for tol in (0.5, 2.0**-14):
+        plain = fit(make(float, int).set_params(tol=tol), *data)
+        says_the_same(fit(model.set_params(tol=number(tol)), *data), plain, data[0], {score_of(estimator)})
+        save_model(model, tmp_path / "m")
+        assert load_model(tmp_path / "m").get_params() == getattr(plain, "best_estimator_", plain).get_params()
+
+
 def test_an_option_of_the_solver_set_after_the_fit(tmp_path):
     model = fit(LinearSVC(solver=Pegasos(batch_size=2), **BUDGET), *make_data(2))
     save_model(model.set_params(solver__batch_size=-1), tmp_path / "m")
@@ -264,7 +290,7 @@ def test_what_has_code_of_its_own_is_not_written(tmp_path):
     class OwnSolver(Pegasos):
         pass
 
-    with pytest.raises(TypeError, match="a Own of .* is no model of pegasos"):
+    with pytest.raises(TypeError, match=r"a Own of .* is no model of pegasos"):
         save_model(fit(Own(**BUDGET), *make_data(2)), tmp_path / "m")
     with pytest.raises(ValueError, match=r"solver=OwnSolver\(\): a solver of your own"):
         save_model(fit(LinearSVC(solver=OwnSolver(), **BUDGET), *make_data(2)), tmp_path / "m")

@@ -390,7 +390,7 @@ class Machine(Common, Explained):
                 one = "" if regression else "all examples with a weight are of one class, or where "
                 above = f"may be zero but for rounding, as where {one}{targets}C or weights are tiny"
         return [
-            f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}{before}.",
+            f"{type(self).__name__} did not reach tol={float(self.tol):g}: {REASONS[found.reason]}{before}.",
             f"The objective {found.primal:.6g} {above}.",
         ]
 

@@ -177,7 +177,7 @@ def loss_parameter(estimator: Any) -> tuple[str, float]:
     name = "quantile" if estimator.loss == "quantile" else "epsilon"
     if name == "epsilon" and getattr(estimator, "quantile", 0.5) != 0.5:
         raise ValueError(
-            f"quantile={estimator.quantile:g} is for loss='quantile', and the loss is {estimator.loss!r}; pass that "
+            f"quantile={estimator.quantile!r} is for loss='quantile', and the loss is {estimator.loss!r}; pass that "
             "loss, or leave quantile out"
         )
     value = getattr(estimator, name, None)

@@ -134,7 +134,7 @@ feature_names_in_
             share = np.average(y < predicted, weights=s)
             if abs(share - self.quantile) <= QUANTILE_OFF:
                 return ""
-            found = f"{share:.1%} of the targets are below the predictions, and quantile={self.quantile:g}"
+            found = f"{share:.1%} of the targets are below the predictions, and quantile={float(self.quantile):g}"
         else:
             error, constant = (np.average(np.abs(y - one), weights=s) for one in (predicted, middle))
             if error <= constant:
