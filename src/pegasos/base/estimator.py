@@ -40,10 +40,12 @@ from pegasos.base.rows import check_rows, naming_columns
 from pegasos.base.scores import is_plain
 from pegasos.base.solver import Solver, resolve
 from pegasos.base.validation import (
+    MASKED,
     as_targets,
     check_weights,
     class_weights,
     number_labels,
+    refuse_masked,
     refuse_missing,
     refuse_mixed,
     require_targets,
@@ -221,6 +223,8 @@ class Machine(Common, Explained):
             raise TypeError(
                 f"{type(self).__name__} takes no data set on disk; pass its X and y: score(dataset.X, dataset.y)"
             )
+        for name, values in (("y", y), ("sample_weight", sample_weight)):
+            refuse_masked(name, values, MASKED[name])
         return X, y, sample_weight
 
     def _last_fit(self) -> Any:
@@ -284,9 +288,9 @@ class Machine(Common, Explained):
             raise ValueError(f"X has dates or times: column {dates}; {remedy}")
         if _is_date(getattr(arrays[0], "dtype", None)):
             raise ValueError("X has dates or times; make numbers of them, such as days since the first")
-        if np.ma.isMaskedArray(arrays[0]) and np.ma.getmaskarray(arrays[0]).any():
-            raise ValueError("X has masked entries, which are missing values; fill them (sklearn.impute.SimpleImputer)")
         what = "target" if isinstance(self, RegressorMixin) else "label"
+        for name, values in zip("Xy", arrays, strict=False):
+            refuse_masked(name, values, MASKED[name])
         try:
             taken = validate_data(
                 self, *arrays, accept_sparse="csr", dtype=float_types(arrays[0]), ensure_all_finite=False, **options

@@ -11,7 +11,7 @@ import numpy as np
 from pegasos.base.wording import counted
 from pegasos.cli.convert_model import convert_model, is_any_model
 from pegasos.cli.data import file_of
-from pegasos.cli.options import Names, Path, as_json_text, refuse_other_folder
+from pegasos.cli.options import Names, Path, as_json_text, refuse_other_folder, refuse_standard_output
 from pegasos.cli.waiting import waiting
 from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, write_svmlight
 from pegasos.io.atomic import open_atomic
@@ -68,6 +68,8 @@ def convert(
       pegasos convert heart.liblinear heart.model     a model of another program
       pegasos convert heart.model heart.onnx          a model for another program
     """
+    if target is not None:
+        refuse_standard_output(target)
     if is_any_model(source):
         convert_model(source, target, features, overwrite, quiet, as_json)
         return

@@ -140,11 +140,12 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Fa
     if not is_regressor(model):
         if model.classes_.dtype.kind in "biuf":
             tensors["classes"] = model.classes_
-        elif all(isinstance(label, str) for label in model.classes_):
+        elif all(isinstance(label, str) and not label.endswith("\0") for label in model.classes_):
             header["classes"] = model.classes_.tolist()
         else:
             raise ValueError(
-                f"classes {model.classes_!r} cannot be written to a model file; use numbers or strings as labels"
+                f"classes {model.classes_!r} cannot be written to a model file; use numbers or strings as labels, and "
+                "none that ends in a NUL character"
             )
     if hasattr(model, "feature_names_in_"):
         header["feature_names"] = model.feature_names_in_.tolist()
@@ -232,6 +233,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     from safetensors import SafetensorError, safe_open
 
     name = os.fspath(path)
+    if os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name):
+        raise ValueError(f"{name}: a pipe or a device, and a model is read from a file; write it to one")
     try:
         with open(name, "rb"):  # for the usual messages on missing and forbidden files
             pass
