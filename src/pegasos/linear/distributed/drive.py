@@ -204,9 +204,8 @@ class Drive:
 
     def _call(self, orders: Sequence[tuple[Order, ...]], expected: bool = True) -> list[Reply]:
         left = np.inf if self.budget.max_time is None else max(self.budget.max_time - self.seconds, 0.0)
-        expects, checksums = self.stands, None
-        if not expected:
-            expects, checksums = None, {survey.number: survey.checksums for survey in self.surveys}
+        expects = self.stands if expected else None
+        checksums = None if expected else {survey.number: survey.checksums for survey in self.surveys}
         self.stands += 1
         messages = [Message(self.plan, expects, self.stands, order, left, checksums) for order in orders]
         replies = self.group.call(messages, self._patience())
