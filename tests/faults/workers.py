@@ -106,7 +106,7 @@ def prepare_changes(folder):
 
 @kind(
     "stopped workers",
-    "SIGSTOP to a worker of a distributed fit with `max_time`; the fit ends while it is stopped; the certificate is true",
+    "SIGSTOP to a worker of a fit with `max_time`; the fit ends while it is stopped; its certificate is true",
     20,
 )
 def prepare_stops(folder):
