@@ -21,7 +21,7 @@ import distributed
 import pandas as pd
 
 import pegasos.dask as spread
-from pegasos.dask.group import _deal
+from pegasos.linear.distributed.places import deal
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +80,9 @@ def test_the_same_bits_whichever_worker_loads_the_partitions(client):
 
 def test_partitions_are_dealt_alike_whatever_workers_are_called():
     for large in "abc":
-        dealt = _deal(["abc"] * 6, {"a": 1, "b": 1, "c": 1} | {large: 2})
+        dealt = deal(["abc"] * 6, {"a": 1, "b": 1, "c": 1} | {large: 2})
         assert [worker == large for worker in dealt] == [True, False, False, True, True, False]
-    assert _deal(["a", "a", "ab", "ab"], {"a": 1, "b": 1}) == ["a", "a", "b", "b"]
+    assert deal(["a", "a", "ab", "ab"], {"a": 1, "b": 1}) == ["a", "a", "b", "b"]
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64", "csr"])

@@ -1,5 +1,6 @@
 """The distributed method without anything that carries it: shards, rounds, certificates, shards that are lost."""
 
+import contextlib
 import pickle
 import sys
 from itertools import chain, pairwise
@@ -7,12 +8,14 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from process_group import ProcessGroup
 
 from pegasos import LinearSVC, LinearSVR
 from pegasos.base.outcome import Budget
 from pegasos.base.parameters import loss_parameter
 from pegasos.linear.distributed.ascent import best_shares
-from pegasos.linear.distributed.drive import Drive, LocalGroup, Lost
+from pegasos.linear.distributed.drive import Drive, Late, LocalGroup, Lost
+from pegasos.linear.distributed.places import level
 from pegasos.linear.distributed.plan import Message, Order, make_plan
 from pegasos.linear.distributed.shard import Shard, serve, survey
 from pegasos.reference import losses
@@ -125,14 +128,14 @@ class Breaking(LocalGroup):
         super().__init__([shards[:2], shards[2:]])
         self.make, self.lose_at, self.calls = make, lose_at, 0
 
-    def call(self, messages):
+    def call(self, messages, seconds):
         self.calls += 1
-        replies = super().call(messages)
+        replies = super().call(messages, seconds)
         if self.calls in self.lose_at:
             raise Lost("it was taken away")
         return replies
 
-    def recover(self):
+    def recover(self, seconds):
         old = list(chain(*self.shards))
         new = [self.make(shard.number) if shard.number in (0, 3) else shard for shard in old]
         self.shards = [new[:1], new[1:3], new[3:]]
@@ -150,13 +153,185 @@ def test_recovers_lost_shards(lose_at):
     assert_true(machine, plan, found, list(chain(*group.shards)), X, np.where(y > 0, 1.0, -1.0))
 
 
-def test_a_shard_that_is_not_the_same_again_ends_the_fit():
+def change_value(X, y, s):
+    X.data[7] += 1e-12
+
+
+def change_index(X, y, s):
+    X.indices[8] = 11  # still in order
+
+
+def change_row(X, y, s):
+    X.indptr[2] += 1
+
+
+def change_label(X, y, s):
+    y[13] = 1 - y[13]
+
+
+def change_class(X, y, s):
+    y[13] = 7
+
+
+def change_weight(X, y, s):
+    s[13] += 1e-12
+
+
+def change_to_nan(X, y, s):
+    X.data[7] = np.nan
+
+
+@pytest.mark.parametrize(
+    "change",
+    [change_value, change_index, change_row, change_label, change_class, change_weight, change_to_nan],
+)
+def test_a_shard_that_is_not_the_same_again_ends_the_fit(change):
     X, y = make_data()
-    other = make_data(seed=1)
-    shards = cut(X, y)
-    group = Breaking(shards, lambda number: cut(*other)[number], (3,))
-    with pytest.raises(ValueError, match="partition 0 was lost with its worker and is not the same"):
+    X[:3] = 0
+    X[0, :9], X[1, :2], X[2, 5:7] = 1.0, 1.0, 1.0
+
+    def make(number, change=lambda X, y, s: None):
+        A, labels, s = sp.csr_matrix(X[:300]), y[:300].copy(), np.ones(300)
+        change(A, labels, s)
+        return Shard(number, A, labels, s)
+
+    shards = [make(number) for number in range(4)]
+    group = Breaking(shards, lambda number: make(number, change), (3,))
+    with pytest.raises(ValueError, match=r"partition 0 was lost with its worker and is not the same .*; make it from"):
         fit(LinearSVC(C=0.05, tol=1e-6), shards, group=group)
+
+
+class Hanging(LocalGroup):
+    """Members that do not answer from some call on."""
+
+    def __init__(self, shards, hangs_at, lost=False):
+        super().__init__(shards)
+        self.hangs_at, self.lost, self.calls = hangs_at, lost, 0
+
+    def call(self, messages, seconds):
+        self.calls += 1
+        if self.calls >= self.hangs_at:
+            raise Lost("one is gone") if self.lost else self.late(seconds)
+        return super().call(messages, seconds)
+
+    def recover(self, seconds):
+        raise self.late(seconds)
+
+    def late(self, seconds):
+        assert np.isfinite(seconds)
+        return Late()
+
+
+@pytest.mark.parametrize("lost", [False, True])
+@pytest.mark.parametrize("hangs_at", [1, 2, 30])
+def test_max_time_holds_while_a_worker_hangs(ticks, hangs_at, lost):
+    X, y = make_data()
+    shards = cut(X, y)
+    machine = LinearSVC(C=10, tol=1e-12, max_iter=10**6)
+    group = Hanging([shards[:2], shards[2:]], hangs_at, lost)
+    plan, (found,), tally = fit(machine, shards, group=group, max_time=1000)
+    assert found.reason == "max_time"
+    assert tally.late
+    if hangs_at < 30:
+        assert found.bounds.gap == np.inf
+        assert not found.point.w.any()
+    else:
+        augmented = np.column_stack([X, np.full(len(y), plan.bias)])
+        primal = losses.primal("hinge", augmented, np.where(y > 0, 1.0, -1.0), np.ones(len(y)), 10, found.point.w, 0.0)
+        assert found.bounds.primal == pytest.approx(primal, rel=1e-9)
+        assert 0 < found.bounds.dual <= primal
+
+
+class Joined(LocalGroup):
+    """A member joins before some round, and is handed shards of the others."""
+
+    def __init__(self, shards, joins_at):
+        super().__init__([shards[:2], shards[2:]])
+        self.joins_at, self.rounds = joins_at, 0
+
+    def balance(self, seconds):
+        self.rounds += 1
+        if self.rounds == self.joins_at:
+            (one, two), (three, four) = self.shards
+            self.shards = [[one], [three, four], [pickle.loads(pickle.dumps(two))]]
+        return self.rounds == self.joins_at
+
+
+@pytest.mark.parametrize("joins_at", [1, 2, 7])
+def test_a_member_that_joins_goes_on_where_others_were(joins_at):
+    X, y = make_data()
+    machine = LinearSVC(C=0.05, tol=1e-4)
+    runs = []
+    for _ in range(2):
+        shards = cut(X, y)
+        group = Joined(shards, joins_at)
+        plan, (found,), tally = fit(machine, shards, group=group, local_epochs=0.5)
+        assert group.rounds > joins_at
+        assert found.reason == "tol"
+        assert tally.lost == 0
+        assert "of 3 workers" in str(found.used)
+        assert_true(machine, plan, found, list(chain(*group.shards)), X, np.where(y > 0, 1.0, -1.0))
+        runs.append(found)
+    np.testing.assert_array_equal(runs[0].point.w, runs[1].point.w)
+
+
+def test_a_loss_drops_no_bounds():
+    X, y = make_data()
+    shards = cut(X, y)
+    group = Breaking(shards, lambda number: cut(X, y)[number], (25,))
+    _, (found,), tally = fit(LinearSVC(C=10, tol=1e-4), shards, group=group)
+    assert tally.lost == 1
+    assert all(after[2] <= before[2] and after[3] >= before[3] for before, after in pairwise(found.records))
+
+
+def test_shards_are_levelled_with_the_fewest_moves():
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        threads = {name: int(random.integers(1, 4)) for name in "abcd"}
+        places = ["ab"[k] for k in random.integers(2, size=random.integers(1, 20))]
+        moves = level(places, {"c", "d"}, threads)
+        after = [moves.get(number, place) for number, place in enumerate(places)]
+        assert set(moves.values()) <= {"c", "d"}
+        loads = {name: after.count(name) / threads[name] for name in threads}
+        for joined in "cd":
+            assert max(loads.values()) <= loads[joined] + 1 / threads[joined] + 1e-12
+        assert all(places[number] in "ab" for number in moves)
+    assert level(["a", "b"], set(), {"a": 1, "b": 1}) == {}
+    assert level(["a", "a"], {"b"}, {"a": 2, "b": 2}) == {1: "b"}
+    assert level(["a", "a"], {"b"}, {"a": 4, "b": 1}) == {}
+
+
+def make_one(number):
+    return cut(*make_data())[number]
+
+
+class Disturbed(ProcessGroup):
+    """One process is killed, and another one is started some rounds later."""
+
+    calls = 0
+
+    def call(self, messages, seconds):
+        self.calls += 1
+        if self.calls == 3:
+            self.processes[self.places[0]].kill()
+        if self.calls == 9:
+            self.start()
+        return super().call(messages, seconds)
+
+
+def test_processes_die_and_join():
+    X, y = make_data()
+    machine = LinearSVC(C=0.05, tol=1e-4, max_iter=10**5)
+    with contextlib.closing(Disturbed(make_one, 4, 2)) as group:
+        surveys = group.survey(machine)
+        budget = Budget(machine.tol, machine.max_iter, None)
+        (found,), tally = Drive(group, make_plan(machine, surveys, seed=3), surveys, budget, 0.5).run()
+        assert sorted(group.places) == ["worker 1"] * 2 + ["worker 2"] * 2
+    assert tally.lost == 1
+    assert found.reason == "tol"
+    one = LinearSVC(C=0.05, tol=1e-6, max_iter=10**5, solver="interior-point").fit(X, y).certificate_
+    assert one.dual <= found.bounds.primal <= one.primal * (1 + 1.01e-4)
+    assert found.bounds.dual <= one.primal
 
 
 def test_gives_up_where_workers_are_lost_again_and_again():

@@ -3,11 +3,14 @@
 import asyncio
 import concurrent.futures
 import contextlib
+import math
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import distributed
+
+from pegasos.linear.distributed.drive import Late
 
 
 class SchedulerLost(RuntimeError):
@@ -62,8 +65,8 @@ class Line:
         scheduler = self.client.scheduler
         return str(getattr(scheduler, "address", "its address"))
 
-    def wait(self, make: Callable[[], Awaitable[Any]], look: Callable[[], None], until: float | None = None) -> Any:
-        """What the awaitable returns. Meanwhile `look` is called now and then, and may raise."""
+    def wait(self, make: Callable[[], Awaitable[Any]], look: Callable[[], None], seconds: float = math.inf) -> Any:
+        """What the awaitable returns; `Late` after so many seconds. `look` is called now and then, and may raise."""
         self.check()
 
         async def answer() -> Any:
@@ -86,8 +89,8 @@ class Line:
                     self.check()
                     raise
                 self.check()
-                if until is not None and time.monotonic() - began > until:
-                    raise TimeoutError
+                if time.monotonic() - began > seconds:
+                    raise Late
                 if time.monotonic() - self._looked > self.PERIOD:
                     look()
                     self._looked = time.monotonic()
@@ -99,7 +102,7 @@ class Line:
         """The scheduler's answer to a question that it answers at once."""
         try:
             return self.wait(make, lambda: None, self.TIMEOUT)
-        except (TimeoutError, OSError) as error:
+        except (Late, OSError) as error:
             self.check()
             raise SchedulerLost(
                 f"the Dask scheduler at {self._address()} has not answered for {self.TIMEOUT:g} s; look at its log, "

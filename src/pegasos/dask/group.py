@@ -3,7 +3,9 @@
 import asyncio
 import concurrent.futures
 import contextlib
+import functools
 import itertools
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -12,7 +14,8 @@ import dask
 import distributed
 
 from pegasos.dask.client import Line
-from pegasos.linear.distributed.drive import Lost
+from pegasos.linear.distributed.drive import GRACE, Late, Lost
+from pegasos.linear.distributed.places import deal, level, share_out
 from pegasos.linear.distributed.plan import Message, Reply, Survey
 from pegasos.linear.distributed.shard import Shard, serve, survey
 
@@ -21,7 +24,7 @@ class DaskGroup:
     """Members are threads of Dask workers, each with shards that its worker holds.
 
     A worker that dies takes its shards with it. The scheduler makes them again from what they were made of, on a worker
-    that is left or has joined; their dual variables begin at zero.
+    that is left or has joined; their dual variables begin at zero. A worker that joins is handed shards of the others.
 
     Parameters
     ----------
@@ -42,6 +45,7 @@ class DaskGroup:
         self.client, self.timeout = client, timeout
         self.members: list[tuple[str, list[Any]]] = []
         self.shards: list[Any] = []
+        self._settled: set[str] = set()  # workers that are not to be handed shards of others
         self._make_shards(parts, repeatable)
         self.recover()
 
@@ -54,10 +58,11 @@ class DaskGroup:
         futures = dict(zip(places, self.client.compute([parts[k][j] for k, j in places]), strict=True))
         rows = [futures[k, 0] for k in range(len(parts))]
         holders, threads = self._settle(rows)
+        self._settled = set(threads)
         if repeatable:
             loaded = [not any(held.get(key) for key in part[0].__dask_keys__()) for part in parts]
             allowed = [sorted(threads) if new else there for new, there in zip(loaded, holders, strict=True)]
-            holders = [[worker] for worker in _deal(allowed, threads)]
+            holders = [[worker] for worker in deal(allowed, threads)]
         for k, part in enumerate(parts):
             values = [futures.get((k, j), part[j]) for j in range(3)]
             self.shards.append(
@@ -67,13 +72,36 @@ class DaskGroup:
     def __len__(self) -> int:
         return len(self.members)
 
-    def recover(self) -> None:
+    def recover(self, seconds: float = math.inf) -> None:
         """Wait until all shards are there, and share out those of each worker among its threads."""
-        self.members = _share_out(self.shards, *self._settle(self.shards))
+        before = {worker for worker, _ in self.members}
+        self.members = share_out(self.shards, *self._settle(self.shards, seconds))
+        self._settled -= before - {worker for worker, _ in self.members}  # one that comes back is
+        self._balanced = time.monotonic()
 
-    def _settle(self, futures: Sequence[Any]) -> tuple[list[list[str]], dict[str, int]]:
+    def balance(self, seconds: float) -> bool:
+        """Move shards, with their dual variables, to workers that joined."""
+        if time.monotonic() - self._balanced < self.line.PERIOD:
+            return False
+        threads = self.line.threads()
+        joined, self._balanced = threads.keys() - self._settled, time.monotonic()
+        places = {shard.key: worker for worker, shards in self.members for shard in shards}
+        if not joined or not threads.keys() >= set(places.values()):
+            return False  # a loss is noticed in the next round
+        self._settled |= joined
+        moves = level([places[shard.key] for shard in self.shards], joined, threads)
+        for number, worker in moves.items():
+            self.shards[number] = self.client.submit(
+                _hand_over, self.shards[number], workers=[worker], allow_other_workers=True, pure=False
+            )
+        if moves:
+            self.members = share_out(self.shards, *self._settle(self.shards, seconds))
+        return bool(moves)
+
+    def _settle(self, futures: Sequence[Any], seconds: float = math.inf) -> tuple[list[list[str]], dict[str, int]]:
         """Wait until all are there: the workers that hold each, and the threads of each worker."""
         alone: list[float] = []
+        began = time.monotonic()
 
         def look() -> None:
             if self.line.threads():
@@ -91,13 +119,16 @@ class DaskGroup:
             # Those that are cancelled, or were lost with what they were made of, are told of below.
             with contextlib.suppress(concurrent.futures.CancelledError):
                 # What `distributed.wait` is for a client that is not asynchronous, without its waiting for ever.
-                self.line.wait(lambda: distributed.client._wait(futures, timeout=None), look)  # noqa: SLF001
+                waiting = functools.partial(distributed.client._wait, futures, timeout=None)  # noqa: SLF001
+                self.line.wait(waiting, look, began + seconds - time.monotonic())
             self._raise_errors(futures)
             threads = self.line.threads()
             places = self.line.ask(lambda: self.client.scheduler.who_has(keys=keys))
             holders = [[worker for worker in places.get(key, ()) if worker in threads] for key in keys]
             if all(holders):
                 return holders, threads
+            if time.monotonic() - began > seconds:
+                raise Late
             look()
             time.sleep(0.1)  # the scheduler is about to make them again
 
@@ -128,13 +159,13 @@ class DaskGroup:
         raise RuntimeError("workers were lost ten times while they looked at their data; look at their memory")
 
     def describe(self) -> str:
-        """A sentence on uneven columns, from a shard of each member; "" where there are none, or a worker is lost."""
+        """A sentence on uneven columns, from a shard of each member; "" where there are none, or one is silent."""
         try:
-            return next(filter(None, self._submit(_describe, [None] * len(self))), "")
-        except Lost:
+            return next(filter(None, self._submit(_describe, [None] * len(self), GRACE)), "")
+        except (Lost, Late):
             return ""
 
-    def call(self, messages: Sequence[Message]) -> list[Reply]:
+    def call(self, messages: Sequence[Message], seconds: float = math.inf) -> list[Reply]:
         """Beside the task graph: through that, a vector takes several times as long."""
         self.line.check()
 
@@ -148,13 +179,13 @@ class DaskGroup:
             return await asyncio.gather(*calls)
 
         try:
-            answers = self.line.wait(send, self._look)
+            answers = self.line.wait(send, self._look, seconds)
         except OSError as error:
             self.line.check()
             raise Lost(str(error)) from error
         return [answer[worker] for (worker, _), answer in zip(self.members, answers, strict=True)]
 
-    def _submit(self, function: Callable[..., Any], arguments: Sequence[Any]) -> list[Any]:
+    def _submit(self, function: Callable[..., Any], arguments: Sequence[Any], seconds: float = math.inf) -> list[Any]:
         """What the function returns for each member's shards and its argument; `Lost` where a worker is gone."""
         self.line.check()
         # Vectors in a task are what it is about; Dask would warn of the larger ones.
@@ -166,7 +197,8 @@ class DaskGroup:
                 for (worker, shards), argument in zip(self.members, arguments, strict=True)
             ]
         try:
-            found = self.line.wait(lambda: self.client.gather(futures, errors="skip", asynchronous=True), self._look)
+            gathering = functools.partial(self.client.gather, futures, errors="skip", asynchronous=True)
+            found = self.line.wait(gathering, self._look, seconds)
             if len(found) < len(futures):
                 self.line.check()
                 self._explain(futures)
@@ -199,6 +231,10 @@ class DaskGroup:
             shard.release()
 
 
+def _hand_over(shard: Shard) -> Shard:
+    return shard
+
+
 def _describe(shards: Sequence[Shard], _: None) -> str:
     return shards[0].describe()
 
@@ -210,28 +246,3 @@ async def _serve_here(keys: Sequence[str], message: Message, dask_worker: Any) -
     shards = [dask_worker.data[key] for key in keys]
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(dask_worker.executors["default"], serve, shards, message)
-
-
-def _share_out(
-    shards: Sequence[Any], holders: Sequence[Sequence[str]], threads: dict[str, int]
-) -> list[tuple[str, list[Any]]]:
-    """The members, by the numbers of their shards: names of workers are others in another cluster of the same sizes."""
-    held: dict[str, list[Any]] = {}
-    for shard, worker in zip(shards, _deal(holders, threads), strict=True):
-        held.setdefault(worker, []).append(shard)
-    members = []
-    for worker, own in held.items():  # in the order of their first shards
-        count = min(max(threads[worker], 1), len(own))
-        members += [(worker, own[k::count]) for k in range(count)]
-    return members
-
-
-def _deal(places: Sequence[Sequence[str]], threads: dict[str, int]) -> list[str]:
-    """The worker of each partition: of those where it can be, the one that has the fewest for each of its threads."""
-    counts = dict.fromkeys(threads, 0)
-    chosen = []
-    for workers in places:
-        worker = min(workers, key=lambda one: (counts[one] / max(threads[one], 1), -threads[one], one))
-        counts[worker] += 1
-        chosen.append(worker)
-    return chosen

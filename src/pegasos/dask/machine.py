@@ -92,7 +92,7 @@ class DaskMachine(DaskParameters, Explained):
                     found, tally = Drive(group, plan, surveys, budget, self.local_epochs, told).run()
                     for listener in told:
                         listener.close()
-                text = store(machine, plan, found, group.describe)
+                text = store(machine, plan, found, str if tally.late else group.describe)
             finally:
                 group.close()
         copy_results(machine, self)

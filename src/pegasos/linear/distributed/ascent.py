@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos._core import native
-from pegasos.base.bounds import UNIT, Bounds, Measured, bound_dual, bound_primal
+from pegasos.base.bounds import UNIT, Measured, bound_dual, bound_primal
 from pegasos.base.outcome import Standing, refuse_overflow, sizes
 from pegasos.linear.distributed.plan import Order, Plan, Visited
 
@@ -41,15 +41,14 @@ class Ascent(Standing):
         self.u: NDArray[np.float64] = np.zeros(plan.dimension)
         self.b = 0.0
         self.linear = 0.0
+        self.w = np.zeros(plan.dimension)
         self.join(n_workers)
         self._checks = native.Checks(tol, usual=1.0)
 
     def join(self, n_workers: int) -> None:
-        """So many workers are there from now on; what they did is not known to be what it was."""
+        """So many workers are there from now on; what they did last is taken back. Bounds hold for the same data."""
         self.shares = [0.0] * n_workers
         self.caution = float(n_workers)
-        self.bounds = Bounds()
-        self.w = np.zeros(self.plan.dimension)
         self.due = False  # a measure
         self._last: tuple[NDArray[np.float64], float] | None = None  # u and b before the last round
 

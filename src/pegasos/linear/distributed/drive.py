@@ -16,7 +16,7 @@ from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, keeping
 from pegasos.base.progress import Progress
 from pegasos.certificate import Certificate
 from pegasos.linear.distributed.ascent import Ascent
-from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited, check_same, payload
+from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited, payload
 from pegasos.linear.distributed.shard import Shard, serve
 
 
@@ -24,22 +24,31 @@ class Lost(Exception):
     """A worker went away, or a shard is not where it was."""
 
 
+class Late(Exception):
+    """Workers did not answer in time."""
+
+
 class Group(Protocol):
     """The workers of a fit: what a carrier such as Dask has to have.
 
-    Every shard is with exactly one member. What a member does is `serve`, with its shards and a message.
+    Every shard is with exactly one member. What a member does is `serve`, with its shards and a message. Each wait for
+    members ends after `seconds` at the latest, with `Late`: a member may hang.
     """
 
     def __len__(self) -> int:
         """The number of members."""
         ...
 
-    def call(self, messages: Sequence[Message]) -> list[Reply]:
+    def call(self, messages: Sequence[Message], seconds: float) -> list[Reply]:
         """Send each member its message, and wait for all replies; `Lost` where one cannot come."""
         ...
 
-    def recover(self) -> None:
+    def recover(self, seconds: float) -> None:
         """After a loss: have all shards made that are no more, and share them out among those who are there."""
+        ...
+
+    def balance(self, seconds: float) -> bool:
+        """Between rounds: move shards, as they are, to workers that joined; whether members have others now."""
         ...
 
 
@@ -63,12 +72,15 @@ class LocalGroup:
     def __len__(self) -> int:
         return len(self.shards)
 
-    def call(self, messages: Sequence[Message]) -> list[Reply]:
+    def call(self, messages: Sequence[Message], seconds: float) -> list[Reply]:
         return [serve(shards, message) for shards, message in zip(self.shards, messages, strict=True)]
 
-    def recover(self) -> None:
+    def recover(self, seconds: float) -> None:
         if self.make_again is not None:
             self.shards = self.make_again()
+
+    def balance(self, seconds: float) -> bool:
+        return False
 
 
 @dataclass
@@ -78,11 +90,15 @@ class Tally:
     rounds: int = 0
     bytes: int = 0
     lost: int = 0  # times workers were lost, and it recovered
+    late: bool = False  # it ended while workers did not answer
 
 
 #: What the turns of a round are chosen by: rough costs, and how much work messages should at least be beside.
 SECONDS_PER_ENTRY, SECONDS_PER_ROUND, SECONDS_PER_BYTE, MESSAGES_WORTH = 4e-9, 0.03, 2e-9, 5
 FEWEST_TURNS = 4
+
+#: Seconds after `max_time` that workers have to answer, and how many times as long as is usual a pass may take them.
+GRACE, SLOWEST = 5.0, 10
 
 #: Where workers are lost more often than this without a round between, a fit gives up.
 MOST_LOST_IN_A_ROW = 10
@@ -117,14 +133,19 @@ class Drive:
         # The driver's products are small. Threads of a BLAS would for long wait for the next one on processors that the
         # workers may be on: two workers on two processors lost a third of their time to that.
         with threadpool_limits(1, "blas"), keeping(self.budget.keep, self.ascents):
-            self._make_rounds()
+            try:
+                self._make_rounds()
+            except Late:
+                self.tally.late = True
+                for ascent in self.ascents:
+                    ascent.reason = ascent.reason or "max_time"
         return [self._found(ascent) for ascent in self.ascents], self.tally
 
     def _make_rounds(self) -> None:
         fresh, in_a_row = True, 0
         while any(not ascent.reason for ascent in self.ascents):
             try:
-                if fresh:
+                if self.group.balance(self._patience()) or fresh:
                     self._synchronise()
                     fresh = False
                 self._round()
@@ -134,8 +155,16 @@ class Drive:
                 in_a_row += 1
                 if in_a_row > MOST_LOST_IN_A_ROW:
                     raise RuntimeError(f"{in_a_row} times in a row workers were lost, at last: {loss}") from loss
-                self.group.recover()
+                self.group.recover(self._patience())
                 fresh = True
+
+    def _patience(self) -> float:
+        """Seconds that a wait for workers may take: what is left, and some to measure in."""
+        if self.budget.max_time is None:
+            return np.inf
+        entries = self.plan.entries * len(self.plan.targets) / max(len(self.group), 1)
+        grace = GRACE + SLOWEST * SECONDS_PER_ENTRY * entries
+        return max(self.budget.max_time + grace - self.seconds, 0.0)
 
     def _synchronise(self) -> None:
         """Make the driver's vectors what the dual variables amount to, whatever happened to some of them."""
@@ -148,10 +177,6 @@ class Drive:
         zeros = np.zeros(self.plan.dimension)
         orders = () if begins else tuple(Order(ascent.target, zeros) for ascent in self.ascents)
         replies = self._call([orders] * n_workers, expected=False)
-        known = {survey.number: survey for survey in self.surveys}
-        for reply in replies:
-            for survey in reply.surveys:
-                check_same(known[survey.number], survey)
         for number, ascent in enumerate(self.ascents):
             if not (begins or ascent.reason):
                 ascent.set_point([cast(Measured, reply.answers[number]) for reply in replies])
@@ -180,9 +205,10 @@ class Drive:
     def _call(self, orders: Sequence[tuple[Order, ...]], expected: bool = True) -> list[Reply]:
         left = np.inf if self.budget.max_time is None else max(self.budget.max_time - self.seconds, 0.0)
         expects = self.stands if expected else None
+        checksums = None if expected else {survey.number: survey.checksums for survey in self.surveys}
         self.stands += 1
-        messages = [Message(self.plan, expects, self.stands, order, left) for order in orders]
-        replies = self.group.call(messages)
+        messages = [Message(self.plan, expects, self.stands, order, left, checksums) for order in orders]
+        replies = self.group.call(messages, self._patience())
         self.tally.rounds += any(orders)  # the first tells the plan only
         self.tally.bytes += sum(map(payload, messages)) + sum(map(payload, replies))
         if any(reply.stale for reply in replies):

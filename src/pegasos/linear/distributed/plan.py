@@ -3,8 +3,8 @@ and in each round orders and replies.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ class Survey:
     entries: float
     n_bytes: int  # of X
     largest_norm: float  # the largest norm of a row
-    mark: int  # a number by which to tell whether it is the same again
+    checksums: tuple[int, ...]  # of all that it holds: what is made again is the same, or refused
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,15 +111,6 @@ def make_plan(machine: Any, surveys: Sequence[Survey], seed: int) -> Plan:
     )
 
 
-def check_same(before: Survey, now: Survey) -> None:
-    """Raise a ValueError where a shard that was made anew is not what it was: bounds would be of another problem."""
-    if before.mark != now.mark:
-        raise ValueError(
-            f"partition {now.number} was lost with its worker and is not the same after it was made again, so the fit "
-            "cannot go on; make it from a fixed seed or from files that do not change"
-        )
-
-
 def _join_classes(held: Sequence[Survey]) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]:
     """All labels in order, how many examples each has, and their weight."""
     kinds = {"number" if survey.classes.dtype.kind in "biuf" else "text" for survey in held}
@@ -157,6 +148,7 @@ class Message:
     """The orders of one round. A shard follows them if it stands at `expects`, and then stands at `becomes`.
 
     None expects nothing: what a shard has not joined in yet is taken back, and one that knows nothing starts at zero.
+    Such a message has the checksums of all shards, by number, and one that holds other values refuses it.
     """
 
     plan: Plan
@@ -164,6 +156,7 @@ class Message:
     becomes: int
     orders: tuple[Order, ...]
     seconds: float = np.inf  # left for it
+    checksums: Mapping[int, tuple[int, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -182,7 +175,6 @@ class Reply:
 
     answers: tuple[Visited | Measured, ...] = ()
     stale: bool = False
-    surveys: tuple[Survey, ...] = field(default=())  # of shards that began at zero
 
 
 def payload(message: Any) -> int:

@@ -3,7 +3,7 @@
 import copy
 import threading
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -19,6 +19,7 @@ from pegasos.base.rows import check_rows
 from pegasos.base.scaling import describe_offsets, describe_sizes
 from pegasos.base.validation import check_weights, number_labels
 from pegasos.io.csr import canonical
+from pegasos.io.dataset import checksum
 from pegasos.linear.distributed.plan import TURNS, Message, Order, Plan, Reply, Survey, Visited
 from pegasos.problems.linear import Examples, are_runs_worth
 
@@ -84,7 +85,9 @@ class Shard:
         X, y, given = self._given
         if X.shape[0] == 0:
             names = tuple(map(str, getattr(X, "columns", ()))) or None
-            return Survey(self.number, 0, X.shape[1], names, np.empty(0), np.empty(0), np.empty(0), 0.0, 0.0, 0, 0.0, 0)
+            return Survey(
+                self.number, 0, X.shape[1], names, np.empty(0), np.empty(0), np.empty(0), 0.0, 0.0, 0, 0.0, ()
+            )
         machine = copy.copy(machine)  # which it leaves its names of features on
         X, y = machine._validate_pair(X, y, True)
         s = np.ones(len(y)) if given is None else check_weights(given, X, part=True)
@@ -113,8 +116,21 @@ class Shard:
             float(self._facts.entries),
             _bytes_of(X),
             float(np.sqrt(self._facts.largest_squared_norm)),
-            _mark(X.shape, values, X.indices if issparse(X) else values[:0], y, s),
+            _checksums(X, y, s, names),
         )
+
+    def check_same(self, machine: Any, checksums: Mapping[int, tuple[int, ...]]) -> None:
+        """Raise a ValueError where it is not what it was before it was made again: bounds would be of other data."""
+        try:
+            if self.survey(machine).checksums == checksums[self.number]:
+                return
+            error = None
+        except (ValueError, TypeError) as refused:
+            error = refused
+        raise ValueError(
+            f"partition {self.number} was lost with its worker and is not the same after it was made again, so the fit "
+            "cannot go on; make it from a fixed seed or from files that do not change, or save it to such files first"
+        ) from error
 
     def describe(self) -> str:
         """A sentence on columns far from zero or of very different sizes; "" where there are none."""
@@ -182,11 +198,13 @@ def serve(shards: Sequence[Shard], message: Message) -> Reply:
             stack.enter_context(shard._lock)
         if message.expects is not None and any(shard.stands != message.expects for shard in shards):
             return Reply(stale=True)
-        new = tuple(shard.survey(message.plan.machine) for shard in shards if shard.stands is None)
+        if message.checksums is not None:
+            for shard in shards:
+                shard.check_same(message.plan.machine, message.checksums)
         for shard in shards:
             shard.stands = message.becomes
         held = [(shard, examples) for shard in shards if (examples := shard.examples(message.plan)) is not None]
-        return Reply(tuple(_follow(held, message, order) for order in message.orders), surveys=new)
+        return Reply(tuple(_follow(held, message, order) for order in message.orders))
 
 
 def _follow(held: list[tuple[Shard, Examples]], message: Message, order: Order) -> Visited | Measured:
@@ -242,9 +260,9 @@ def _measure(held: list[tuple[Shard, Examples]], problems: list[native.Problem],
     return sums
 
 
-def _mark(shape: tuple[int, ...], values: NDArray[Any], columns: NDArray[Any], y: Any, s: NDArray[np.float64]) -> int:
-    """A number that data made anew from another seed do not have again; from some of the entries, to be quick."""
-    mark = zlib.crc32(repr(shape).encode())
-    for array in (values[::61], columns[::61], np.array(y.tolist()) if y.dtype.kind == "O" else y, s):
-        mark = zlib.crc32(np.ascontiguousarray(array).tobytes(), mark)
-    return mark
+def _checksums(X: Any, y: NDArray[Any], s: NDArray[np.float64], names: Any) -> tuple[int, ...]:
+    """Checksums of all that a shard holds: the shape and names, and each array whole."""
+    labels = np.array(y.tolist()) if y.dtype.kind == "O" else y
+    arrays = (X.data, X.indices, X.indptr, labels, s) if issparse(X) else (X, labels, s)
+    heading = repr((X.shape, X.dtype.str, None if names is None else list(names)))
+    return zlib.crc32(heading.encode()), *(checksum(np.ascontiguousarray(array)) for array in arrays)
