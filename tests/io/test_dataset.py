@@ -180,6 +180,37 @@ def test_a_copy_is_the_same_folder_opened_anew(written):
     assert (copy.path, copy.memory_limit) == (str(written), 2**30)
 
 
+@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="a folder cannot be held on this system")
+@pytest.mark.parametrize("at", ["header.json", "labels", "starts"])
+def test_one_that_is_replaced_while_it_is_opened(tmp_path, monkeypatch, at):
+    """At each file that is opened, twice; in a folder that has gone, and which the new one may have the number of."""
+    path, sizes, opened = tmp_path / "a.ds", iter((40, 60)), os.open
+    kinds = {n: sp.random(n, 5, density=0.5, format="csr", random_state=0) for n in (20, 40, 60)}
+    write_dataset(path, kinds[20], np.arange(20))
+
+    def replace_and_open(name, *given, **options):
+        if os.path.basename(name) == at and ".tmp" not in str(name) and (n := next(sizes, None)):
+            with monkeypatch.context() as patch:
+                patch.setattr(os, "open", opened)
+                write_dataset(path, kinds[n], np.arange(n), overwrite=True)
+        return opened(name, *given, **options)
+
+    monkeypatch.setattr(os, "open", replace_and_open)
+    dataset = open_dataset(path)
+    monkeypatch.undo()
+    dataset.verify()
+    np.testing.assert_array_equal(dataset.load()[1], np.arange(len(dataset)))
+    assert len(dataset) in (20, 40, 60)
+
+
+def test_one_that_is_replaced_before_a_copy_is_opened(written):
+    dataset = open_dataset(written)
+    sent = pickle.dumps(dataset)
+    write_dataset(written, *examples(seed=1), overwrite=True)
+    with pytest.raises(ValueError, match=r"a\.ds was replaced since it was opened, and has other data; open it anew"):
+        pickle.loads(sent)
+
+
 def test_writers_are_for_with_statements(tmp_path):
     with pytest.raises(ValueError, match="in a with statement"):
         DatasetWriter(tmp_path / "a.ds").append(np.ones((1, 1)), [1])

@@ -12,6 +12,7 @@ from pegasos.base.wording import counted
 from pegasos.cli.convert_model import convert_model, is_any_model
 from pegasos.cli.data import file_of
 from pegasos.cli.options import Names, Path, as_json_text, refuse_other_folder, refuse_standard_output
+from pegasos.cli.talk import echo
 from pegasos.cli.waiting import waiting
 from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, write_svmlight
 from pegasos.io.atomic import open_atomic
@@ -107,12 +108,12 @@ def convert(
     rows, width = told.shape
     if as_json:
         facts = {"examples": rows, "features": width, "entries": told.nnz, "bytes": told.nbytes, "verified": verify}
-        click.echo(as_json_text("convert", {"source": source, "target": target, **facts, "seconds": seconds}))
+        echo(as_json_text("convert", {"source": source, "target": target, **facts, "seconds": seconds}))
     elif not quiet:
         shape = f"{counted(rows, 'example')} x {counted(width, 'feature')}"
-        click.echo(f"{target or source}: {shape}, {told.nnz:,} entries, {seconds:.1f} s")
+        echo(f"{target or source}: {shape}, {told.nnz:,} entries, {seconds:.1f} s")
         if verify:
-            click.echo("the checksums are right")
+            echo("the checksums are right")
 
 
 def _refuse_other_ending(target: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 import click
 
+from pegasos.base.wording import visible
 from pegasos.cli.options import Names
 from pegasos.io.table_file import NAMED
 
@@ -109,7 +110,7 @@ class Form(Protocol):
 
 def called(source: str) -> str:
     """What a source is called in messages."""
-    return "standard input" if source == "-" else source
+    return "standard input" if source == "-" else visible(source)
 
 
 def file_of(source: str) -> Any:

@@ -8,6 +8,8 @@ import click
 from pegasos.cli.data import DataFlags, data_flags
 from pegasos.cli.forms import form_of, machine_of, predictor_of
 from pegasos.cli.options import Path, as_json_text, overwrite_flag, refuse_other_than_predictions, refuse_overwriting
+from pegasos.cli.predictions import line_of
+from pegasos.cli.talk import echo
 from pegasos.cli.waiting import waiting
 from pegasos.io import load_model
 from pegasos.io.atomic import open_atomic
@@ -81,7 +83,7 @@ def predict(
             values = fitted.predict_proba(examples.X) if proba else fitted.decision_function(examples.X)
         text = form.lines(values)
         if header:
-            text = f"# {' '.join(map(str, machine.classes_.tolist()))}\n{text}"
+            text = f"# {' '.join(map(line_of, machine.classes_.tolist()))}\n{text}"
         if output == "-":
             if sys.stdout is None:
                 raise click.UsageError("standard output is closed; name an OUTPUT file")
@@ -92,11 +94,11 @@ def predict(
                 file.write(text.encode())
     result, summary = form.judge(predicted, examples, machine)
     if as_json:
-        click.echo(as_json_text("predict", result), err=output == "-")
+        echo(as_json_text("predict", result), err=output == "-")
     elif not quiet:
         if output is None and result.get("error", 0) is None:
             summary += "; name an OUTPUT for the predictions"
-        click.echo(summary, err=output == "-")
+        echo(*summary.split("\n"), err=output == "-")
 
 
 def _check_wanted(fitted: Any, decision: bool, proba: bool) -> None:

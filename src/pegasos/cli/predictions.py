@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.base.wording import counted
+from pegasos.base.wording import counted, visible
 from pegasos.cli.data import Data, Summary, called
 
 #: What the loss of a quantile is called.
@@ -12,10 +12,10 @@ PINBALL = "pinball loss"
 
 
 def line_of(value: Any) -> str:
-    """One prediction, without the end of its line."""
+    """One prediction, without the end of its line; those in a label are escaped, and so are backslashes."""
     if isinstance(value, list):
         return " ".join(map(repr, value))
-    return repr(value) if isinstance(value, float) else str(value)
+    return repr(value) if isinstance(value, float) else visible(str(value).replace("\\", r"\\"))
 
 
 def no_error(data: Data, what: str, count: int, why: str) -> Summary:
@@ -27,14 +27,14 @@ def no_error(data: Data, what: str, count: int, why: str) -> Summary:
 def none_known(label: Any, machine: Any) -> str:
     """Why no error is computed, where a model knows none of the labels."""
     classes = machine.classes_.tolist()
-    known = ", ".join(map(str, classes[:5])) + (", ..." if len(classes) > 5 else "")
-    return f"labels such as {label}, and none that the model knows ({known})"
+    known = ", ".join(visible(str(name)) for name in classes[:5]) + (", ..." if len(classes) > 5 else "")
+    return f"labels such as {visible(str(label))}, and none that the model knows ({known})"
 
 
 def unknown_labels(count: int, label: Any) -> str:
     """The end of a line on errors, where there are labels that the model does not know."""
     have = "has a label" if count == 1 else "have labels"
-    return f"; {count:,} of them {have} that the model does not know, such as {label}" if count else ""
+    return f"; {count:,} of them {have} that the model does not know, such as {visible(str(label))}" if count else ""
 
 
 def judge_labels(wrong: int, count: int, data: Data) -> Summary:

@@ -146,7 +146,7 @@ def train(
     task, folds, notes = from_liblinear(task, given)
     judges, talk = Validation.of(validation), Talk(quiet, as_json)
     if notes and not quiet:
-        say("\n".join(f"pegasos: {note}" for note in notes), err=True)
+        say(*(f"pegasos: {note}" for note in notes), err=True)
     # Whatever can be wrong without the data should come up before the data is read.
     model = _name_model(data, folds) if model is None else model
     _check_files(data, model, report, folds, judges, overwrite)
@@ -396,8 +396,8 @@ def _tell_result(
         say(as_json_text("train", result | machine.certificate_.to_dict()))
     elif talk.at_all:
         more = [str(chosen)] if chosen is not None else []
-        more += [f"tested   {judged[1]}"] if judged else []
-        say("\n".join([str(machine.certificate_), *more, f"model    {model}"]))
+        more += f"tested   {judged[1]}".split("\n") if judged else []
+        say(*str(machine.certificate_).split("\n"), *more, f"model    {model}")
         if report is not None and not found.interrupted:
             say(f"report   {report}")
     if not talk.quiet:
