@@ -210,7 +210,8 @@ private:
         solution.nu = nu_;
         // Its level is 1, or for a given nu above that by what rounding may take off it: nu = 0 allows for no
         // loss at all. A level of zero or less has no machine yet.
-        const double lift = finds_nu() || !(level.gamma > 0) ? 0 : 1.1 * error / level.gamma + 0x1p-48;
+        const double lift =
+            finds_nu() || !(level.gamma > 0) ? 0 : std::min(0.5, 1.1 * error / level.gamma + 0x1p-48);
         const double unity = level.gamma * (1 - lift);
         const double factor = unity > 0 ? 1 / unity : 0, b = level.b * factor;
         for (double& value : beta) value *= factor;
