@@ -408,8 +408,6 @@ void bind_kernel(nb::module_& m) {
         .def_ro("squared_norm", &KernelSolution::squared_norm)
         .def_ro("evaluations", &KernelSolution::evaluations)
         .def_ro("nu", &KernelSolution::nu)
-        .def_ro("margin", &KernelSolution::margin)
-        .def_ro("margin_bound", &KernelSolution::margin_bound)
         .def_ro("reason", &KernelSolution::reason)
         .def_prop_ro("history", &history_of<KernelSolution>);
     m.def("smo", &smo, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a,

@@ -17,6 +17,7 @@ from .linear_cases import (
     regression_case,
     stream_case,
 )
+from .margin_cases import margin_case
 from .sequence_cases import feature_map_case, sequence_case
 
 #: Kinds of cases, and how often each is drawn.
@@ -31,6 +32,7 @@ KINDS = {
     "disk": (disk_case, 1.5),
     "kernel": (kernel_case, 30),
     "large kernel": (large_kernel_case, 0.02),
+    "margin": (margin_case, 4),
     "sequence": (sequence_case, 4),
     "feature map": (feature_map_case, 2),
 }

@@ -199,6 +199,8 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         kernel = make_kernel(self._kernel_request(), solver, X, data.sample_weight, C * float(s.max()))
         left = math.inf if self.max_time is None else float(self.max_time) - (clock.now() - started)
         known = definiteness(kernel, seed, left)
+        if solver.maximises_margin and (known.shift > 0 or known.asymmetry > 0):
+            known = replace(known, assumed=True)  # bounds of a margin allow for neither
         parts = self._parts(data)
         if last is not None and last.shape != (len(parts), len(s)):
             last = None
