@@ -137,7 +137,12 @@ def describe_offsets(X: Any, names: Any, how: str = "", far: float = FAR, looked
 
 def some_rows(X: Any, entries: int | None = None) -> Any:
     """Rows with about so many entries, from all over X."""
-    return X[:: max(1, (X.nnz if sp.issparse(X) else X.size) // (entries or LOOKED_AT))]
+    return X[:: some_step(X, entries)]
+
+
+def some_step(X: Any, entries: int | None = None) -> int:
+    """How far apart rows with about so many entries are in X."""
+    return max(1, (X.nnz if sp.issparse(X) else X.size) // (entries or LOOKED_AT))
 
 
 def mostly_zeros(X: Any) -> bool:
