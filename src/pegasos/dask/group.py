@@ -127,10 +127,10 @@ class DaskGroup:
                 self.recover()
         raise RuntimeError("workers were lost ten times while they looked at their data; look at their memory")
 
-    def describe(self) -> str:
+    def describe(self, C: float) -> str:
         """A sentence on uneven columns, from a shard of each member; "" where there are none, or a worker is lost."""
         try:
-            return next(filter(None, self._submit(_describe, [None] * len(self))), "")
+            return next(filter(None, self._submit(_describe, [C] * len(self))), "")
         except Lost:
             return ""
 
@@ -199,8 +199,8 @@ class DaskGroup:
             shard.release()
 
 
-def _describe(shards: Sequence[Shard], _: None) -> str:
-    return shards[0].describe()
+def _describe(shards: Sequence[Shard], C: float) -> str:
+    return shards[0].describe(C)
 
 
 async def _serve_here(keys: Sequence[str], message: Message, dask_worker: Any) -> Reply:
