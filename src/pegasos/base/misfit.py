@@ -1,7 +1,7 @@
 """Whether C is what keeps a regression from its targets, as where these are large numbers."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 #: The standard deviation of the targets from which on standardised ones make a difference: it is like so much more C.
 LARGE = 10.0
@@ -23,7 +23,7 @@ def describe_small_C(
     squared_norm: float,
     slopes: tuple[float, float],
     name: str,
-    own: ArrayLike = 0.0,
+    own: Floats | float = 0.0,
     drawn: bool = False,
 ) -> str:
     """A sentence on a C that is small for the targets y, which count with the weights s; "" where it is not.

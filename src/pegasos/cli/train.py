@@ -338,7 +338,7 @@ def _fit(plan: Plan, examples: Data, shown: bool, talk: Talk) -> Found:
     machine, form, limit, chosen = plan.machine, plan.form, plan.machine.max_time, None
     caught: list[str] = []
 
-    def note(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    def note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if not issubclass(category, UnscaledColumns):
             caught.append(str(message))
         elif not talk.quiet:  # at once, as it saves the wait
