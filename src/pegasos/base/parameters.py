@@ -186,6 +186,14 @@ def loss_parameter(estimator: Any) -> tuple[str, float]:
     return name, float(value)
 
 
+def loss_slopes(estimator: Any) -> tuple[float, float] | None:
+    """What the loss of a regression costs at most for each unit of an error, of targets above the prediction and
+    below; None where there is no most."""
+    value = loss_parameter(estimator)[1]
+    known = {"epsilon_insensitive": (1.0, 1.0), "huber": (value, value), "quantile": (value, 1 - value)}
+    return known.get(estimator.loss)
+
+
 def _level_of_caller() -> int:
     """The stacklevel of a warning, in the function that asks, which tells of the line outside of this package."""
     level, frame = 1, sys._getframe(1).f_back

@@ -11,7 +11,7 @@ import click
 
 from pegasos.base import clock
 from pegasos.base.checkpoint import CUT_SHORT, Checkpoint, manifests
-from pegasos.base.scaling import columns_called
+from pegasos.base.scaling import UnscaledColumns, columns_called
 from pegasos.cli.choose import SHORTEST, Chosen, choose_C
 from pegasos.cli.data import Data, DataFlags, Form, Summary, called, data_flags, quoted
 from pegasos.cli.forms import form_of, machine_of
@@ -336,8 +336,17 @@ def _tell_data(plan: Plan, examples: Data, reading: float, flags: DataFlags, tal
 def _fit(plan: Plan, examples: Data, shown: bool, talk: Talk) -> Found:
     """Choose C, if that is wanted, and fit."""
     machine, form, limit, chosen = plan.machine, plan.form, plan.machine.max_time, None
-    with warnings.catch_warnings(record=True) as caught:
+    caught: list[str] = []
+
+    def note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if not issubclass(category, UnscaledColumns):
+            caught.append(str(message))
+        elif not talk.quiet:  # at once, as it saves the wait
+            say(f"pegasos: warning: {in_flags(str(message))}", err=True)
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = note
         if plan.chooses and (examples.y is not None or isinstance(examples.X, Dataset)):
             if talk.at_all and plan.kept_in:
                 say("choosing C, which leaves no checkpoints; the last fit does", err=True)
@@ -353,7 +362,7 @@ def _fit(plan: Plan, examples: Data, shown: bool, talk: Talk) -> Found:
         with not_written(plan.model, when), columns_called(form.called(examples)):
             fitted = form.fit(machine, examples)
     machine.on_interrupt, machine.checkpoint, machine.max_time = "raise", None, limit
-    return Found(machine, fitted, chosen, distinct(str(warning.message) for warning in caught))
+    return Found(machine, fitted, chosen, distinct(caught))
 
 
 def _save(found: Found, model: str, kept_in: Checkpoint | None) -> str:

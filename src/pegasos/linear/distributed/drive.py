@@ -255,9 +255,9 @@ def name_weights(machine: Any, plan: Plan, w: NDArray[np.float64]) -> dict[str, 
     return named
 
 
-def store(machine: Any, plan: Plan, found: Sequence[Solution[Point]], describe: Callable[[], str] = str) -> str:
-    """Give the estimator what was found. Returns what to do about it where it is not within `tol`; `describe` has a
-    sentence on uneven columns."""
+def store(machine: Any, plan: Plan, found: Sequence[Solution[Point]], uneven: str = "") -> str:
+    """Give the estimator what was found. Returns what to do about it where it is not within `tol`; `uneven` is a
+    sentence on the columns."""
     if len(plan.classes):
         machine.classes_ = plan.classes
     coef = np.array([one.point.w[:-1] for one in found])
@@ -266,7 +266,7 @@ def store(machine: Any, plan: Plan, found: Sequence[Solution[Point]], describe: 
     machine.n_features_in_ = plan.n_features
     if plan.names is not None:
         machine.feature_names_in_ = np.array(plan.names, dtype=object)
-    return shortfall(machine.certificate_, lambda worst: _advice(machine, plan, worst, describe()))
+    return shortfall(machine.certificate_, lambda worst: _advice(machine, plan, worst, uneven))
 
 
 def _advice(machine: Any, plan: Plan, worst: Certificate, uneven: str) -> str:
