@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from pegasos import LinearSVC, LinearSVR
 from pegasos.datasets import make_text
-from pegasos.io import load_model, save_model, write_svmlight
+from pegasos.io import load_model, save_model, write_dataset, write_svmlight
 
 SMALL = "--tol 0.1 --random-state 0"
 
@@ -242,3 +243,49 @@ def test_labels_that_are_whole_at_first(tmp_path, monkeypatch, pegasos):
     (tmp_path / "a.csv").write_text("a,kind\n" + "1,1\n" * 300_000 + "2,x\n" * 9)
     assert pegasos("train --quiet --label kind --max-iter 1 --solver perceptron a.csv m")[:2] == (0, "")
     assert load_model("m").classes_.tolist() == ["1", "x"]
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("kind", ["svm", "parquet", "csv", "ds"])
+def test_predictions_are_made_in_parts(tables, monkeypatch, pegasos, kind, task):
+    pa = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 3))
+    y = (
+        np.where(X[:, 0] + rng.standard_normal(1000) > 0, 1.0, 0.0)
+        if task == "classification"
+        else X[:, 0] + X[:, 1] ** 2
+    )
+    table = pa.table({**{f"f{j}": X[:, j] for j in range(3)}, "y": y})
+    write_svmlight(X, y, "a.svm")
+    pa.parquet.write_table(table, "a.parquet")
+    pa.csv.write_csv(table, "a.csv")
+    write_dataset("a.ds", X, y)
+    label = "--label y" if kind in ("parquet", "csv") else ""
+    assert pegasos(f"train --task {task} {SMALL} {label} a.{kind} m")[0] == 0
+    whole = pegasos(f"predict --json {label} a.{kind} m whole.txt")[1]
+    monkeypatch.setattr("pegasos.io.table._BATCH_ROWS", 128)
+    monkeypatch.setattr("pegasos.io.table_file.BLOCK", 1 << 13)
+    monkeypatch.setattr("pegasos.cli.examples.PART_BYTES", 1 << 13)
+    monkeypatch.setattr("pegasos.io.dataset_reader.ORDERED_RUN", 1 << 10)
+    monkeypatch.setattr("pegasos.io.dataset_reader.ORDERED_BLOCK", 1 << 12)
+    sizes = []
+    machine = LinearSVC if task == "classification" else LinearSVR
+    predict = machine.predict
+    monkeypatch.setattr(machine, "predict", lambda own, X: sizes.append(X.shape[0]) or predict(own, X))
+    parts = json.loads(pegasos(f"predict --json {label} a.{kind} m parts.txt")[1])
+    assert sum(sizes) == 1000
+    assert max(sizes) < 500
+    np.testing.assert_allclose(np.loadtxt("parts.txt"), np.loadtxt("whole.txt"), rtol=1e-13)
+    for name, value in json.loads(whole).items():
+        assert parts[name] == (pytest.approx(value, rel=1e-12) if isinstance(value, float) else value)
+
+
+def test_labels_may_have_fractions_after_the_first_block(tables, monkeypatch, pegasos):
+    monkeypatch.setattr("pegasos.io.table_file.BLOCK", 1 << 10)
+    rows = [f"{row % 7},{row % 5}" for row in range(1000)] + ["3,2.5"]
+    (tables / "a.csv").write_text("a,y\n" + "\n".join(rows) + "\n")
+    assert pegasos(f"train --task regression {SMALL} --label y a.csv m")[0] == 0
+    code, out, _ = pegasos("predict --label y a.csv m")
+    assert code == 0
+    assert "(1,001 examples)" in out

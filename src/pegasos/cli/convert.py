@@ -17,7 +17,7 @@ from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, w
 from pegasos.io.atomic import open_atomic
 from pegasos.io.compression import compressing
 from pegasos.io.dataset import Dataset, is_dataset
-from pegasos.io.dataset_reader import read_rows
+from pegasos.io.dataset_reader import read_examples
 from pegasos.io.table import table_columns
 from pegasos.io.table_file import NAMED, SUFFIXES, is_table
 
@@ -151,9 +151,6 @@ def _pieces(
 
 def _write_text(dataset: Dataset, target: str, zero_based: bool) -> None:
     """As svmlight text, block by block; a file that is not what it was when it was written is an error."""
-    y, first = dataset.decode(dataset.read("labels")), 0
     with open_atomic(target) as file, compressing(file, target) as writer:
-        for rows in read_rows(dataset):
-            last = first + rows.shape[0]
-            write_svmlight(rows, y[first:last], writer, zero_based=zero_based)
-            first = last
+        for rows, labels in read_examples(dataset):
+            write_svmlight(rows, labels, writer, zero_based=zero_based)

@@ -165,16 +165,22 @@ class RunReader:
 
 def read_rows(dataset: Dataset) -> Iterator[Any]:
     """The rows in order, in arrays or CSR matrices that are good until the next one."""
-    runs = RunReader(dataset, ORDERED_RUN)
+    return (X for X, _ in read_examples(dataset))
 
-    def load(group: Numbers, buffers: Buffers) -> Any:
+
+def read_examples(dataset: Dataset) -> Iterator[tuple[Any, NDArray[Any]]]:
+    """The same, with their labels."""
+    runs = RunReader(dataset, ORDERED_RUN, ("labels",))
+
+    def load(group: Numbers, buffers: Buffers) -> tuple[Any, NDArray[Any]]:
         piece = runs.read(group, buffers)
+        labels = dataset.decode(piece.besides["labels"])
         if dataset.storage == "dense":
-            return piece.entries[0].reshape(-1, dataset.shape[1])
+            return piece.entries[0].reshape(-1, dataset.shape[1]), labels
         X = make_csr((len(piece.numbers), dataset.shape[1]), dtype=dataset.dtype)
         X.data, X.indices = piece.entries
         starts = np.append(0, np.cumsum(piece.lengths))
         X.indptr = starts.astype(np.int32) if len(X.data) < 2**31 else starts
-        return X
+        return X, labels
 
     return runs.blocks(np.arange(runs.n_runs), ORDERED_BLOCK, load)

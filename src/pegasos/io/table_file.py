@@ -11,6 +11,8 @@ from pegasos.io.table_faults import explain, find_no_number, may_span_lines, pri
 
 #: Bytes that are parsed at a time: of numbers, and of texts, which may be long.
 BLOCK, TEXT_BLOCK = 1 << 20, 64 << 20
+#: Bytes of each column of a Parquet file that are read at a time.
+BUFFER = 1 << 16
 #: What to do about text in another encoding.
 TO_UTF8 = "convert the file, for example by iconv -f latin1 -t utf-8"
 _NOT_UTF8 = re.compile(r"(?:In CSV column #(\d+): .*)?invalid (?:UTF8|value '.*\ufffd)", re.DOTALL)
@@ -33,6 +35,7 @@ def pyarrow(who: str = "tables") -> Any:
         import pyarrow.csv
         import pyarrow.dataset
         import pyarrow.json
+        import pyarrow.parquet
     except ImportError:
         raise ImportError(f"{who} need the package pyarrow; install pyarrow") from None
     return pyarrow
@@ -114,9 +117,10 @@ class TableFile:
 
     def __init__(self, source: Any, *, texts: bool = False) -> None:
         pa = pyarrow(f"{source}: tables")
+        self.table = source if isinstance(source, pa.Table) else None
         self.dataset: Any = None  # of text none: its rows would have the types of its first ones
         self.text: _Delimited | _JSONLines | None = None
-        if isinstance(source, pa.Table):
+        if self.table is not None:
             self.name, self.dataset, self.schema = "<table>", pa.dataset.dataset(source), source.schema
             self.names = self.schema.names
             return
@@ -225,22 +229,36 @@ class TableFile:
         self._check_rows(table.num_rows)
         return table
 
-    def batches(self, names: list[str], rows: int, numbers: Sequence[str]) -> Iterator[Any]:
-        """These columns, in record batches; `numbers` are numbers, whatever the first ones look like."""
+    def batches(self, names: list[str], rows: int, numbers: Sequence[str], texts: Sequence[str] = ()) -> Iterator[Any]:
+        """These columns, in record batches; `numbers` are numbers and `texts` texts, whatever the first look like."""
         count, pa = 0, pyarrow()
         with self._errors():
             if self.text is None:
-                for batch in self.dataset.to_batches(columns=names, batch_size=rows, batch_readahead=1):
+                for batch in self._stored(names, rows):
                     count += batch.num_rows
-                    yield batch
+                    yield batch.select(names)
             else:
                 kinds = {name: self.schema.field(name).type for name in numbers}
                 types = {name: pa.float64() for name, kind in kinds.items() if not pa.types.is_boolean(kind)}
+                types |= dict.fromkeys(texts, pa.string())
                 with self.text.batches(names, types) as reader:
                     for batch in reader:
                         count += batch.num_rows
                         yield batch
         self._check_rows(count)
+
+    def _stored(self, names: list[str], rows: int) -> Iterator[Any]:
+        """Record batches of a table that is no text, one at a time; a dataset of pyarrow reads ahead without bounds."""
+        pa = pyarrow()
+        if self.table is not None:
+            yield from self.table.select(names).to_batches(rows)
+        elif self.dataset.format.default_extname == "parquet":
+            with pa.parquet.ParquetFile(self.name, pre_buffer=False, buffer_size=BUFFER) as file:
+                yield from file.iter_batches(rows, columns=names)
+        else:
+            fields = pa.ipc.IpcReadOptions(included_fields=[self.names.index(name) for name in names])
+            with pa.OSFile(self.name) as file, pa.ipc.open_file(file, options=fields) as reader:
+                yield from map(reader.get_batch, range(reader.num_record_batches))
 
     def _check_rows(self, count: int) -> None:
         if isinstance(self.text, _Delimited) and may_span_lines(self.name, count):
