@@ -1,13 +1,16 @@
 """The command on compressed svmlight files and on tables."""
 
+import bz2
+import gzip
 import json
+import lzma
 
 import numpy as np
 import pytest
 
 from pegasos import LinearSVC, LinearSVR
 from pegasos.datasets import make_text
-from pegasos.io import load_model, save_model, write_dataset, write_svmlight
+from pegasos.io import load_model, open_dataset, save_model, write_dataset, write_svmlight
 
 SMALL = "--tol 0.1 --random-state 0"
 
@@ -289,3 +292,39 @@ def test_labels_may_have_fractions_after_the_first_block(tables, monkeypatch, pe
     code, out, _ = pegasos("predict --label y a.csv m")
     assert code == 0
     assert "(1,001 examples)" in out
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
+def test_compressed_tables(tables, pegasos, kind):
+    rows = [(row % 7, row % 3, row % 2) for row in range(50)]
+    between = "\t" if kind == "tsv" else ","
+    lines = [between.join("aby"), *(between.join(map(str, row)) for row in rows)]
+    if kind == "jsonl":
+        lines = [json.dumps(dict(zip("aby", row, strict=True))) for row in rows]
+    text = ("\n".join(lines) + "\n").encode()
+    for suffix, compress in {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}.items():
+        (tables / f"t.{kind}{suffix}").write_bytes(compress(text))
+        code, out, err = pegasos(f"convert --overwrite --label y t.{kind}{suffix} t.ds")
+        assert (code, err) == (0, "")
+        assert "50 examples x 2 features" in out
+        (tables / f"t.{kind}{suffix}").write_bytes(compress(text)[:-12])
+        code, _, err = pegasos(f"convert --overwrite --label y t.{kind}{suffix} t.ds")
+        assert code == 2
+        assert "data" in err
+
+
+def test_convert_keeps_float32(tables, pegasos):
+    pa = pytest.importorskip("pyarrow")
+    single = pa.array(np.arange(4, dtype=np.float32))
+    for name, other, dtype in (("a", single, np.float32), ("b", pa.array([0.1, 2, 3, 4]), np.float64)):
+        pa.parquet.write_table(pa.table({"a": single, "b": other, "y": [0, 1, 0, 1]}), f"{name}.parquet")
+        assert pegasos(f"convert --label y {name}.parquet {name}.ds")[0] == 0
+        assert open_dataset(f"{name}.ds").dtype == dtype
+    assert pegasos("convert --label y --dtype float64 a.parquet c.ds")[0] == 0
+    assert open_dataset("c.ds").dtype == np.float64
+
+
+def test_a_limit_of_memory_names_the_command_that_makes_a_data_set(tables, pegasos):
+    code, _, err = pegasos("train --memory-limit 300MB --label kind kinds.parquet m")
+    assert code == 2
+    assert "pegasos convert --label kind kinds.parquet kinds.parquet.ds, and train on kinds.parquet.ds" in err

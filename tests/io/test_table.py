@@ -163,7 +163,7 @@ def test_errors_name_file_column_and_row(tmp_path, content, options, message, re
         ("data.jsonl", b"", "the file is empty"),
         ("data.parquet", b"", "the file is empty"),
         ("data.parquet", b"a,b\n1,2\n", "no Parquet file"),
-        ("data.csv.gz", gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:-20], "copy or make the file again"),
+        ("data.csv.gz", gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:-20], "the gzip data end too early"),
         ("data.csv.gz", b"\x1f\x8b\x08 nothing", "copy or make the file again"),
     ],
 )

@@ -26,7 +26,7 @@ def read_table(
     source : path or pyarrow.Table
         The first bytes of a file identify Parquet and Arrow (Feather). Other files are text: ``.jsonl`` and ``.ndjson``
         have an object on each line, ``.tsv`` has names in the first line and tabs between columns, and all others are
-        CSV. The end of the name identifies compressed text, such as ``.csv.gz``.
+        CSV. Text may be compressed by gzip, bzip2, xz or zstd; its first bytes determine the format.
     label : str, optional
         The column of labels or targets.
     columns : sequence of str, optional
