@@ -77,7 +77,9 @@ def predict(
         raise click.UsageError("standard output is closed; name an OUTPUT file")
     fitted = predictor_of(fitted)
     with ExitStack() as stack:
-        file = sys.stdout.buffer if output == "-" else output and stack.enter_context(open_atomic(output))
+        file: Any = None
+        if output is not None:
+            file = sys.stdout.buffer if output == "-" else stack.enter_context(open_atomic(output))
 
         def write(text: str) -> None:
             file.write(text.encode())
