@@ -395,3 +395,14 @@ def test_a_file_that_is_cut_short_while_it_is_read(tmp_path):
     (tmp_path / "a.ds" / "values").write_bytes(b"")
     with pytest.raises(ValueError, match="values was cut short while it was read"):
         LinearSVC().fit(dataset)
+
+
+def test_the_writer_converts_all_pieces_to_its_type(tmp_path):
+    with DatasetWriter(tmp_path / "a.ds", dtype=np.float32) as writer:
+        writer.append(np.ones((2, 3)), [0, 1])
+        writer.append(np.ones((2, 3), np.float32), [0, 1])
+    assert open_dataset(tmp_path / "a.ds").dtype == np.float32
+    with pytest.raises(ValueError, match="dtype=int64: values are stored as float32 or float64"):
+        DatasetWriter(tmp_path / "b.ds", dtype=np.int64)
+    with pytest.raises(ValueError, match="not finite"), DatasetWriter(tmp_path / "b.ds", dtype="float32") as writer:
+        writer.append(np.full((1, 1), 1e300), [0])

@@ -111,7 +111,7 @@ class Judges(NamedTuple):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names")  # which the form sees to
             predicted = machine.predict(self.form.features(self.data))
-        result, text = self.form.judge(predicted, self.data, machine)
+        result, text = self.form.judge([(predicted, self.data)], machine)
         return result, _with(text, self.called)
 
 

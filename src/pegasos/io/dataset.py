@@ -251,7 +251,8 @@ def open_dataset(path: str | os.PathLike[str], *, memory_limit: int | str | None
         Its folder.
     memory_limit : int or str, optional
         Memory that a fit may use, as a number of bytes or in words: ``"1GB"``, ``"512MB"``. By default half of the free
-        memory. A data set that fits is trained on in memory, any other by blocks.
+        memory. A data set that fits is trained on in memory, any other by blocks. The process itself counts for 210 MB
+        of it, whatever it takes; the system's cache of files does not count.
 
     Returns
     -------

@@ -167,10 +167,16 @@ class RunReader:
 
 def read_rows(dataset: Dataset) -> Iterator[Any]:
     """The rows in order, in arrays or CSR matrices that are good until the next one."""
-    runs = RunReader(dataset, ORDERED_RUN)
+    return (X for X, _ in read_examples(dataset))
 
-    def load(group: Numbers, buffers: Buffers) -> Any:
-        return _make_matrix(dataset, runs.read(group, buffers))
+
+def read_examples(dataset: Dataset) -> Iterator[tuple[Any, NDArray[Any]]]:
+    """The same, with their labels."""
+    runs = RunReader(dataset, ORDERED_RUN, ("labels",))
+
+    def load(group: Numbers, buffers: Buffers) -> tuple[Any, NDArray[Any]]:
+        piece = runs.read(group, buffers)
+        return _make_matrix(dataset, piece), dataset.decode(piece.besides["labels"])
 
     return runs.blocks(np.arange(runs.n_runs), ORDERED_BLOCK, load)
 

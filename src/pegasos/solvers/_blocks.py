@@ -4,6 +4,7 @@ Each learner keeps its weights in memory, and what it keeps of single rows on di
 """
 
 import math
+import mmap
 import os
 import tempfile
 from dataclasses import dataclass
@@ -158,7 +159,8 @@ class DualAscent:
                 "bytes there: point TMPDIR at another folder, or use solver='sgd-s'",
                 tempfile.gettempdir(),
             ) from None
-        stored = np.memmap(self._file, np.uint8, "r+").view(np.ndarray)  # of a memmap parts take long to make
+        self._map = mmap.mmap(self._file.fileno(), size)
+        stored = np.frombuffer(self._map, np.uint8)
         self._q = stored[: 8 * n_rows].view(np.float64)
         self._rest = stored[8 * n_rows : 9 * n_rows] if shrink else None
         # Whether it moved at its last visit, or a check has found since that it would.
@@ -196,6 +198,7 @@ class DualAscent:
             if problem.alone:
                 block.put(self._moves, q != before)
         self._visits += made
+        self._release()
         return made
 
     def moves(self, block: Block) -> NDArray[np.bool_] | None:
@@ -234,6 +237,12 @@ class DualAscent:
             block.put(self._rest, rest)
             if self._problem.alone:
                 block.put(self._moves, block.take(self._moves) | (rest < before))
+        self._release()
+
+    def _release(self) -> None:
+        """Leave the parts of the file that were used to the system's cache, so that they do not add up."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
 
     def bound(self, check: Check) -> Bounds:
         self._w[:], self._linear = check.sums.u, check.sums.linear  # without what rounding has added up
@@ -243,7 +252,7 @@ class DualAscent:
         state(self, "_w", "_linear", "_gap", "_visits", "_b", "_kappa", "_rho", "_q", "_rest", "_moves")
 
     def close(self) -> None:
-        del self._q, self._rest, self._moves
+        del self._q, self._rest, self._moves, self._map
         self._file.close()
 
 

@@ -90,7 +90,6 @@ class Tally:
     rounds: int = 0
     bytes: int = 0
     lost: int = 0  # times workers were lost, and it recovered
-    late: bool = False  # it ended while workers did not answer
 
 
 #: What the turns of a round are chosen by: rough costs, and how much work messages should at least be beside.
@@ -136,7 +135,6 @@ class Drive:
             try:
                 self._make_rounds()
             except Late:
-                self.tally.late = True
                 for ascent in self.ascents:
                     ascent.reason = ascent.reason or "max_time"
         return [self._found(ascent) for ascent in self.ascents], self.tally
