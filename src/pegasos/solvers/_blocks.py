@@ -285,6 +285,7 @@ class StreamDescent:
     def bound(self, check: Check) -> Bounds:
         return self.free_bound()
 
+    @np.errstate(over="ignore", invalid="ignore")  # a bound that is no number is not taken
     def free_bound(self) -> Bounds:
         """Slopes met are dual variables: with ``a = sum s q y x`` over T epochs, ``alpha = C c s q`` is feasible for
         every c up to 1/T; in an epoch that is not whole some rows have fewer visits, and no row more than T."""
