@@ -245,8 +245,8 @@ def open_dataset(path: str | os.PathLike[str], *, memory_limit: int | str | None
     path : path
         Its folder.
     memory_limit : int or str, optional
-        Memory that a fit may use, about, as a number of bytes or in words: ``"1GB"``, ``"512MB"``. By default half of the free
-        memory. A data set that fits is trained on in memory, any other by blocks.
+        About how much memory a fit may use, as a number of bytes or in words: ``"1GB"``, ``"512MB"``. By default half
+        of the free memory. A data set that fits is trained on in memory, any other by blocks.
 
     Returns
     -------

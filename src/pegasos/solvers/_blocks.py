@@ -270,6 +270,7 @@ class StreamDescent:
         progress = self._stream.progress
         self._before = (progress.loss, progress.weight)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def expected(self) -> tuple[float, float]:
         problem, progress, w = self._problem, self._stream.progress, self._stream.iterate
         met = progress.weight - self._before[1]
