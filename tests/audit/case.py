@@ -65,7 +65,7 @@ class Case:
         return self.call(functools.partial(getattr(estimator, name), *args, **kwargs), describe(estimator))
 
     def call(self, function, what):
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), np.errstate(all="warn", under="ignore"):
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", UserWarning)  # advice: on data, settings and fits that fall short
             try:

@@ -276,6 +276,22 @@ class TestTargets:
         np.testing.assert_array_equal((y - shift) + shift, y)
 
 
+class TestNoSupportVectors:
+    """Responses are zero then, whatever the kernel, so that nothing rounds but targets less epsilon."""
+
+    @pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed"])
+    @pytest.mark.parametrize("solver", ["smo", "lasvm"])
+    def test_one_class_without_weight(self, kernel, solver):
+        X = RANDOM.normal(size=(30, 3))
+        y = np.arange(30) % 2
+        clf = SVC(kernel=kernel, solver=solver).fit(X @ X.T if kernel == "precomputed" else X, y, y.astype(float))
+        found = clf.certificate_
+        assert len(clf.support_) == 0
+        assert (found.primal, found.gap, found.reason) == (0.0, 0.0, "tol")
+        if kernel != "precomputed":  # whose eigenvalues rounding may have put below zero
+            assert (found.dual, found.rounding) == (0.0, 0.0)
+
+
 class TestIndefinite:
     def test_eigenvalues_that_rounding_put_below_zero(self):
         X = RANDOM.normal(size=(80, 2))

@@ -49,6 +49,8 @@ PARTS = [
     ("cross-validation", 0, 6),
     ("stream", 0, 15),
     ("disk", 0, 4),
+    ("overflow", 0, 60),
+    ("scaled kernel", 0, 25),
     ("large kernel", 0, 2),
     *[("margin", first, 25) for first in (0, 25)],
     ("sequence", 0, 15),

@@ -279,6 +279,7 @@ class StreamDescent:
         progress = self._stream.progress
         self._before = (progress.loss, progress.weight)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def expected(self) -> tuple[float, float]:
         problem, progress, w = self._problem, self._stream.progress, self._stream.iterate
         met = progress.weight - self._before[1]
@@ -294,6 +295,7 @@ class StreamDescent:
     def bound(self, check: Check) -> Bounds:
         return self.free_bound()
 
+    @np.errstate(over="ignore", invalid="ignore")  # a bound that is no number is not taken
     def free_bound(self) -> Bounds:
         """Slopes met are dual variables: with ``a = sum s q y x`` over T epochs, ``alpha = C c s q`` is feasible for
         every c up to 1/T; in an epoch that is not whole some rows have fewer visits, and no row more than T."""

@@ -11,7 +11,7 @@ from pegasos.base import clock
 from pegasos.base.bounds import Bounds
 from pegasos.base.checkpoint import CUT_SHORT, OwnRun, Runs
 from pegasos.base.memory import free_memory
-from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers, keeping
+from pegasos.base.outcome import Budget, Point, Solution, Standing, UsedSolvers, keeping, refuse_overflow
 from pegasos.base.progress import Progress
 from pegasos.base.state import State
 from pegasos.base.wording import counted, megabytes
@@ -146,6 +146,9 @@ class FitByBlocks:
         chosen = solver.chosen_for(BlocksProblem)
         text = f"{chosen.describe()} by blocks of {self.block_bytes / 2**20:.3g} MiB"
         used = UsedSolvers((text,), by_auto=chosen is not solver)
+        if not needs_no_pass(solver):
+            of = f"C={self.problem.C:.3g}, weights that sum to {self.problem.total_weight:.3g} and features"
+            refuse_overflow(*(fit.bounds.primal for fit in self.fits), of=of)
         return [fit.solution(self.seconds, used) for fit in self.fits]
 
     def _make_reader(self) -> BlockReader:
