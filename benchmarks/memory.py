@@ -1,14 +1,19 @@
-"""Peak memory of a fit beyond its input, each in a fresh process, beside scikit-learn's LinearSVC.
+"""Peak memory of a fit beyond its input, each in a fresh process, beside scikit-learn's LinearSVC; and of the command
+and `iter_table` on files of several sizes.
 
 ``python benchmarks/memory.py``: 400,000 documents x 47,236 words, float32. The limit is 10% of the input's bytes plus
-64 MB. What a first, small fit brings in (libraries) is not counted.
+64 MB. What a first, small fit brings in (libraries) is not counted. ``--files`` measures files alone; these peaks are
+those of the whole process.
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +56,83 @@ def measure(name: str, folder: Path) -> None:
     print(sum(part.nbytes for part in arrays) + y.nbytes, status("VmHWM") - before)
 
 
+FORMATS = {"csv": 18, "parquet": 8, "arrow": 8, "jsonl": 31}  # bytes of a number, about
+COLUMNS = 20
+ITERATE = "import sys, pegasos.io; [None for _ in pegasos.io.iter_table(sys.argv[1], label='y')]"
+
+
+def write_table(path: Path, size: float) -> None:
+    """Write a table of about so many bytes, some rows at a time."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    rng, left = np.random.default_rng(0), int(size / FORMATS[path.suffix[1:]] / (COLUMNS + 1))
+    schema = pa.schema([*((f"f{j}", pa.float64()) for j in range(COLUMNS)), ("y", pa.int64())])
+    with ExitStack() as stack:
+        if path.suffix == ".parquet":
+            writer = stack.enter_context(pa.parquet.ParquetWriter(path, schema))
+        elif path.suffix != ".jsonl":
+            make = pa.csv.CSVWriter if path.suffix == ".csv" else pa.ipc.new_file
+            writer = stack.enter_context(make(path, schema))
+        else:
+            file = stack.enter_context(open(path, "w"))
+        while left > 0:
+            X = rng.normal(size=(min(left, 1 << 19), COLUMNS))
+            left -= len(X)
+            y = (X.sum(axis=1) + rng.normal(size=len(X)) > 0).astype(int)
+            table = pa.table([*X.T.copy(), y], schema=schema)
+            if path.suffix == ".jsonl":
+                file.writelines(f"{json.dumps(row)}\n" for row in table.to_pylist())
+            else:
+                writer.write_table(table)
+
+
+# In a small process of its own: the peak of a child begins with that of its parent.
+CHILD = """import resource, subprocess, sys
+code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(code)"""
+
+
+def peak(*command: str) -> tuple[float, float]:
+    """MB and seconds of a process."""
+    started = time.perf_counter()
+    done = subprocess.run([sys.executable, "-S", "-c", CHILD, *command], check=True, capture_output=True, text=True)
+    return int(done.stdout) * 1024 / 1e6, time.perf_counter() - started
+
+
+def measure_files(sizes: list[float]) -> None:
+    """Print a table: MB (seconds) of each step."""
+    pegasos = str(Path(sys.executable).with_name("pegasos"))
+    print("| file | size | `iter_table` | `convert` | `train --memory-limit 300MB` | `predict` |")
+    print("|---|---|---|---|---|---|")
+    for kind in FORMATS:
+        for size in sizes:
+            with tempfile.TemporaryDirectory() as folder:
+                path, made, model = Path(folder) / f"a.{kind}", f"{folder}/a.ds", f"{folder}/a.model"
+                write_table(path, size)
+                steps = [
+                    (sys.executable, "-c", ITERATE, str(path)),
+                    (pegasos, "convert", "-q", "--label", "y", str(path), made),
+                    (pegasos, "train", "-q", "--max-iter", "5", "--memory-limit", "300MB", made, model),
+                    (pegasos, "predict", "-q", "--label", "y", str(path), model, f"{folder}/labels.txt"),
+                ]
+                cells = ["{:.0f} MB, {:.1f} s".format(*peak(*step)) for step in steps]
+                print(f"| {kind} | {path.stat().st_size / 1e6:,.0f} MB | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tiny", action="store_true", help="small data, to see that it runs")
+    parser.add_argument("--files", type=float, nargs="*", metavar="MB", help="files of these sizes alone [50 200 800]")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
         measure(arguments.measure[0], Path(arguments.measure[1]))
+        return
+    if arguments.files is not None:
+        measure_files([1e6 * size for size in arguments.files or (50, 200, 800)])
         return
     if not Path("/proc/self/status").exists():
         print("no ratio: this system does not tell a process's peak memory in /proc/self/status")
@@ -79,6 +154,7 @@ def main() -> None:
     for name, extra in found.items():
         verdict = "" if name == PEER else "within" if extra <= limit else "ABOVE the limit"
         print(f"{name:20}  {extra / 1e6:12.1f}  {extra / size:18.3f}  {extra / max(found[PEER], 1):18.3f}  {verdict}")
+    measure_files([1e6] if arguments.tiny else [50e6, 200e6, 800e6])
 
 
 if __name__ == "__main__":

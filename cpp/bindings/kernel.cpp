@@ -179,9 +179,9 @@ KernelSolution solve(const BoundSource& source, const KernelProblem& problem, co
 
 KernelSolution smo(const BoundSource& source, const KernelProblem& problem, const Run& run,
                    std::size_t cached_rows, double tol, double max_epochs, std::size_t working_set,
-                   std::size_t block, std::uint64_t seed, std::size_t part_from, bool gradual,
+                   std::size_t block, std::uint64_t seed, std::size_t part_from, bool gradual, bool brief,
                    const MaybeVector<double>& start) {
-    const SmoOptions options{tol, max_epochs, working_set, block, seed, part_from, gradual};
+    const SmoOptions options{tol, max_epochs, working_set, block, seed, part_from, gradual, brief};
     const std::vector<double> begin = to_vector(start, problem.size());
     return solve(source, problem, run, cached_rows, solve_smo, options, begin);
 }
@@ -408,13 +408,11 @@ void bind_kernel(nb::module_& m) {
         .def_ro("squared_norm", &KernelSolution::squared_norm)
         .def_ro("evaluations", &KernelSolution::evaluations)
         .def_ro("nu", &KernelSolution::nu)
-        .def_ro("margin", &KernelSolution::margin)
-        .def_ro("margin_bound", &KernelSolution::margin_bound)
         .def_ro("reason", &KernelSolution::reason)
         .def_prop_ro("history", &history_of<KernelSolution>);
     m.def("smo", &smo, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a,
           "max_epochs"_a, "working_set"_a, "block"_a, "seed"_a, "part_from"_a, "gradual"_a = false,
-          "start"_a.none());
+          "brief"_a = false, "start"_a.none());
     m.def("kernel_sdca", &kernel_sdca, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a,
           "tol"_a, "max_epochs"_a, "seed"_a, "visits"_a.none(), "start"_a.none());
     m.def("lasvm", &lasvm, "source"_a, "problem"_a, "run"_a, nb::kw_only(), "cached_rows"_a, "tol"_a,

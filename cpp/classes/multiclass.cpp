@@ -186,7 +186,7 @@ public:
         double others = -infinity;
         for (std::size_t k = 0; k < K_; ++k)
             if (k != y) others = std::max(others, cost[k] + f[k]);
-        return others - (cost[y] + f[y]) >= -e ? e : 0;
+        return others - (cost[y] + f[y]) < -e ? 0 : e;
     }
 
     double dual(const double* p, std::uint32_t y) const override {

@@ -33,14 +33,14 @@ struct KernelSolution {
     double b = 0;
     Bounds bounds{};
     double epochs = 0, seconds = 0, squared_norm = 0, evaluations = 0;
-    double nu = 0, margin = 0, margin_bound = 0;  // of sbp.hpp
-    std::uint64_t steps = 0, updates = 0;         // updates: changes of a coefficient, a kernel row each
+    double nu = 0;                         // of margin.hpp
+    std::uint64_t steps = 0, updates = 0;  // updates: changes of a coefficient, a kernel row each
     std::string reason;
     std::vector<Record> history;
 
     void state(State& state) {
         state(beta, dual_beta, responses, error, b, bounds, epochs, seconds, squared_norm, evaluations, nu,
-              margin, margin_bound, steps, updates, reason, history);
+              steps, updates, reason, history);
     }
 
     /// Adds a check to the history, and tells of it; true where that ends the run. Weights are told as beta
@@ -268,39 +268,47 @@ public:
           context_(context) {}
 
     /// A look at w, whose responses are off by at most `error`; true when the run is over. `last`: the budget
-    /// is used up. `bounds`: those of another problem, which is the one solved. The solution is the best so
-    /// far: of the lowest primal value, unless `named`, or where examples are held out of the fewest errors.
+    /// is used up. `margins`: where it is the margin that is made large, an upper bound on it, and that of w.
+    /// The solution is the best so far: of the lowest primal value or the largest margin, unless `named`, or
+    /// where examples are held out of the fewest errors.
     bool check(const std::vector<double>& beta, const std::vector<double>& f, double error, double b,
                double epochs, bool last, bool named, KernelSolution& solution,
-               const Bounds* bounds = nullptr) {
+               const Bounds* margins = nullptr) {
         const bool out_of_time = context_.monitor.timed_out();
         const KernelBounds now =
             bounds_of(problem_, beta, f, b, gram_.source().largest(), [&](std::size_t) { return error; });
-        if (!bounds) certifier_.take(beta, f, error);
+        if (!margins) certifier_.take(beta, f, error);
         const bool stale = is_stale(f, b), first = solution.history.empty();
-        const bool lower = named || bounds || now.bounds.primal <= solution.bounds.primal;
-        const bool better = held_out_.labels.empty() ? lower : misses_ == fewest_;
+        const bool best = named || (margins ? margins->dual >= solution.bounds.dual
+                                            : now.bounds.primal <= solution.bounds.primal);
+        const bool better = held_out_.labels.empty() ? best : misses_ == fewest_;
+        // One bound is that of the machine, the other one of the problem.
+        Bounds found = solution.bounds;
         if (better || first) {
             solution.beta = beta;
             solution.responses = f;
             solution.error = error;
             solution.b = b;
-            solution.bounds.primal = now.bounds.primal;
-            solution.bounds.above = now.bounds.above;
             solution.squared_norm = now.squared_norm;
+            found = margins ? *margins : now.bounds;
         }
-        solution.bounds.dual = certifier_.dual();
-        solution.bounds.below = certifier_.below();
-        if (bounds) solution.bounds = *bounds;
+        if (margins) {
+            found.primal = margins->primal;
+            found.above = margins->above;
+        } else {
+            found.dual = certifier_.dual();
+            found.below = certifier_.below();
+        }
+        solution.bounds = found;
         solution.epochs = epochs;
         const bool stop = solution.record(context_, solution.bounds);
-        // Without rounding, which the end of the fit sees to.
-        const double raw = relative_gap(solution.bounds.primal - solution.bounds.above,
-                                        solution.bounds.dual + solution.bounds.below);
+        // Without rounding, which the end of the fit sees to, except that of margins.
+        const double raw = relative_gap(found.primal - found.above, found.dual + found.below);
+        const char* why = margins ? found.reason(tol_, nullptr) : tol_ > 0 && raw <= tol_ ? "tol" : nullptr;
         if (stop)
             solution.reason = "callback";
-        else if (tol_ > 0 && raw <= tol_)
-            solution.reason = "tol";
+        else if (why)
+            solution.reason = why;
         else if (stale)
             solution.reason = "early_stopping";
         else if (out_of_time)

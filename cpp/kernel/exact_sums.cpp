@@ -132,12 +132,12 @@ private:
                 copy.points.for_each(k, [&](std::size_t j, double value) { spread[j] = value; });
                 Double2 sum;
                 for (std::size_t j = 0; j < coef.size(); ++j) {
-                    Double2 product, power{1};
+                    Double2 product, power;
                     copy.points.for_each(j, [&](std::size_t at, double value) {
                         product = product + exact_product(spread[at], value);
                     });
                     product = product * Double2{kernel_.gamma} + Double2{kernel_.coef0};
-                    for (int i = 0; i < kernel_.degree; ++i) power = power * product;
+                    raise<1>(&product, &power, kernel_.degree);
                     sum = sum + power * Double2{coef[j]};
                     if (thread == 0) monitor.worked(copy.points.entries(j));
                 }
@@ -147,7 +147,10 @@ private:
         });
         const double base = kernel_.gamma * longest * (1 + 1e-6) + std::abs(kernel_.coef0);
         const double terms = static_cast<double>(coef.size()) + kernel_.degree * (entries + 8) + 16;
-        return {16 * terms * unit * unit * sum_of_sizes(coef) * std::pow(base, kernel_.degree), 2 * unit};
+        const double size = sum_of_sizes(coef);
+        return {
+            16 * terms * unit * unit * size * std::pow(base, kernel_.degree) + terms * lost_products(size),
+            2 * unit};
     }
 
     const Points<Given> points_;

@@ -13,6 +13,19 @@
 
 namespace pegasos {
 
+/// powers[k] = bases[k]^degree, by squaring; `bases` are overwritten. The second and the third power are b b
+/// and b b b.
+template <std::size_t count, class Real>
+void raise(Real* bases, Real* powers, int degree) {
+    std::fill_n(powers, count, Real{1});
+    for (int left = degree; left > 0; left >>= 1) {
+        if (left & 1)
+            for (std::size_t k = 0; k < count; ++k) powers[k] = powers[k] * bases[k];
+        if (left > 1)
+            for (std::size_t k = 0; k < count; ++k) bases[k] = bases[k] * bases[k];
+    }
+}
+
 struct Kernel {
     enum class Kind { linear, poly, rbf, sigmoid };
     Kind kind = Kind::linear;
@@ -41,15 +54,13 @@ struct Kernel {
             switch (kind) {
                 case Kind::linear:
                     return;
-                case Kind::poly:
+                case Kind::poly: {
+                    Real bases[count];
 #pragma omp simd
-                    for (std::size_t k = 0; k < count; ++k) {
-                        const Real base = g * values[k] + c;
-                        Real power = 1;
-                        for (int i = 0; i < degree; ++i) power *= base;
-                        values[k] = power;
-                    }
+                    for (std::size_t k = 0; k < count; ++k) bases[k] = g * values[k] + c;
+                    raise<count>(bases, values, degree);
                     break;
+                }
                 case Kind::rbf:
 #pragma omp simd
                     for (std::size_t k = 0; k < count; ++k) {

@@ -91,7 +91,7 @@ KernelBounds bounds_of(const KernelProblem& problem, const std::vector<double>& 
     bool costs = moved;  // something, or may
     for (std::size_t v = 0; v < problem.size(); ++v) {
         const std::size_t i = problem.row[v];
-        const double response = f[i], slope = problem.t[v] - response - b;
+        const double response = moved ? f[i] : 0, slope = problem.t[v] - response - b;
         if (beta[v] != 0) {
             squared_norm.add(beta[v] * response);
             linear.add(beta[v] * problem.t[v]);
@@ -100,8 +100,11 @@ KernelBounds bounds_of(const KernelProblem& problem, const std::vector<double>& 
             size += std::abs(beta[v]) * (std::abs(response) + std::abs(problem.t[v]));
         }
         const double own = problem.loss(v, slope);
-        const double off = error(i) + 4 * u * (std::abs(problem.t[v]) + std::abs(response) + std::abs(b)) +
-                           (moved ? lost : 0);
+        // Without support vectors responses are zero, and of the targets only those less epsilon are rounded.
+        const double off =
+            moved
+                ? error(i) + 4 * u * (std::abs(problem.t[v]) + std::abs(response) + std::abs(b)) + lost
+                : 4 * u * (std::abs(slope) + (problem.size() > problem.n_rows ? std::abs(problem.t[v]) : 0));
         loss.add(own);
         above += std::max(problem.loss(v, slope + off), problem.loss(v, slope - off)) - own;
         if (slope > 0 ? problem.hi[v] > 0 : slope < 0 && problem.lo[v] < 0) {

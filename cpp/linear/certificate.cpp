@@ -1,6 +1,7 @@
 #include "linear/certificate.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "rows/passes.hpp"
 
@@ -68,10 +69,10 @@ std::pair<Double2, Double2> lighten(const double linear[2], const RowSum u[2]) {
 }
 
 /// At least the norm of w; 0 where scores are exact, as at most the intercept is not zero.
-double norm_of_weights(const AnyRows& rows, const std::vector<double>& w) {
+double norm_of_weights(const AnyRows& rows, const std::vector<double>& w, std::size_t size) {
     const bool exact =
         stored_error(rows) == 0 && std::none_of(w.begin(), w.end() - 1, [](double x) { return x != 0; });
-    return exact ? 0 : norm_above(squared_norm(w), w.size());
+    return exact ? 0 : norm_above(squared_norm(w, size), size);
 }
 
 /// One column of weights; its dual point is filled in.
@@ -84,8 +85,13 @@ public:
           n_groups_(n_groups),
           careful_(careful),
           point_(point),
-          norm_of_w_(norm_of_weights(problem.rows, w)),
-          stored_(stored_error(problem.rows)) {}
+          norm_of_w_(norm_of_weights(problem.rows, w, w.size())),
+          stored_(stored_error(problem.rows)) {
+        if (std::isfinite(norm_of_w_)) return;
+        // The square of a free intercept, which is no part of the primal value: it counts on its own.
+        norm_of_w_ = norm_of_weights(problem.rows, w, problem.n_penalized());
+        constant_ = problem.rows.bias * std::abs(w.back());
+    }
 
     struct alignas(128) Partial {  // on cache lines of its own
         explicit Partial(const LinearTerms& terms) {
@@ -109,7 +115,7 @@ public:
         problem_.loss.visit([&](const auto& loss) {
             for (std::size_t i = first, p = 0; i < last; ++i, ++p) {
                 const double y = problem_.labels[i], s = problem_.weights[i],
-                             norms = norm_of_w_ * facts[p].norm;
+                             norms = norm_of_w_ * facts[p].norm + constant_;
                 double error = careful_ ? 2 * unit * std::abs(z[p]) +
                                               careful_score_error(facts[p].entries, stored_) * norms
                                         : score_error(facts[p].entries) * norms;
@@ -166,7 +172,8 @@ private:
     const int n_groups_;  // 2: the two classes apart
     const bool careful_;
     DualPoint& point_;
-    const double norm_of_w_, stored_;
+    double norm_of_w_, constant_ = 0;  // a score is off by a share of ||w|| ||x|| + constant
+    const double stored_;
 };
 
 }  // namespace

@@ -21,7 +21,8 @@
 // For bounds that allow for rounding: values are right to 8 units (2^-53) relatively, where they do not
 // underflow, and never 0 where they are not. excess: at least what
 // the loss, `value` at z, grows by where z is off by up to e, and the rounding of a difference that value
-// does not show. size_of_dual: of the terms of dual(q, 1) = `dual`, which is right to 16 units of it.
+// does not show; not finite where e is not. size_of_dual: of the terms of dual(q, 1) = `dual`, which is right
+// to 16 units of it.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +75,7 @@ struct Hinge : Classification {
     double slope(double z, double) const { return z < 1 ? 1 : 0; }
     double dual(double alpha, double, double) const { return alpha; }
     double excess(double z, double, double e, double) const {
-        return std::max(0.0, std::min(e, (1 - z) + e));
+        return std::max(std::min(e, (1 - z) + e), 0.0);
     }
     double size_of_dual(double, double, double dual) const { return dual; }
     double clip(double q) const { return std::clamp(q, 0.0, 1.0); }
@@ -95,7 +96,7 @@ struct SquaredHinge : Classification {
     double bend(double z, double) const { return z < 1 ? 2 : 0; }
     double dual(double alpha, double c, double) const { return alpha - alpha * alpha / (4 * c); }
     double excess(double z, double, double e, double) const {
-        return std::max(0.0, std::min(e, (1 - z) + e)) * (2 * std::max(1 - z, 0.0) + e);
+        return std::max(std::min(e, (1 - z) + e), 0.0) * (2 * std::max(1 - z, 0.0) + e);
     }
     double size_of_dual(double q, double, double) const { return q + q * q / 4; }
     double clip(double q) const { return std::max(q, 0.0); }
@@ -188,7 +189,7 @@ struct EpsilonInsensitive : Regression {
     double dual(double alpha, double, double y) const { return y * alpha - epsilon * std::abs(alpha); }
     double excess(double z, double y, double e, double) const {
         e += 4 * unit * epsilon;
-        return std::abs(z - y) - epsilon >= -2 * e ? e : 0;
+        return std::abs(z - y) - epsilon < -2 * e ? 0 : e;
     }
     double size_of_dual(double q, double y, double) const { return (std::abs(y) + epsilon) * std::abs(q); }
     double clip(double q) const { return std::clamp(q, -1.0, 1.0); }
@@ -226,7 +227,7 @@ struct SquaredEpsilonInsensitive : Regression {
     double excess(double z, double y, double e, double) const {
         e += 4 * unit * epsilon;
         const double beyond = std::abs(z - y) - epsilon;
-        return beyond >= -2 * e ? not_lost(e * (2 * std::max(beyond, 0.0) + e), e > 0) : 0;
+        return beyond < -2 * e ? 0 : not_lost(e * (2 * std::max(beyond, 0.0) + e), e > 0);
     }
     double size_of_dual(double q, double y, double) const {
         return (std::abs(y) + epsilon + std::abs(q) / 4) * std::abs(q);

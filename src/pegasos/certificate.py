@@ -57,7 +57,8 @@ class Certificate:
         The objective ``1/2 ||w||^2 + C sum_i s_i loss_i`` at the returned weights, plus an allowance for the rounding
         of its computation. So it is an upper bound.
     dual : float
-        A lower bound on the optimum, from a feasible dual point; it allows for rounding too.
+        A lower bound on the optimum, from a feasible dual point; it allows for rounding too. With ``SBP(nu=...)`` and
+        ``SIMBA(nu=...)``, which maximise a margin, it is that of the returned machine, and `primal` an upper bound.
     gap : float
         ``(primal - dual) / dual``: the objective at the returned weights is at most this fraction above the optimum.
     converged : bool
@@ -87,7 +88,7 @@ class Certificate:
         What the allowance for rounding adds to the gap, relative to `dual`; with several problems, the worst.
     assumed : str
         The assumption behind the lower bound: "the kernel is positive semi-definite", if there are too many examples to
-        check it. Empty if there is no assumption.
+        check it; behind the upper bound on a margin, if rounding leaves it open. Empty if there is no assumption.
     problem : str
         For a part, the problem that it belongs to: "'a' against the rest", or "'a' against 'b'".
     parts : tuple of Certificate

@@ -10,7 +10,7 @@ import numpy as np
 
 from pegasos import solvers
 
-from .checks import Bound, Claim, Finding, check, check_bound, check_sum
+from .checks import CHECKS, Bound, Claim, Finding, check_sum
 from .data import pick
 from .evaluation import REGRESSION_LOSSES
 
@@ -65,7 +65,7 @@ class Case:
         return self.call(functools.partial(getattr(estimator, name), *args, **kwargs), describe(estimator))
 
     def call(self, function, what):
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), np.errstate(all="warn", under="ignore"):
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", UserWarning)  # advice: on data, settings and fits that fall short
             try:
@@ -109,10 +109,8 @@ class Case:
 
     def finish(self):
         for claim in self.claims:
-            if isinstance(claim, Bound):
-                self.findings += check_bound(claim)
-            else:
-                self.findings += check(claim)
+            self.findings += CHECKS[type(claim)](claim)
+            if not isinstance(claim, Bound):
                 rounding = getattr(claim.certificate, "rounding", 0.0)
                 self.rounding = max(self.rounding, rounding if np.isfinite(rounding) else 0.0)
 

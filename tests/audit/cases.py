@@ -6,17 +6,19 @@ import numpy as np
 
 from .case import Case
 from .data import pick
-from .kernel_cases import kernel_case, large_kernel_case
+from .kernel_cases import kernel_case, large_kernel_case, scaled_kernel_case
 from .linear_cases import (
     cross_validation_case,
     disk_case,
     joint_case,
     linear_case,
+    overflow_case,
     ovr_case,
     path_case,
     regression_case,
     stream_case,
 )
+from .margin_cases import margin_case
 from .sequence_cases import feature_map_case, sequence_case
 
 #: Kinds of cases, and how often each is drawn.
@@ -29,8 +31,11 @@ KINDS = {
     "cross-validation": (cross_validation_case, 2),
     "stream": (stream_case, 4),
     "disk": (disk_case, 1.5),
+    "overflow": (overflow_case, 3),
     "kernel": (kernel_case, 30),
+    "scaled kernel": (scaled_kernel_case, 3),
     "large kernel": (large_kernel_case, 0.02),
+    "margin": (margin_case, 4),
     "sequence": (sequence_case, 4),
     "feature map": (feature_map_case, 2),
 }

@@ -45,6 +45,19 @@ class Bound:
     problems: tuple[Problem, ...]
 
 
+@dataclass(frozen=True)
+class Margin:
+    """A certificate of a margin: `dual` is that of the machine, `primal` a bound on the largest one."""
+
+    what: str
+    certificate: Any
+    problem: Problem  # whose `best` is the largest margin known
+    objective: tuple[np.longdouble, np.longdouble]  # bounds on the margin of the machine, the lower one with rounding
+    tol: float
+    history: Any
+    is_bounded: bool = True
+
+
 def relative_gap(primal, dual):
     """As it is documented."""
     if dual <= 0:
@@ -139,6 +152,38 @@ def _check_history(claim, add):
         add("not the best recorded", f"primal {found.primal!r}, recorded {primals.min()!r}", excess)
 
 
+def check_margin(claim):
+    """All that is wrong with a certificate of a margin."""
+    found, (low, high), history = claim.certificate, claim.objective, claim.history
+    out = []
+
+    def add(kind, text, excess=math.inf):
+        out.append(Finding(kind, claim.what, text, float(excess)))
+
+    if found.reason == "inconsistent":
+        add("inconsistent", "the bounds contradict each other")
+        return out
+    if not np.isfinite(found.primal):
+        add("primal not finite", f"primal is {found.primal}")
+        return out
+    for name, primal in (("primal", found.primal), ("primal of history", history["primal"].min())):
+        if primal < claim.problem.best:
+            excess = claim.problem.best / LONG(primal) - 1 if primal > 0 else math.inf
+            add(f"{name} below a margin", f"{name} {primal!r}, largest margin at least {claim.problem.best}", excess)
+    if found.dual > high:
+        excess = found.dual / high - 1 if high > 0 else math.inf
+        add("dual above the machine's margin", f"dual {found.dual!r}, margin at most {high}", excess)
+    if found.dual > 0 and low > found.dual * (1 + 4 * LONG(found.rounding) + ULPS):
+        add("dual below the machine's margin", f"dual {found.dual!r}, margin at least {low}", low / found.dual - 1)
+    if history["dual"].max() > found.dual:
+        add("not the best recorded", f"dual {found.dual!r}, recorded {history['dual'].max()!r}")
+    if (history["primal"][-1], history["dual"][-1]) != (found.primal, found.dual):
+        add("history", f"it ends with {history['primal'][-1]!r}, {history['dual'][-1]!r}")
+    _check_rounding(found, add)
+    _check_gap(claim, True, add)
+    return out
+
+
 def check_bound(claim):
     """All that is wrong with a lower bound."""
     out = []
@@ -168,3 +213,7 @@ def check_sum(what, found):
         if not is_close(getattr(found, name), value):
             out.append(Finding("sum of parts", what, f"{name} is {getattr(found, name)!r}, of the parts {value!r}"))
     return out
+
+
+#: What checks a claim of each kind.
+CHECKS = {Claim: check, Margin: check_margin, Bound: check_bound}

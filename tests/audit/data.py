@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 OFFSETS = (1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8)
 SCALES = (1e-8, 1e-6, 1e-4, 1e-2, 1e-1, 10.0, 1e2, 1e4, 1e6, 1e8)
+HUGE = (1e70, 1e78, 1e90, 3e110, 1e130, 1e145, 1e152)
 DISTANCES = (20.0, 1e2, 1e3, 1e4, 1e6, 1e8)
 SHIFTS = (1.0, 1e2, 1e4, 1e6, 1e8, 1e10, 1e12)
 
@@ -84,9 +85,17 @@ def draw_data(random, n=None, d=None, largest=200):
     return data
 
 
-def draw_storage(random, X):
+def draw_huge_data(random, **shape):
+    """Rows whose squares, or the squares of whose scores, are near the largest numbers or beyond."""
+    data = draw_data(random, **shape)
+    data.scale = pick(random, HUGE)
+    data.X = draw_storage(random, dense(data.X) * data.scale, single=0)
+    return data
+
+
+def draw_storage(random, X, single=1):
     """Dense or sparse, in single or double precision, with indices of either size."""
-    X = X.astype(pick(random, (np.float64, np.float32), (3, 1)))
+    X = X.astype(pick(random, (np.float64, np.float32), (3, single)))
     if random.random() < 0.6:
         return np.ascontiguousarray(X)
     X = sp.csr_matrix(X) if random.random() < 0.5 else sp.csr_array(X)

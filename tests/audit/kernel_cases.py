@@ -52,7 +52,10 @@ def draw_kernel(random, data):
 
 
 class KernelProblems:
-    """The problems of kernel machines; gamma is known after the first fit."""
+    """The problems of kernel machines; gamma and the scale are known after the first fit.
+
+    With a scale the examples are the quotients as rounded to double precision.
+    """
 
     def __init__(self, X, parts, C, s, loss, has_intercept, epsilon=0.0):
         self.X, self.parts, self.loss = X, parts, loss
@@ -61,27 +64,25 @@ class KernelProblems:
         self.known = {}
 
     def of(self, estimator):
-        kernel = estimator._fitted_kernel
-        key = getattr(kernel, "gamma", None)
+        gamma, scale = getattr(estimator._fitted_kernel, "gamma", None), estimator.scale_
+        key = (gamma, None if scale is None else scale.tobytes())
         if key not in self.known:
-            self.known[key] = self._make(estimator, key)
+            self.known[key] = self._make(estimator, gamma, self.X if scale is None else dense(self.X) / scale)
         return self.known[key]
 
-    def _make(self, estimator, gamma):
+    def _make(self, estimator, gamma, X):
         name = estimator.kernel
         if name == "linear":
             return [
-                LinearKernelProblem(
-                    Rows(self.X if rows is None else self.X[rows]), y, self._cost(rows), self.loss, **self.more
-                )
+                LinearKernelProblem(Rows(X if rows is None else X[rows]), y, self._cost(rows), self.loss, **self.more)
                 for rows, y in self.parts
             ]
         if name == "precomputed":
-            gram = gram_given(self.X)
+            gram = gram_given(X)
         elif callable(name):
-            gram = gram_given(name(self.X, self.X))
+            gram = gram_given(name(X, X))
         else:
-            gram = gram_of_points(self.X, name, gamma, estimator.coef0, estimator.degree)
+            gram = gram_of_points(X, name, gamma, estimator.coef0, estimator.degree)
         return [
             KernelProblem(gram if rows is None else gram.take(rows), y, self._cost(rows), self.loss, **self.more)
             for rows, y in self.parts
@@ -133,13 +134,15 @@ def coefficients(estimator, n):
     return out
 
 
-def kernel_case(case, random):
+def kernel_case(case, random, scaled=False):
     kind = pick(random, ("two", "pairs", "ovr", "regression"), (4, 1, 1, 3))
     classes = int(random.integers(3, 5)) if kind in ("pairs", "ovr") else 2
     case.data = data = draw_data(random)
     if data.n < classes + 1:
         case.data = data = draw_data(random, n=classes + 4)
     parameters, X, is_bounded = draw_kernel(random, data)
+    if scaled and parameters["kernel"] != "precomputed":
+        parameters["scale"] = "auto"
     weights, C = draw_weights(random, data.n), draw_C(random)
     s = np.ones(data.n) if weights is None else weights.copy()
     has_intercept = bool(random.random() < 0.7)
@@ -169,6 +172,11 @@ def kernel_case(case, random):
         if estimator is not None and case.attempt(estimator, X, y, weights):
             problems.claim(case, estimator, is_bounded)
     problems.ask(case, is_bounded)
+
+
+def scaled_kernel_case(case, random):
+    """With ``scale="auto"``."""
+    kernel_case(case, random, scaled=True)
 
 
 def kernel_parts(y, classes, kind):

@@ -30,7 +30,7 @@ from .case import (
     warmed_up,
 )
 from .checks import Bound, Claim, Finding
-from .data import draw_C, draw_data, draw_labels, draw_targets, draw_weights, pick
+from .data import draw_C, draw_data, draw_huge_data, draw_labels, draw_targets, draw_weights, pick
 from .evaluation import (
     LONG,
     JointProblem,
@@ -39,8 +39,8 @@ from .evaluation import (
 )
 
 
-def linear_case(case, random, classes=2):
-    case.data = data = draw_data(random, n=None if classes == 2 else max(classes, int(random.integers(4, 61))))
+def linear_case(case, random, classes=2, draw=draw_data):
+    case.data = data = draw(random, n=None if classes == 2 else max(classes, int(random.integers(4, 61))))
     y = draw_labels(random, data.Z, classes)
     weights, (class_weight, own) = draw_weights(random, data.n), class_weights(random, y, classes)
     s = (np.ones(data.n) if weights is None else weights.copy()) * own
@@ -122,8 +122,8 @@ def ovr_case(case, random):
     linear_case(case, random, classes=int(random.integers(3, 5)))
 
 
-def regression_case(case, random):
-    case.data = data = draw_data(random)
+def regression_case(case, random, draw=draw_data):
+    case.data = data = draw(random)
     y, shift = draw_targets(random, data.Z)
     case.data.notes.append(f"targets at {shift:g}")
     weights = draw_weights(random, data.n)
@@ -196,8 +196,8 @@ def joint_case(case, random):
             oracle.improve_joint(problem)
 
 
-def path_case(case, random):
-    case.data = data = draw_data(random)
+def path_case(case, random, draw=draw_data):
+    case.data = data = draw(random)
     y, weights = draw_labels(random, data.Z), draw_weights(random, data.n)
     s = np.ones(data.n) if weights is None else weights
     loss = pick(random, LINEAR_LOSSES)
@@ -262,9 +262,9 @@ def cross_validation_case(case, random):
                 case.findings.append(Finding("primal below optimum", what, text))
 
 
-def stream_case(case, random):
+def stream_case(case, random, draw=draw_data):
     classes = int(pick(random, (2, 3)))
-    case.data = data = draw_data(random, n=max(classes, int(random.integers(3, 61))))
+    case.data = data = draw(random, n=max(classes, int(random.integers(3, 61))))
     is_regression = random.random() < 0.3
     loss, epsilon, parameters = draw_loss(random, is_regression)
     y = draw_targets(random, data.Z)[0] if is_regression else draw_labels(random, data.Z, classes)
@@ -331,9 +331,9 @@ def small_blocks():
         yield
 
 
-def disk_case(case, random):
+def disk_case(case, random, draw=draw_data):
     classes = int(pick(random, (2, 3)))
-    case.data = data = draw_data(random, n=int(pick(random, (30, 60, 200))))
+    case.data = data = draw(random, n=int(pick(random, (30, 60, 200))))
     is_regression = random.random() < 0.3
     y = draw_targets(random, data.Z)[0] if is_regression else draw_labels(random, data.Z, classes)
     weights, C = draw_weights(random, data.n), draw_C(random)
@@ -357,3 +357,31 @@ def disk_case(case, random):
     if case.attempt(other, data.X, y, weights):
         problems.claim(case, other)
     problems.ask(case)
+
+
+def overflow_case(case, random):
+    """Data whose squares, or whose scores' squares, overflow."""
+    kinds = (_warm_chain, linear_case, regression_case, path_case, stream_case, disk_case)
+    kind = pick(random, kinds, (12, 1, 1, 1, 1, 0.3))
+    with np.errstate(over="ignore", invalid="ignore"):  # errors of the evaluation, which then checks nothing
+        kind(case, random, draw=draw_huge_data)
+
+
+def _warm_chain(case, random, draw):
+    """Fits that go on from the dual point of other rows: of ordinary ones it means huge weights for huge ones."""
+    case.data = data = draw(random)
+    is_regression = random.random() < 0.4
+    y = draw_targets(random, data.Z)[0] if is_regression else draw_labels(random, data.Z)
+    target = y if is_regression else np.where(y == 1, 1.0, -1.0)
+    loss, epsilon, parameters = draw_loss(random, is_regression)
+    more, intercept, bias = draw_intercept(random)
+    solver = pick(random, ("sdca", draw_linear_solver(random)))
+    kind = pegasos.LinearSVR if is_regression else pegasos.LinearSVC
+    estimator = kind(warm_start=True, solver=solver, **parameters, **more, **draw_budget(random))
+    for step in range(6):
+        X = (data.Z if step == 0 or random.random() < 0.2 else data.X)[random.permutation(data.n)]
+        weights, C = draw_weights(random, data.n), draw_C(random)
+        if case.attempt(estimator.set_params(C=C), X, y, weights):
+            s = np.ones(data.n) if weights is None else weights
+            more = {"epsilon": epsilon, "intercept": intercept, "bias": bias}
+            LinearProblems(Rows(X), [target], C, s, loss, **more).claim(case, estimator)

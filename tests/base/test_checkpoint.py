@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 from contextlib import contextmanager
 
@@ -394,6 +395,75 @@ class TestTwoAtATime:
         os.kill(other.pid, signal.SIGKILL)
         other.join()
         assert np.array_equal(bits_of(self.fit(tmp_path)), bits_of(svc(solver="sdca").fit(X, Y)))
+        assert not os.listdir(tmp_path)
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+    @pytest.mark.parametrize("how", ["os", "multiprocessing"])
+    def test_a_kill_lets_go_beside_a_forked_process(self, tmp_path, how):
+        """Which was forked in the middle of the fit, on another thread, and outlives it."""
+        reader, writer = os.pipe()
+
+        def sleep():
+            os.write(writer, f"{os.getpid()}\n".encode())
+            time.sleep(600)
+
+        def fork():
+            if how == "multiprocessing":
+                multiprocessing.get_context("fork").Process(target=sleep).start()
+            elif os.fork() == 0:
+                sleep()
+
+        def save_and_fork(self, *given):
+            save(self, *given)
+            thread = threading.Thread(target=fork)
+            thread.start()
+            thread.join()
+            os.write(writer, b"begun\n")
+            time.sleep(600)
+
+        save, owner = Store.save, os.fork()
+        if owner == 0:
+            Store.save = save_and_fork
+            try:
+                self.fit(tmp_path)
+            finally:
+                os._exit(0)
+        os.close(writer)
+        with open(reader) as lines:
+            told = {lines.readline().strip(), lines.readline().strip()}
+        other = int(next(iter(told - {"begun"})))
+        try:
+            os.kill(owner, signal.SIGKILL)
+            os.waitpid(owner, 0)
+            assert np.array_equal(bits_of(self.fit(tmp_path)), bits_of(svc(solver="sdca").fit(X, Y)))
+        finally:
+            os.kill(other, signal.SIGKILL)
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+    @pytest.mark.parametrize("end", ["fit", "error", "exit"])
+    def test_a_forked_process_leaves_the_files_alone(self, tmp_path, monkeypatch, end):
+        """Also where it goes on with the fit itself, to its end or to an error."""
+        children, seen, save = [], [], Store.save
+
+        def save_and_fork(self, *given):
+            save(self, *given)
+            if not children:
+                children.append(os.fork())
+                if children[0] == 0 and end != "fit":
+                    raise ValueError if end == "error" else SystemExit
+                if children[0]:
+                    before = sorted(tmp_path.rglob("*"))
+                    os.waitpid(children[0], 0)
+                    seen.append(sorted(tmp_path.rglob("*")) == before)
+
+        monkeypatch.setattr(Store, "save", save_and_fork)
+        try:
+            fitted = self.fit(tmp_path)
+        finally:
+            if children == [0]:
+                os._exit(0)
+        assert seen == [True]
+        assert np.array_equal(bits_of(fitted), bits_of(svc(solver="sdca").fit(X, Y)))
         assert not os.listdir(tmp_path)
 
     def test_an_owner_that_ends_meanwhile(self, tmp_path, monkeypatch):

@@ -80,11 +80,46 @@ def test_predictions_worse_than_a_constant_are_told():
         warnings.simplefilter("error")
         LinearSVR().fit(X, y)  # the intercept is small beside what it saves
         LinearSVR(C=100, loss="quantile", quantile=0.9).fit(X, y)
-        LinearSVR(intercept="free").fit(X, 1e5 * y)
     with pytest.warns(
-        UserWarning, match=r"Predictions are off by .* the constant 2.*Pass intercept='free'.* or raise C"
+        UserWarning, match=r"Predictions are off by .* the constant 3.*Pass intercept='free'.* or raise C"
     ):
-        LinearSVR(C=1e-4).fit(X, 1e5 * y)
+        LinearSVR(C=1e-4).fit(X, y)
+
+
+LARGE_TARGETS = 1e5 * (X[:, 0] + 0.5 * RANDOM.normal(size=200) + 3)
+
+
+@pytest.mark.parametrize("make", [np.float64, np.float32, sp.csr_matrix])
+@pytest.mark.parametrize(
+    "regressor",
+    [
+        LinearSVR(),
+        LinearSVR(scale="auto"),
+        LinearSVR(intercept="free"),
+        LinearSVR(intercept="free", loss="quantile", quantile=0.9),
+        LinearSVR(intercept="free", loss="huber"),
+        SVR(),
+        SVR(kernel="linear"),
+        SVR(loss="quantile", quantile=0.1),
+    ],
+)
+def test_a_c_that_is_small_for_large_targets(regressor, make):
+    name = type(regressor).__name__
+    with pytest.warns(UserWarning, match=rf"{name}: C=1 is small for targets.*TransformedTargetRegressor\({name}"):
+        regressor.fit(make(X), LARGE_TARGETS)
+    standardised = (LARGE_TARGETS - LARGE_TARGETS.mean()) / LARGE_TARGETS.std()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        regressor.fit(make(X), standardised)
+        clone(regressor).set_params(C=1e5 if "huber" not in regressor.loss else 1e6).fit(make(X), LARGE_TARGETS)
+
+
+@pytest.mark.parametrize("size", [1, 1e5])
+@pytest.mark.parametrize("regressor", [LinearSVR(intercept="free"), SVR(), SVR(kernel="linear")])
+def test_c_is_not_to_blame_for_noise(regressor, size):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        regressor.fit(RANDOM.normal(size=(1000, 20)), size * RANDOM.normal(size=1000))
 
 
 def test_full_columns_of_sparse_data():

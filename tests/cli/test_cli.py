@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -437,9 +438,16 @@ def test_reader_that_goes_away(folder):
     [
         ("train --tol 0 --max-iter 20000 train.svm m", ["LinearSVC", "epoch", "gap", "━"]),
         ("convert train.svm train.ds", ["reading train.svm", "━"]),
+        ("convert [/b]\x1b[2J.svm train.ds", [r"reading [/b]\x1b[2J.svm", "━"]),
+        ("train --tol 0 --max-iter 20000 --label kind kinds.csv m", [r"'[/b]\x9b2J': ", "━"]),
     ],
 )
 def test_bar_on_a_terminal(folder, arguments, words):
+    os.mkdir("[")
+    shutil.copy("train.svm", "[/b]\x1b[2J.svm")
+    kinds = ["[/b]\x9b2J", "one", "two"]
+    rows = "".join(f"{k % 7},{k % 5},{kinds[k % 3]}\n" for k in range(60))
+    (folder / "kinds.csv").write_text(f"a,b,kind\n{rows}", encoding="utf-8")
     leader, follower = os.openpty()
     line = [sys.executable, "-c", "from pegasos.cli import main; main()"]
     process = subprocess.Popen([*line, *arguments.split()], stdout=subprocess.DEVNULL, stderr=follower)
@@ -457,6 +465,8 @@ def test_bar_on_a_terminal(folder, arguments, words):
     assert process.wait(60) == 0
     for word in words:
         assert word.encode() in shown
+    assert b"\x1b[2J" not in shown
+    assert b"\xc2\x9b" not in shown
 
 
 def test_warm_start_keeps_the_solver(folder, pegasos):

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from pegasos.datasets import make_text
 from pegasos.io import open_dataset, read_svmlight, write_svmlight
@@ -158,6 +159,16 @@ def test_train_by_blocks(folder, pegasos):
     assert (code, err) == (0, "")
     assert "by blocks of" in out
     assert "converged: the gap reached tol" in out
+
+
+def test_unscaled_columns_are_named_before_the_fit(folder, pegasos):
+    write_svmlight(sp.csr_matrix([[1e5, 1.0], [2e5, 0.5]] * 50), [1, -1] * 50, "large.svm")
+    pegasos("convert large.svm large.ds")
+    _, _, err = pegasos("train --memory-limit 50MB large.ds")  # there is no fit
+    warning, error = err.splitlines()
+    assert warning.startswith("pegasos: warning: By blocks such columns take very many epochs. Columns differ in size")
+    assert "and pass --scale auto." in warning
+    assert "--memory-limit 50MB is too small" in error
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
 """The command on compressed svmlight files and on tables."""
 
+import bz2
+import gzip
 import json
+import lzma
 
 import numpy as np
 import pytest
 
+from pegasos import LinearSVC, LinearSVR
 from pegasos.datasets import make_text
-from pegasos.io import load_model, save_model, write_svmlight
+from pegasos.io import load_model, open_dataset, save_model, write_dataset, write_svmlight
 
 SMALL = "--tol 0.1 --random-state 0"
 
@@ -242,3 +246,85 @@ def test_labels_that_are_whole_at_first(tmp_path, monkeypatch, pegasos):
     (tmp_path / "a.csv").write_text("a,kind\n" + "1,1\n" * 300_000 + "2,x\n" * 9)
     assert pegasos("train --quiet --label kind --max-iter 1 --solver perceptron a.csv m")[:2] == (0, "")
     assert load_model("m").classes_.tolist() == ["1", "x"]
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("kind", ["svm", "parquet", "csv", "ds"])
+def test_predictions_are_made_in_parts(tables, monkeypatch, pegasos, kind, task):
+    pa = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 3))
+    y = (
+        np.where(X[:, 0] + rng.standard_normal(1000) > 0, 1.0, 0.0)
+        if task == "classification"
+        else X[:, 0] + X[:, 1] ** 2
+    )
+    table = pa.table({**{f"f{j}": X[:, j] for j in range(3)}, "y": y})
+    write_svmlight(X, y, "a.svm")
+    pa.parquet.write_table(table, "a.parquet")
+    pa.csv.write_csv(table, "a.csv")
+    write_dataset("a.ds", X, y)
+    label = "--label y" if kind in ("parquet", "csv") else ""
+    assert pegasos(f"train --task {task} {SMALL} {label} a.{kind} m")[0] == 0
+    whole = pegasos(f"predict --json {label} a.{kind} m whole.txt")[1]
+    monkeypatch.setattr("pegasos.io.table._BATCH_ROWS", 128)
+    monkeypatch.setattr("pegasos.io.table_file.BLOCK", 1 << 13)
+    monkeypatch.setattr("pegasos.cli.examples.PART_BYTES", 1 << 13)
+    monkeypatch.setattr("pegasos.io.dataset_reader.ORDERED_RUN", 1 << 10)
+    monkeypatch.setattr("pegasos.io.dataset_reader.ORDERED_BLOCK", 1 << 12)
+    sizes = []
+    machine = LinearSVC if task == "classification" else LinearSVR
+    predict = machine.predict
+    monkeypatch.setattr(machine, "predict", lambda own, X: sizes.append(X.shape[0]) or predict(own, X))
+    parts = json.loads(pegasos(f"predict --json {label} a.{kind} m parts.txt")[1])
+    assert sum(sizes) == 1000
+    assert max(sizes) < 500
+    np.testing.assert_allclose(np.loadtxt("parts.txt"), np.loadtxt("whole.txt"), rtol=1e-13)
+    for name, value in json.loads(whole).items():
+        assert parts[name] == (pytest.approx(value, rel=1e-12) if isinstance(value, float) else value)
+
+
+def test_labels_may_have_fractions_after_the_first_block(tables, monkeypatch, pegasos):
+    monkeypatch.setattr("pegasos.io.table_file.BLOCK", 1 << 10)
+    rows = [f"{row % 7},{row % 5}" for row in range(1000)] + ["3,2.5"]
+    (tables / "a.csv").write_text("a,y\n" + "\n".join(rows) + "\n")
+    assert pegasos(f"train --task regression {SMALL} --label y a.csv m")[0] == 0
+    code, out, _ = pegasos("predict --label y a.csv m")
+    assert code == 0
+    assert "(1,001 examples)" in out
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
+def test_compressed_tables(tables, pegasos, kind):
+    rows = [(row % 7, row % 3, row % 2) for row in range(50)]
+    between = "\t" if kind == "tsv" else ","
+    lines = [between.join("aby"), *(between.join(map(str, row)) for row in rows)]
+    if kind == "jsonl":
+        lines = [json.dumps(dict(zip("aby", row, strict=True))) for row in rows]
+    text = ("\n".join(lines) + "\n").encode()
+    for suffix, compress in {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}.items():
+        (tables / f"t.{kind}{suffix}").write_bytes(compress(text))
+        code, out, err = pegasos(f"convert --overwrite --label y t.{kind}{suffix} t.ds")
+        assert (code, err) == (0, "")
+        assert "50 examples x 2 features" in out
+        (tables / f"t.{kind}{suffix}").write_bytes(compress(text)[:-12])
+        code, _, err = pegasos(f"convert --overwrite --label y t.{kind}{suffix} t.ds")
+        assert code == 2
+        assert "data" in err
+
+
+def test_convert_keeps_float32(tables, pegasos):
+    pa = pytest.importorskip("pyarrow")
+    single = pa.array(np.arange(4, dtype=np.float32))
+    for name, other, dtype in (("a", single, np.float32), ("b", pa.array([0.1, 2, 3, 4]), np.float64)):
+        pa.parquet.write_table(pa.table({"a": single, "b": other, "y": [0, 1, 0, 1]}), f"{name}.parquet")
+        assert pegasos(f"convert --label y {name}.parquet {name}.ds")[0] == 0
+        assert open_dataset(f"{name}.ds").dtype == dtype
+    assert pegasos("convert --label y --dtype float64 a.parquet c.ds")[0] == 0
+    assert open_dataset("c.ds").dtype == np.float64
+
+
+def test_a_limit_of_memory_names_the_command_that_makes_a_data_set(tables, pegasos):
+    code, _, err = pegasos("train --memory-limit 300MB --label kind kinds.parquet m")
+    assert code == 2
+    assert "pegasos convert --label kind kinds.parquet kinds.parquet.ds, and train on kinds.parquet.ds" in err

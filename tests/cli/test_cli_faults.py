@@ -1,5 +1,6 @@
 """What becomes of a command where the system fails it: full disks, closed files, packages that are not there."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,25 @@ def run_shell(line):
     line = line.replace("pegasos", f"'{sys.executable}' -m pegasos", 1)
     found = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, timeout=120)
     return found.returncode, found.stdout, found.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+def test_convert_does_not_replace_where_standard_output_goes(folder):
+    write_dataset("data", np.eye(2), [0, 1])
+    (folder / "out").write_text("old\n")
+    for line in ("m /dev/stdout", "data /dev/stdout", "train.svm /dev/fd/1", "m -", "data out"):
+        target = line.split()[1]
+        mistake = f"pegasos: {target} is the standard output, and TARGET is a file or folder of its own; name one\n"
+        assert run_shell(f"pegasos convert --overwrite {line} >> out") == (2, "", mistake)
+    assert (folder / "out").read_text() == "old\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_no_model(folder, pegasos):
+    os.mkfifo("pipe")
+    mistake = "pegasos: pipe: a pipe or a device, and a model is read from a file; write it to one\n"
+    for line in ("inspect pipe", "predict train.svm pipe"):
+        assert pegasos(line) == (2, "", mistake)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")

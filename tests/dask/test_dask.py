@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from pegasos import LinearSVC, LinearSVR
+from pegasos.base.scaling import UnscaledColumns
 from pegasos.io import load_model, save_model
 
 pytest.importorskip("distributed")
@@ -267,9 +268,10 @@ def test_falls_short_with_a_warning(client):
 def test_a_fit_that_falls_short_names_what_helps_on_dask(client, change, words):
     X, y = make_data()
     X = change(X.toarray() if sp.issparse(X) else X)
-    with pytest.warns(ConvergenceWarning, match=words) as warned:
+    with pytest.warns(UserWarning, match=words) as warned:
         spread.LinearSVC(C=10, tol=1e-9, max_iter=2, random_state=0).fit(*as_arrays(X, y))
-    assert str(warned[0].message).endswith("Otherwise raise max_iter or tol.")
+    assert str(warned[-1].message).endswith("Otherwise raise max_iter or tol.")
+    assert (warned[0].category is UnscaledColumns) == ("olumn" in words)
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,24 @@
 import contextlib
 import io
 import os
+import re
 import shutil
 import signal
 import sys
 import time
 
-from pegasos import LinearSVC
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from pegasos import SVC, LinearSVC
 from pegasos.cli.run import run
 from pegasos.io import load_model, save_model, write_dataset, write_svmlight
 
 from .changes import changed
 from .disks import contents, killed
 from .fault import CHANGED, CRASH, LOST, REFUSED, UNHARMED, Harm, bits, kind, same
-from .fits import SPARSE, TAGS, TEXTS, WORDS, Y
+from .fits import CLASSES, SPARSE, TAGS, TEXTS, WORDS, X, Y
 from .interrupts import LABELS, ROWS
 from .text_files import write_csv, write_json
 
@@ -53,12 +58,19 @@ def make_files(folder):
     }
 
 
+def spoken(*arguments):
+    """Run a command line; its exit code, and what it said on standard output and standard error."""
+    out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(arguments)
+    out.flush()
+    return code, out.buffer.getvalue().decode(), err.getvalue()
+
+
 def quietly(line):
     """Run a command line; its exit code and what it said on standard error."""
-    out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(line.split())
-    return code, err.getvalue()
+    code, _, err = spoken(*line.split())
+    return code, err
 
 
 @kind(
@@ -113,6 +125,59 @@ def end_by(line):
     code = run(line.split())
     sys.stderr.flush()
     os._exit(code)
+
+
+#: Parts of names: what breaks lines, what terminals obey, what looks like escapes or markup, and letters.
+BREAKS = ("\n", "\r", "\x85", "\u2028")
+ORDERS = ("\x1b[2J", "\x07", "\x9b2J", "\u202e", "\u2066")
+PARTS = (*BREAKS, *ORDERS, "\\", r"\n", r"\x1b", "[/b]", "a", "é", "名")
+ESCAPE = re.compile(r"\\(?:\\|[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4})")
+
+
+def drawn(random):
+    return "".join(random.choice(PARTS) for _ in range(random.randrange(1, 5)))
+
+
+@kind(
+    "names that terminals obey",
+    "line breaks, escape sequences and overrides of the direction in labels, names of features and of files; then "
+    "`pegasos predict`, `inspect` and `report`: a line for each row, which tells its label, and nothing to obey",
+    1_000,
+)
+def prepare_names(folder):
+    os.chdir(folder)
+    write_dataset(folder / "a.ds", X, Y)
+    machines = (LinearSVC(random_state=0, tol=0.1), SVC(kernel="linear", random_state=0, tol=0.1))
+
+    def inject(random):
+        labels, own = set(), random.choice((2, 3))
+        while len(labels) < own:
+            labels.add(drawn(random))
+        y = np.array(sorted(labels))[CLASSES % own]
+        names = [f"{k}{drawn(random)}" for k in range(X.shape[1])]
+        model = clone(random.choice(machines)).fit(pd.DataFrame(X, columns=names), y)
+        path = f"m{drawn(random)}".replace("/", "")
+        save_model(model, path)
+        expected = model.predict(pd.DataFrame(X, columns=names)).tolist()
+        del model.feature_names_in_
+        save_model(model, "plain")
+        lines = (["inspect", path], ["inspect", "--top", "9", path], ["predict", "a.ds", path])
+        lines += (["predict", "a.ds", "plain"], ["report", "a.ds", "plain"], ["inspect", f"{path}x"])
+        lines += (["report", "plain", "a.ds", "-o", f"{path}.html", "--overwrite"], ["train", "a.ds", f"{path}x/y"])
+        try:
+            for line in lines:
+                code, out, err = spoken(*line)
+                if code not in (0, 2) or err.count("\n") > 1:
+                    raise Harm(CRASH, f"{line}: exit code {code}, {err!r}")
+                if not all(char == "\n" or char.isprintable() for char in out + err):
+                    raise Harm(CHANGED, f"{line}: {out!r}, {err!r}")
+            _, out, _ = spoken("predict", "--quiet", "a.ds", "plain", "-")
+        finally:
+            os.remove(path)
+        told = [ESCAPE.sub(lambda found: found[0].encode().decode("unicode_escape"), one) for one in out.split("\n")]
+        return same(told, [*expected, ""], f"labels {sorted(labels)!r}: {out!r}")
+
+    return inject
 
 
 @kind(

@@ -1,16 +1,20 @@
 """Faults of data sets and checkpoints."""
 
+import os
+import pickle
 import shutil
+import signal
 
 from sklearn.base import clone
 
 from pegasos import Checkpoint, LinearSVC
 from pegasos.base.checkpoint import Store
 from pegasos.io import open_dataset, write_dataset
+from pegasos.io.dataset_reader import read_rows
 
 from ..audit.linear_cases import small_blocks
 from .changes import changed
-from .fault import bits, kind, refused, same
+from .fault import REFUSED, UNHARMED, bits, kind, refused, same
 from .fits import CLASSES, FITS, SPARSE, TARGETS, X, Y, result_of
 
 WORDS = (b"NaN", b"Infinity", b"-1", b"1e999", b"null", b"[]", b"{}", b'"', b"true", b"9" * 30, b"[" * 3000)
@@ -75,6 +79,56 @@ def prepare_blocks(folder):
             return refused(error, path)
         finally:
             put_back()
+
+    return inject
+
+
+@kind(
+    "data sets replaced while they are read",
+    "another process replaces one all the time, by others of other sizes; it is opened, sent to a process, and read in "
+    "memory and by blocks: each time as one of these, whole",
+    1_000,
+)
+def prepare_replaced(folder):
+    path, sets = folder / "a.ds", [(X, Y), (SPARSE, CLASSES), (X[:40, :3], TARGETS[:40]), (SPARSE[:50], Y[:50])]
+    known = {}
+    for pair in sets:
+        dataset = write_dataset(path, *pair, overwrite=True)
+        known[dataset.describe()] = bits(dataset.load()), [bits(part) for part in read_rows(dataset)]
+    copies = [pickle.dumps(open_dataset(path))]
+
+    def replace():
+        for k in range(10_000):
+            write_dataset(path, *sets[k % len(sets)], overwrite=True)
+
+    def inject(random):
+        writer = os.fork()
+        if writer == 0:
+            try:
+                replace()
+            finally:
+                os._exit(3)
+        refusals = 0
+        try:
+            for _ in range(random.randrange(1, 20)):
+                dataset = open_dataset(path)
+                whole, parts = known[dataset.describe()]
+                if random.random() < 0.5:
+                    same(bits(dataset.load()), whole, "a data set that was replaced")
+                else:
+                    same([bits(part) for part in read_rows(dataset)], parts, "a data set that was replaced, by blocks")
+                copies.append(pickle.dumps(dataset))
+                try:
+                    copy = pickle.loads(copies.pop(0))
+                except ValueError as error:
+                    refused(error, path)
+                    refusals += 1
+                else:
+                    same(bits(copy.load()), known[copy.describe()][0], "a copy of a data set that was replaced")
+        finally:
+            os.kill(writer, signal.SIGKILL)
+            os.waitpid(writer, 0)
+        return REFUSED if refusals else UNHARMED
 
     return inject
 

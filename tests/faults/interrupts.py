@@ -8,11 +8,12 @@ import time
 import numpy as np
 from sklearn.base import clone
 
-from pegasos import SVC, SVR, LinearSVC, LinearSVR, SequenceSVC
+from pegasos import SVC, SVR, Checkpoint, LinearSVC, LinearSVR, SequenceSVC
 from pegasos.io import load_model, open_dataset, read_svmlight, save_model, write_dataset, write_svmlight
 
 from ..audit.linear_cases import small_blocks
 from ..fork_helpers import fork_at, lines_of
+from .disks import killed
 from .fault import LOST, REFUSED, UNHARMED, Harm, bits, kind, refused, same
 from .fits import FITS, TAGS, WORDS, result_of
 
@@ -149,6 +150,46 @@ def prepare_forks_at_lines(folder):
         where = f"{name} at {code.co_filename}:{number}"
         same(found, [True], f"{where}: another result where a process was forked meanwhile")
         return same(status, 0, f"{other} in a process that was forked during {where}: status {status}")
+
+    return inject
+
+
+@kind(
+    "forks and kill -9 of fits with checkpoints",
+    "a process forked at a random moment of a fit with checkpoints outlives the fit, which is killed at another; then "
+    "the fit goes on, to the same bits",
+    300,
+)
+def prepare_forks_and_kills(folder):
+    fits = {name: Fitted(*LONGER[name]) for name in ("LinearSVC", "one against the rest, two threads", "SVC")}
+    for name, own in fits.items():
+        own.estimator = clone(own.estimator).set_params(checkpoint=Checkpoint(folder / name, every=0))
+
+    def inject(random):
+        name = random.choice(sorted(fits))
+        own, (reader, writer) = fits[name], os.pipe()
+        moments = sorted(random.random() * 1.2 * own.seconds for _ in range(2))
+
+        def outlive():
+            if os.fork() == 0:
+                os.close(writer)
+                os.read(reader, 1)  # until it is closed elsewhere
+                os._exit(0)
+
+        def fit():
+            after(moments[0], outlive)
+            own.fit()
+            time.sleep(60)
+
+        killed(fit, moments[1])
+        os.close(reader)
+        try:
+            same(result_of(own.fit()), own.expected, f"{name}: goes on to another end")
+        finally:
+            os.close(writer)
+        if os.listdir(folder / name):
+            raise Harm(LOST, f"{name}: left behind {os.listdir(folder / name)}")
+        return UNHARMED
 
     return inject
 

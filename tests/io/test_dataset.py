@@ -180,6 +180,37 @@ def test_a_copy_is_the_same_folder_opened_anew(written):
     assert (copy.path, copy.memory_limit) == (str(written), 2**30)
 
 
+@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="a folder cannot be held on this system")
+@pytest.mark.parametrize("at", ["header.json", "labels", "starts"])
+def test_one_that_is_replaced_while_it_is_opened(tmp_path, monkeypatch, at):
+    """At each file that is opened, twice; in a folder that has gone, and which the new one may have the number of."""
+    path, sizes, opened = tmp_path / "a.ds", iter((40, 60)), os.open
+    kinds = {n: sp.random(n, 5, density=0.5, format="csr", random_state=0) for n in (20, 40, 60)}
+    write_dataset(path, kinds[20], np.arange(20))
+
+    def replace_and_open(name, *given, **options):
+        if os.path.basename(name) == at and ".tmp" not in str(name) and (n := next(sizes, None)):
+            with monkeypatch.context() as patch:
+                patch.setattr(os, "open", opened)
+                write_dataset(path, kinds[n], np.arange(n), overwrite=True)
+        return opened(name, *given, **options)
+
+    monkeypatch.setattr(os, "open", replace_and_open)
+    dataset = open_dataset(path)
+    monkeypatch.undo()
+    dataset.verify()
+    np.testing.assert_array_equal(dataset.load()[1], np.arange(len(dataset)))
+    assert len(dataset) in (20, 40, 60)
+
+
+def test_one_that_is_replaced_before_a_copy_is_opened(written):
+    dataset = open_dataset(written)
+    sent = pickle.dumps(dataset)
+    write_dataset(written, *examples(seed=1), overwrite=True)
+    with pytest.raises(ValueError, match=r"a\.ds was replaced since it was opened, and has other data; open it anew"):
+        pickle.loads(sent)
+
+
 def test_writers_are_for_with_statements(tmp_path):
     with pytest.raises(ValueError, match="in a with statement"):
         DatasetWriter(tmp_path / "a.ds").append(np.ones((1, 1)), [1])
@@ -364,3 +395,14 @@ def test_a_file_that_is_cut_short_while_it_is_read(tmp_path):
     (tmp_path / "a.ds" / "values").write_bytes(b"")
     with pytest.raises(ValueError, match="values was cut short while it was read"):
         LinearSVC().fit(dataset)
+
+
+def test_the_writer_converts_all_pieces_to_its_type(tmp_path):
+    with DatasetWriter(tmp_path / "a.ds", dtype=np.float32) as writer:
+        writer.append(np.ones((2, 3)), [0, 1])
+        writer.append(np.ones((2, 3), np.float32), [0, 1])
+    assert open_dataset(tmp_path / "a.ds").dtype == np.float32
+    with pytest.raises(ValueError, match="dtype=int64: values are stored as float32 or float64"):
+        DatasetWriter(tmp_path / "b.ds", dtype=np.int64)
+    with pytest.raises(ValueError, match="not finite"), DatasetWriter(tmp_path / "b.ds", dtype="float32") as writer:
+        writer.append(np.full((1, 1), 1e300), [0])

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -330,3 +331,35 @@ def test_files_without_support_vectors(tmp_path):
     write_libsvm_model(model, tmp_path / "again")
     again = read_libsvm_model(tmp_path / "again", n_features=3)
     np.testing.assert_allclose(again.decision_function(np.ones((2, 3))), -0.1)
+
+
+SMALL_FILES = {
+    "classes of a regression": b"solver_type L2R_L1LOSS_SVR_DUAL\nnr_class 2147483647\nnr_feature 1\nbias -1\nw\n1\n",
+    "classes and features": b"solver_type MCSVM_CS\nnr_class 5000\nlabel "
+    + b" ".join(b"%d" % k for k in range(5000))
+    + b"\nnr_feature 20000\nbias -1\nw\n"
+    + b"1\n" * 20_000,
+    "a column of a kernel matrix": b"svm_type epsilon_svr\nkernel_type precomputed\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n"
+    b"1 0:1 2147483000:1\n",
+    "classes and support vectors": b"svm_type c_svc\nkernel_type linear\nnr_class 300\ntotal_sv 50000\nrho "
+    + b" ".join([b"0"] * (300 * 299 // 2))
+    + b"\nlabel "
+    + b" ".join(b"%d" % k for k in range(300))
+    + b"\nnr_sv 50000 "
+    + b" ".join([b"0"] * 299)
+    + b"\nSV\n"
+    + b"1\n" * 50_000,
+}
+
+
+@pytest.mark.parametrize("name", SMALL_FILES)
+def test_no_more_memory_than_the_file_has_numbers(name):
+    data = SMALL_FILES[name]
+    read = read_liblinear_model if data.startswith(b"solver_type") else read_libsvm_model
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="<stream>: "):
+            read(io.BytesIO(data))
+        assert tracemalloc.get_traced_memory()[1] < 40e6
+    finally:
+        tracemalloc.stop()

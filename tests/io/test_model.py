@@ -1,6 +1,7 @@
 """Model files: what is saved comes back, and nothing else gets in."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -220,6 +221,20 @@ def test_strange_labels_are_refused(data, tmp_path):
     model.classes_ = np.array([(0,), (1,)], dtype=object)
     with pytest.raises(ValueError, match="numbers or strings"):
         save_model(model, tmp_path / "m")
+
+
+def test_labels_that_end_in_nul_are_refused(data, tmp_path):
+    model = LinearSVC(C=1e-3, tol=0.1).fit(*data)
+    model.classes_ = np.array(["a", "b\0"], dtype=object)
+    with pytest.raises(ValueError, match="none that ends in a NUL character"):
+        save_model(model, tmp_path / "m")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipes_are_no_models(tmp_path):
+    os.mkfifo(tmp_path / "m")
+    with pytest.raises(ValueError, match="m: a pipe or a device, and a model is read from a file"):
+        load_model(tmp_path / "m")
 
 
 def test_missing_file(tmp_path):

@@ -1,6 +1,7 @@
 """Models of every estimator, however they were trained, come back from their files as they were."""
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pegasos
 from pegasos import SVC, SVR, FeatureMapSVC, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC
+from pegasos.base.options import Integer, Number, NumberOrName
 from pegasos.io import load_model, open_dataset, save_model, write_dataset
-from pegasos.solvers import KERNEL_SOLVERS, SEQUENCE_SOLVERS, SOLVERS, STREAM_SOLVERS
+from pegasos.solvers import KERNEL_SOLVERS, SEQUENCE_SOLVERS, SOLVERS, STREAM_SOLVERS, AdaGrad, Newton, Pegasos
 
 #: Short fits; how good they are is not the question.
 BUDGET = {"tol": 0.1, "max_iter": 3, "random_state": 0}
@@ -53,7 +55,7 @@ def fit(model, *data, method="fit", **more):
 def refusal(model):
     """Why the parameters do not go together; empty where they do."""
     try:
-        model.check_parameters()
+        model.check_stream_parameters() if "_streams" in vars(model) else model.check_parameters()
     except ValueError as error:
         return str(error)
     return ""
@@ -184,6 +186,122 @@ def test_sequences(tmp_path, solver, warm_start, hash_bits):
     for _ in range(1 + warm_start):
         fit(model, X, y)
     fit(comes_back(model, X, tmp_path / "m"), X, y)
+
+
+#: What someone may set a parameter to after a fit, by mistake or for the next one.
+VALUES = (None, True, -1, 7, Fraction(1, 2), "nonsense", [1])
+
+
+def values_for(estimator, name):
+    own = estimator.options.get(name)
+    return [
+        *VALUES,
+        *getattr(own, "values", ()),
+        *(estimator.solvers if name == "solver" else ()),
+        Pegasos(),
+        AdaGrad(),
+    ]
+
+
+SENTENCES = [[["w=the"], ["w=dog"], ["w=barks"]], [["w=dogs"], ["w=bark"]], [["w=a"]]]
+TAGS = [["D", "N", "V"], ["N", "V"], ["D"]]
+
+FITTED = {
+    "two": lambda: fit(LinearSVC(**BUDGET), *make_data(2)),
+    "ovr": lambda: fit(LinearSVC(class_weight={0: 2.0}, warm_start=True, **BUDGET), *make_data(3)),
+    "joint": lambda: fit(
+        LinearSVC(multi_class="joint", cost=[[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]], **BUDGET),
+        *make_data(3),
+    ),
+    "log": lambda: fit(LinearSVC(loss="log_loss", solver=Newton(), **BUDGET), *make_data(3)),
+    "regression": lambda: fit(LinearSVR(loss="quantile", quantile=0.9, **BUDGET), *make_data(0)),
+    "cv": lambda: fit(LinearSVCCV(Cs=2, cv=2, **BUDGET), *make_data(2)).best_estimator_,
+    "adagrad": lambda: LinearSVC(solver="adagrad").partial_fit(*make_data(3), classes=[0, 1, 2]),
+    "stream": lambda: LinearSVR(alpha=0.1).partial_fit(*make_data(0)),
+    "kernel": lambda: fit(SVC(**BUDGET), *make_data(2)),
+    "pairs": lambda: fit(SVC(decision_function_shape="ovo", **BUDGET), *make_data(3)),
+    "kernels": lambda: fit(SVC(multi_class="ovr", kernel="poly", **BUDGET), *make_data(3)),
+    "precomputed": lambda: fit(SVR(kernel="precomputed", **BUDGET), np.eye(20), make_data(0, n=20)[1]),
+    "sequences": lambda: fit(SequenceSVC(constraints=[("V", "D")], **BUDGET), SENTENCES, TAGS),
+}
+
+
+@pytest.mark.parametrize("kind", FITTED)
+def test_what_was_fitted_is_saved(tmp_path, monkeypatch, kind):
+    """Whatever parameter is set after the fit. Those of predictions, and of the next fit, are as set or refused."""
+    monkeypatch.setattr("pegasos.io.atomic.sync", lambda *paths: None)  # which takes most of the time
+    model, path = FITTED[kind](), tmp_path / "m"
+    X = SENTENCES if kind == "sequences" else make_data(2, n=20)[0] if kind != "precomputed" else np.eye(20)
+    before, decide = model.get_params(deep=False), score_of(type(model))
+    for name in before:
+        for value in values_for(type(model), name):
+            model.set_params(**{name: value})
+            live = name in ("break_ties", "decision_function_shape", "n_jobs", "warm_start")
+            if live and refusal(model):
+                with pytest.raises(ValueError, match=f"{name}="):
+                    save_model(model, path)
+                continue
+            save_model(model, path)
+            loaded = load_model(path)
+            kept = loaded.get_params(deep=False)
+            expected = before | {name: value} if live else before
+            assert repr(kept) == repr(expected)
+            if not live:
+                says_the_same(loaded, model, X, {decide, "predict"})
+        model.set_params(**{name: before[name]})
+    comes_back(model, X, path, decide)
+
+
+NUMBERS = {Fraction: np.int8, np.float16: np.uint8, np.float32: np.int64, np.longdouble: np.int16}
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("estimator", [LinearSVC, LinearSVR, LinearSVCCV, SVC, SVR, SequenceSVC])
+def test_numbers_of_every_kind(tmp_path, estimator, number):
+    """A fit with them is that with those of Python, whether it warns or not, and is saved."""
+
+    def make(real, whole):
+        values = {Number: real(0.5), NumberOrName: real(0.5), Integer: whole(3)}
+        given = {name: values[type(one)] for name, one in estimator.options.items() if type(one) in values}
+        for name in ("alpha", "max_time", "hash_bits"):
+            given.pop(name, None)
+        return estimator(**given, **({"loss": "quantile"} if "quantile" in given else {}), random_state=0)
+
+    n_classes = 0 if estimator in (LinearSVR, SVR) else 2
+    data = (SENTENCES, TAGS) if estimator is SequenceSVC else make_data(n_classes, n=60)
+    model = make(number, NUMBERS[number])
+    for tol in (0.5, 2.0**-14):
+        plain = fit(make(float, int).set_params(tol=tol), *data)
+        says_the_same(fit(model.set_params(tol=number(tol)), *data), plain, data[0], {score_of(estimator)})
+        save_model(model, tmp_path / "m")
+        assert load_model(tmp_path / "m").get_params() == getattr(plain, "best_estimator_", plain).get_params()
+
+
+def test_an_option_of_the_solver_set_after_the_fit(tmp_path):
+    model = fit(LinearSVC(solver=Pegasos(batch_size=2), **BUDGET), *make_data(2))
+    save_model(model.set_params(solver__batch_size=-1), tmp_path / "m")
+    assert load_model(tmp_path / "m").solver.batch_size == 2
+
+
+def test_what_has_code_of_its_own_is_not_written(tmp_path):
+    class Own(LinearSVC):
+        pass
+
+    class OwnSolver(Pegasos):
+        pass
+
+    with pytest.raises(TypeError, match=r"a Own of .* is no model of pegasos"):
+        save_model(fit(Own(**BUDGET), *make_data(2)), tmp_path / "m")
+    with pytest.raises(ValueError, match=r"solver=OwnSolver\(\): a solver of your own"):
+        save_model(fit(LinearSVC(solver=OwnSolver(), **BUDGET), *make_data(2)), tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_model_that_was_loaded_is_what_it_was(tmp_path):
+    for model in (FITTED["pairs"](), FITTED["adagrad"]()):
+        save_model(model, tmp_path / "m")
+        save_model(load_model(tmp_path / "m").set_params(C=-1), tmp_path / "m")
+        assert load_model(tmp_path / "m").C == 1
 
 
 def test_every_estimator_is_here():

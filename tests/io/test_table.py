@@ -163,7 +163,7 @@ def test_errors_name_file_column_and_row(tmp_path, content, options, message, re
         ("data.jsonl", b"", "the file is empty"),
         ("data.parquet", b"", "the file is empty"),
         ("data.parquet", b"a,b\n1,2\n", "no Parquet file"),
-        ("data.csv.gz", gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:-20], "copy or make the file again"),
+        ("data.csv.gz", gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:-20], "the gzip data end too early"),
         ("data.csv.gz", b"\x1f\x8b\x08 nothing", "copy or make the file again"),
     ],
 )
@@ -285,3 +285,34 @@ def test_texts_of_several_lines_are_no_mistake(tmp_path):
         ValueError, match=r'texts\.csv: line 102: the quote \("\) is not closed anywhere after it; close'
     ):
         read_text_column(path, "text", "label")
+
+
+@pytest.mark.parametrize(("kind", "group"), [("parquet", 1 << 12), ("parquet", 1 << 20), ("arrow", 1 << 12)])
+def test_batches_of_a_file_take_the_memory_of_some_batches(tmp_path, kind, group):
+    table = pa.table({f"f{j}": np.random.default_rng(j).normal(size=1 << 18) for j in range(8)})
+    path = tmp_path / f"a.{kind}"
+    if kind == "parquet":
+        pa.parquet.write_table(table, path, row_group_size=group, data_page_size=1 << 14, use_dictionary=False)
+    else:
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table, max_chunksize=group)
+    size, most = table.nbytes, 0
+    del table
+    before = pa.total_allocated_bytes()
+    for _ in iter_table(path, batch_rows=1 << 12):
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert most < size / 8
+
+
+def test_a_batch_of_a_wide_table_has_fewer_rows(tmp_path):
+    path = tmp_path / "a.parquet"
+    pa.parquet.write_table(pa.table({f"f{j}": np.zeros(2000) for j in range(1000)}), path)
+    assert max(X.nbytes for X, _ in iter_table(path)) <= 8 << 20
+
+
+def test_columns_whose_name_begins_like_that_of_another(tmp_path):
+    path = tmp_path / "a.parquet"
+    pa.parquet.write_table(pa.table({"a.b": [1.0, 2.0], "a": [3.0, 4.0], "y": [1, 0]}), path)
+    X, y = read_table(path, columns=["a"], label="y")
+    assert X.tolist() == [[3.0], [4.0]]
+    assert y.tolist() == [1, 0]

@@ -258,6 +258,44 @@ class TestCertificate:
         assert all(part.gap <= 1e-5 for part in clf.certificate_.parts)
         assert 3 < clf.certificate_.seconds <= 30  # more than the share
 
+    @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+    @pytest.mark.parametrize("limit", [1.0, 5.0])
+    def test_a_short_limit_leaves_a_machine_of_some_rows(self, ticks, multi_class, limit):
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 4, 12_000)
+        Z = rng.normal(size=(12_000, 20)) + 2 * np.eye(20)[y]
+        clf = SVC(tol=1e-9, max_time=limit, multi_class=multi_class, n_jobs=1, random_state=0)
+        with pytest.warns(ConvergenceWarning, match="max_time"):
+            clf.fit(Z, y)
+        found = clf.certificate_
+        assert all(0 < part.dual <= part.primal < np.inf for part in found.parts)
+        assert (clf.n_support_ > 0).all()
+        assert clf.score(Z, y) >= 0.75  # 0.87 without a limit
+
+    @pytest.mark.parametrize("kernel", ["rbf", "linear"])
+    @pytest.mark.parametrize("machine", [SVC, SVR])
+    def test_bounds_of_a_machine_of_some_rows(self, monkeypatch, machine, kernel):
+        """For which there was no time to look at the others."""
+        monkeypatch.setattr("pegasos.kernel.fit.MANY_ROWS", 500)
+        monkeypatch.setattr("pegasos.kernel.fit.FIRST_ROWS", 100)
+        rng = np.random.default_rng(0)
+        Z = rng.normal(size=(1000, 4)) + 3
+        y = Z[:, 0] > 3 if machine is SVC else Z[:, 0] + 50
+        with pytest.warns(ConvergenceWarning, match="max_time"):
+            clf = machine(kernel=kernel, max_time=1e-6, random_state=0).fit(Z, y)
+        found, weights = clf.certificate_, clf.dual_coef_[0]
+        assert len(clf.support_) <= 200
+        K = rbf_kernel(clf.support_vectors_, gamma=clf.gamma_) if kernel == "rbf" else None
+        K = clf.support_vectors_ @ clf.support_vectors_.T if K is None else K
+        if machine is SVC:
+            losses = np.maximum(0, 1 - np.where(y, 1, -1) * clf.decision_function(Z))
+        else:
+            losses = np.maximum(0, np.abs(clf.predict(Z) - y) - clf.epsilon)
+        primal = weights @ K @ weights / 2 + losses.sum()
+        best = machine(kernel=kernel, random_state=0).fit(Z, y).certificate_
+        assert primal <= found.primal
+        assert 0 < found.dual <= best.primal
+
     def test_a_limit_far_off_changes_nothing(self):
         rng = np.random.default_rng(0)
         Z, y = rng.normal(size=(1500, 10)), rng.integers(0, 2, 1500)

@@ -121,7 +121,7 @@ class TestErrors:
 
     def test_weights(self):
         refuses("sample_weight[0]=-1.0", "not negative", weight=-np.ones(len(X)))
-        refuses("sum to 0", class_weight={0: 0, 1: 0})
+        refuses("zero or negative weights", class_weight={0: 0, 1: 0})
         refuses("class_weight", "not negative", class_weight={0: -1, 1: 1})
 
     @pytest.mark.parametrize(

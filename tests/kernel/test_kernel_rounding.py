@@ -21,6 +21,7 @@ KERNELS = {
     "rbf": native.Kernel("rbf", 0.02, 0.0, 3),
     "linear": native.Kernel("linear", 1.0, 0.0, 3),
     "poly": native.Kernel("poly", 0.02, 0.5, 3),
+    "high": native.Kernel("poly", 5e-5, 1.0, 203),
     "sigmoid": native.Kernel("sigmoid", 0.01, 0.1, 3),
     "differences": native.Kernel("rbf", 0.02, 0.0, 3, True),
 }
@@ -52,6 +53,8 @@ def exact_matrix(X, name):
         return products
     if name == "poly":
         return (np.longdouble(0.02) * products + np.longdouble(0.5)) ** 3
+    if name == "high":
+        return (np.longdouble(5e-5) * products + 1) ** 203
     return np.tanh(np.longdouble(0.01) * products + np.longdouble(0.1))
 
 
@@ -88,8 +91,37 @@ class TestValues:
             assert source.error <= 1e3 * float(error)  # and not by far
 
 
+def values_of(X, kernel):
+    source = native.point_source(kernels._points(X), kernel, make_run())
+    n = X.shape[0]
+    return source.rows(np.arange(n, dtype=np.uint32), None, make_run()).reshape(n, n), source.error
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+class TestPowers:
+    def test_bits_of_low_ones(self, precision):
+        X = RANDOM.integers(-3, 4, size=(40, 5)).astype(precision)
+        b = X @ X.T + precision(0.3)  # a single rounding, fused or not
+        for degree, expected in enumerate([np.ones_like(b), b, b * b, b * b * b, (b * b) * (b * b)]):
+            np.testing.assert_array_equal(values_of(X, native.Kernel("poly", 1.0, 0.3, degree))[0], expected)
+
+    @pytest.mark.parametrize("coef0", [0.0, 0.4, 0.9, 1.0])
+    @pytest.mark.parametrize("degree", [0, 1, 2, 5, 31, 64, 1000, 65535, 2**31 - 1])
+    def test_errors_are_within_their_bound(self, precision, degree, coef0):
+        """Of powers that stay near 1, and of some that underflow; the highest one would take days, factor by factor."""
+        X = RANDOM.normal(size=(40, 5)).astype(precision)
+        gamma = 1 / max(degree, 1)
+        found, bound = values_of(X, native.Kernel("poly", gamma, coef0, degree))
+        wide = X.astype(np.longdouble)
+        exact = (np.longdouble(gamma) * (wide @ wide.T) + np.longdouble(coef0)) ** degree
+        error = np.abs(found - exact).max()
+        assert error <= bound
+        if error > 1e-30 and degree * np.finfo(precision).eps < 0.01:
+            assert bound <= 1e3 * float(error)
+
+
 class TestJudge:
-    @pytest.mark.parametrize("name", ["rbf", "linear", "poly", "differences"])
+    @pytest.mark.parametrize("name", ["rbf", "linear", "poly", "high", "differences"])
     @pytest.mark.parametrize("compensated", [False, True])
     @pytest.mark.parametrize("sparse", [False, True])
     @pytest.mark.parametrize("filled", [0.1, 1.0])  # dense examples that are mostly zeros are copied as sparse ones
@@ -242,6 +274,22 @@ class TestTargets:
         shift = near_middle(y)
         assert abs(np.median(y) - shift) < 2000
         np.testing.assert_array_equal((y - shift) + shift, y)
+
+
+class TestNoSupportVectors:
+    """Responses are zero then, whatever the kernel, so that nothing rounds but targets less epsilon."""
+
+    @pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed"])
+    @pytest.mark.parametrize("solver", ["smo", "lasvm"])
+    def test_one_class_without_weight(self, kernel, solver):
+        X = RANDOM.normal(size=(30, 3))
+        y = np.arange(30) % 2
+        clf = SVC(kernel=kernel, solver=solver).fit(X @ X.T if kernel == "precomputed" else X, y, y.astype(float))
+        found = clf.certificate_
+        assert len(clf.support_) == 0
+        assert (found.primal, found.gap, found.reason) == (0.0, 0.0, "tol")
+        if kernel != "precomputed":  # whose eigenvalues rounding may have put below zero
+            assert (found.dual, found.rounding) == (0.0, 0.0)
 
 
 class TestIndefinite:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import numpy as np
 import pytest
@@ -21,10 +22,12 @@ from kernel_helpers import (
 )
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 
 from pegasos import SVC, LinearSVC
 from pegasos._core import native
 from pegasos.base.early_stopping import split
+from pegasos.reference import s4
 from pegasos.solvers import SBP, SIMBA, Pegasos, Perceptron
 
 CASES = {
@@ -115,13 +118,12 @@ class TestMargin:
         norm = np.sqrt(beta @ case.K @ beta)
         nu = np.average(case.losses(beta, b), weights=case.s) / norm
         found = solve(case, nu=nu, free=free, precision=precision, max_steps=100 * case.n)
-        assert found.margin * (1 - 1e-6) <= 1 / norm <= found.margin_bound * (1 + 1e-6)
-        assert found.margin > 0.97 / norm
-        assert found.margin_bound < 1.3 / norm
-        assert (found.bounds.primal, found.bounds.dual) == (found.margin_bound, found.margin)
+        assert found.bounds.dual * (1 - 1e-6) <= 1 / norm <= found.bounds.primal * (1 + 1e-6)
+        assert found.bounds.dual > 0.97 / norm
+        assert found.bounds.primal < 1.3 / norm
         assert found.nu == nu
         slack = np.average(case.losses(found.beta, found.b), weights=case.s)
-        assert slack == pytest.approx(nu / found.margin, rel=0.02)  # a w of level 1
+        assert slack == pytest.approx(nu / found.bounds.dual, rel=1e-6)  # a w of level 1
 
     @any_case
     @either
@@ -508,6 +510,38 @@ class TestMarginMachine:
         X, y = make_moons(200, noise=0.2, random_state=0)
         clf = SVC(C=1e-14, solver=solver(), fit_intercept=False, random_state=0).fit(X, y)
         assert clf.certificate_.converged
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_draws_of_one_class(self, seed, solver):
+        """With two orthogonal examples of norm 1, half of p is on each: sqrt(1/2) + nu sum(s) / 2."""
+        options = {"gamma": 1.0, "tol": 0.1, "max_iter": 20, "random_state": seed}
+        for steps in (None, 1, 2):
+            clf = SVC(solver=solver(nu=0.1, max_steps=steps), **options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                clf.fit([[0.0], [10.0]], [0, 1], sample_weight=[1, 10])
+            best = np.sqrt(0.5) + 0.1 * 11 / 2
+            found = clf.certificate_
+            assert found.dual <= best <= found.primal * (1 + 1e-15)
+            assert found.primal <= 1 + 0.1 * 11 / 2 + 1e-9
+            assert found.converged == (found.primal <= 1.1 * found.dual)
+
+    @pytest.mark.parametrize("early_stopping", [False, True])
+    @pytest.mark.parametrize("fit_intercept", [False, True])
+    @pytest.mark.parametrize("nu", [0.01, 0.3])
+    def test_the_certificate_is_that_of_the_machine(self, nu, fit_intercept, early_stopping, solver):
+        for seed in range(8):
+            X, y = make_moons(60, noise=0.3, random_state=seed)
+            clf = SVC(solver=solver(nu=nu), gamma=2.0, tol=0, max_iter=20, random_state=seed)
+            clf.set_params(fit_intercept=fit_intercept, early_stopping=early_stopping).fit(X, y)
+            beta, train = np.zeros(60), np.arange(60)
+            if early_stopping:
+                train, _ = split(y, clf.validation_fraction, int(np.random.RandomState(seed).randint(2**31 - 1)))
+            beta[clf.support_] = clf.dual_coef_[0]
+            K, signs = rbf_kernel(X[train], gamma=2.0), 2.0 * y[train] - 1
+            margin = s4.margin(K, signs, beta[train], clf.intercept_[0], nu)
+            assert clf.certificate_.dual == pytest.approx(margin, rel=1e-6)
+            assert clf.history_["dual"].max() == clf.certificate_.dual
 
     def test_the_warning_speaks_of_the_margin(self, solver):
         X, y = make_moons(200, noise=0.2, random_state=0)

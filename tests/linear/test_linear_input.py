@@ -234,7 +234,12 @@ def test_sample_weights(value):
 def test_sums_of_weights():
     refuses(X, Y, np.zeros(20), parts=["eights"])
     refuses(X, Y, np.full(20, 1e308), parts=["sum to inf", "finite"])
-    refuses(X, Y, class_weight={-1: 0, 1: 0}, parts=["sum to 0.0", "positive"])
+    refuses(
+        X,
+        Y,
+        class_weight={-1: 0, 1: 0},
+        parts=["all samples have zero or negative weights; give some a weight above 0"],
+    )
 
 
 def test_class_weights():
@@ -430,6 +435,47 @@ def test_labels_that_are_objects(y):
         ValueError, match=r"y holds objects, such as (1180|frozenset|True).*labels are strings, or whole"
     ):
         LinearSVC().fit([[0.0], [1.0]], y)
+
+
+@pytest.mark.parametrize("y", [["a\0", "a", "b", "b"], np.array(["a\0", "a", "b", "b"], dtype=object)])
+@pytest.mark.parametrize("machine", [LinearSVC(), SVC(), LinearSVCCV(cv=2)])
+def test_labels_that_end_in_nul(machine, y):
+    """NumPy drops it from arrays of strings, and two classes would become one."""
+    with pytest.raises(ValueError, match=r"y holds the label 'a\\x00', which an array cannot hold; name it otherwise"):
+        machine.fit(np.arange(4.0)[:, None], y)
+
+
+@pytest.mark.parametrize("machine", [LinearSVC(), LinearSVR(), SVC(), SVR(), LinearSVCCV(cv=2)])
+def test_masked_targets_and_weights(machine):
+    X, y, weights = np.arange(8.0)[:, None], np.arange(8) % 2, np.ones(8)
+    wrong = [np.ma.masked_array(values, mask=[1, *[0] * 7]) for values in (y, weights)]
+    with pytest.raises(ValueError, match="y has masked entries, which are missing values; give every example"):
+        machine.fit(X, wrong[0])
+    with pytest.raises(ValueError, match="sample_weight has masked entries, which are missing values; give every"):
+        machine.fit(X, y, sample_weight=wrong[1])
+    machine.fit(X, np.ma.masked_array(y), sample_weight=np.ma.masked_array(weights))
+    for name, given in (("y", (wrong[0],)), ("sample_weight", (y, wrong[1]))):
+        with pytest.raises(ValueError, match=f"{name} has masked entries"):
+            machine.score(X, *given)
+
+
+def test_sparse_arrays_of_one_dimension():
+    model = LinearSVC().fit([[0.0], [1.0]], [0, 1])
+    for use in (lambda row: LinearSVC().fit(row, [0, 1]), SVC().fit([[0.0], [1.0]], [0, 1]).predict, model.predict):
+        with pytest.raises(ValueError, match=r"Expected 2D input, got X with shape \(2,\); it needs two dimensions"):
+            use(sp.coo_array(np.array([1.0, 2.0])))
+
+
+def test_zeros_that_are_stored_count_as_entries():
+    X = sp.random(60, 40, density=0.2, random_state=0, format="bsr")
+    blocks, y = sp.bsr_matrix(X.toarray(), blocksize=(2, 2)), np.arange(60) % 2
+    fits = [LinearSVC(random_state=0).fit(X, y).coef_ for X in (blocks, blocks.tocsr())]
+    np.testing.assert_array_equal(fits[0], fits[1])
+    dropped = blocks.tocsr()
+    dropped.eliminate_zeros()
+    np.testing.assert_array_equal(
+        LinearSVC(random_state=0).fit(dropped, y).coef_, LinearSVC(random_state=0).fit(sp.csr_matrix(X), y).coef_
+    )
 
 
 @pytest.mark.parametrize("weights", [["a"] * 4, np.array(["a"] * 4), [1j] * 4])

@@ -1,5 +1,6 @@
 """Fits to data sets larger than memory: the same optimum, true certificates, bounded memory."""
 
+import re
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import SVC, LinearSVC, LinearSVCCV, LinearSVR
 from pegasos.base.parameters import loss_parameter
+from pegasos.base.scaling import UnscaledColumns
 from pegasos.datasets import make_text
 from pegasos.io import DatasetWriter, load_model, open_dataset, save_model, write_dataset
 from pegasos.linear.out_of_core import blocks, fit
@@ -66,16 +68,31 @@ def primal(machine, X, y, C, s=None):
             lambda X: X * np.geomspace(1, 1e6, 12),
             r"Columns differ in size .*: scale them before the data set is written",
         ),
-        (lambda X: X * 1000, "longest example has norm .*: scale the features, before the data set is written"),
+        (lambda X: X * 1000, r"Columns are large for C=1, .*: scale them before the data set is written"),
     ],
 )
-def test_a_fit_that_falls_short_names_what_helps_by_blocks(tmp_path, change, words):
+def test_unscaled_columns_are_named_before_a_fit_by_blocks(tmp_path, monkeypatch, change, words):
     X, y = dense()
     dataset = write_dataset(tmp_path / "a.ds", change(X), y)
-    with pytest.warns(ConvergenceWarning, match=words) as warned:
+    with pytest.warns(UserWarning, match=words) as warned:
         LinearSVC(max_iter=3, tol=1e-9, random_state=0).fit(dataset)
-    assert ("raise memory_limit to 2 MB" in str(warned[0].message)) == ("olumn" in words)
-    assert str(warned[0].message).endswith("Otherwise raise max_iter or tol.")
+    assert re.search(f"{words}.*raise memory_limit to 2 MB", str(warned[0].message))
+    assert [warning.category for warning in warned] == [UnscaledColumns, ConvergenceWarning]
+    assert str(warned[-1].message).endswith("Otherwise raise max_iter or tol.")
+
+    def begin(*_):
+        raise AssertionError("begun")
+
+    monkeypatch.setattr("pegasos.linear.out_of_core.fit.FitByBlocks.solve", begin)
+    with pytest.warns(UnscaledColumns, match=words), pytest.raises(AssertionError, match="begun"):
+        LinearSVC().fit(dataset)
+
+
+def test_columns_are_judged_by_rows_from_all_over(tmp_path, monkeypatch):
+    monkeypatch.setattr("pegasos.io.dataset_reader.SOME_RUN", 1 << 10)
+    X, y = dense()
+    X[:, 0] = X[:, 0] / 10 + np.repeat([50, -50], len(X) // 2)  # the first rows are far from zero
+    LinearSVC(C=0.1, tol=0.1, random_state=0).fit(write_dataset(tmp_path / "a.ds", X, y))
 
 
 def test_blocks_have_every_row_once(tmp_path):
@@ -452,7 +469,7 @@ def test_rows_that_all_rest_are_woken(tmp_path):
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize("solver", ["auto", "sgd-s"])
-@pytest.mark.filterwarnings("ignore:LinearSVC did not reach")
+@pytest.mark.filterwarnings("ignore:LinearSVC did not reach", "ignore:By blocks such columns")
 def test_the_bounds_allow_for_their_rounding(tmp_path, solver, C, scale):
     """Against values in more than double precision."""
     X, y = dense()

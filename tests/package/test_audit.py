@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from audit import evaluation, oracle
 from audit.cases import KINDS, run_case
-from audit.checks import Bound, Claim, check, check_bound, check_sum, relative_gap
+from audit.checks import Bound, Claim, Margin, check, check_bound, check_margin, check_sum, relative_gap
 from audit.data import linear_targets, normal_classes
 from audit.evaluation import (
     LONG,
@@ -23,10 +23,13 @@ from audit.evaluation import (
     Rows,
 )
 from audit.kernel_cases import coefficients, kernel_parts
+from audit.margin_cases import MarginProblem
 from audit.report import Report
 from audit.run import run, run_chunk
 
 from pegasos import SVC, LinearSVC, LinearSVR
+from pegasos.reference import s4
+from pegasos.solvers import SBP
 
 pytestmark = [
     pytest.mark.skipif(not evaluation.IS_WIDE, reason="long double is no wider than double on this machine"),
@@ -46,7 +49,10 @@ PARTS = [
     ("cross-validation", 0, 6),
     ("stream", 0, 15),
     ("disk", 0, 4),
+    ("overflow", 0, 60),
+    ("scaled kernel", 0, 25),
     ("large kernel", 0, 2),
+    *[("margin", first, 25) for first in (0, 25)],
     ("sequence", 0, 15),
     ("feature map", 0, 8),
 ]
@@ -376,6 +382,56 @@ def test_faults_of_sums_are_found():
     faults = [{"gap": 0.5}, {"converged": True}, {"n_iter": 2}, {"rounding": 1e-15}, {"primal": 4.0}, {"dual": 2.0}]
     for fault in faults:
         assert check_sum("sum", certificate(**{"primal": 5.0, "dual": 3.0, **right, **fault}))
+
+
+def margin_model(has_intercept):
+    """The problem of a margin, and a machine near the best one: its coefficients, its intercept and its certificate."""
+    X, y = normal_classes(30, 2)
+    clf = SVC(gamma=0.5, solver=SBP(nu=0.1), tol=0.1, max_iter=1000, fit_intercept=has_intercept, random_state=0)
+    clf.fit(X, y)
+    gram = evaluation.gram_of_points(X, "rbf", 0.5)
+    problem = MarginProblem(gram, np.where(y == 1, 1.0, -1.0), np.ones(30), 0.1, has_intercept=has_intercept)
+    return problem, coefficients(clf, 30)[0], clf.intercept_[0], clf.certificate_
+
+
+@pytest.mark.parametrize("has_intercept", [False, True])
+def test_faults_of_margins_are_found(has_intercept):
+    problem, beta, b, honest = margin_model(has_intercept)
+
+    def found_in(beta=beta, b=b, **wrong):
+        own = SimpleNamespace(**{**honest.to_dict(), **wrong})
+        own.gap = wrong.get("gap", relative_gap(own.primal, own.dual))
+        own.converged = wrong.get("converged", own.gap <= 0.1)
+        history = {"primal": np.array([own.primal]), "dual": np.array([own.dual])}
+        claim = Margin("planted", own, problem, problem.at(beta, b, own.rounding), 0.1, history)
+        return {finding.kind for finding in check_margin(claim)}
+
+    problem.improve(beta)
+    assert found_in() == set()
+    assert honest.rounding < 1e-6
+    assert found_in(dual=honest.dual * (1 + 1e-5)) == {"dual above the machine's margin"}
+    assert found_in(dual=honest.dual * (1 - 1e-5)) == {"dual below the machine's margin"}
+    assert found_in(beta=0.99 * beta) == {"dual above the machine's margin"}
+    assert "dual above the machine's margin" in found_in(b=b + 0.1)
+    assert "primal below a margin" in found_in(primal=float(problem.best) * (1 - 1e-9))
+    assert found_in(converged=False) == {"converged"}
+    assert found_in(gap=0.0) == {"gap"}
+    assert found_in(reason="inconsistent") == {"inconsistent"}
+
+
+@needs_oracle
+@pytest.mark.parametrize("has_intercept", [False, True])
+def test_the_best_margin(has_intercept):
+    """The oracle's machine against a bound by its own distribution, and levels against those of the paper."""
+    problem, beta, _, honest = margin_model(has_intercept)
+    y, K = problem.y.astype(float), problem.gram.K.astype(float)
+    norm = np.sqrt(beta @ K @ beta)
+    c = y * (K @ beta) / norm
+    level = s4.water_level_with_bias(c, y, 3.0)[0] if has_intercept else s4.water_level(c, 3.0)
+    problem.improve(beta)
+    assert float(problem.best) == pytest.approx(level, rel=1e-12)
+    problem.ask()
+    assert max(level, honest.dual) < problem.best <= honest.primal
 
 
 def test_a_wrong_lower_bound_is_found(model):

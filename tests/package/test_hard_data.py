@@ -210,3 +210,19 @@ def test_kernel_matrix_given_in_single_precision():
         look_at(problems, clf, SVC(kernel="precomputed", C=10, tol=1e-8).fit(K.astype(np.float64), y))
         assert not findings_of(problems, clf)
         assert clf.certificate_.converged
+
+
+@pytest.mark.parametrize("size", [1e90, 3e110])
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive", "quantile"])
+def test_intercepts_whose_squares_overflow(size, loss):
+    """A dual point of ordinary rows means huge weights on huge ones, and an intercept larger still."""
+    for seed in range(12):
+        Z, y = normal_classes(20, 2, seed)
+        Z += 100
+        target = np.where(y == 1, 1.0, -1.0) if loss == "hinge" else Z[:, 0] + y
+        kind, epsilon = (LinearSVC, 0.0) if loss == "hinge" else (LinearSVR, 0.5 if loss == "quantile" else 0.0)
+        model = kind(loss=loss, intercept="free", solver="sdca", max_iter=100, warm_start=True, random_state=0)
+        for C, X in ((1.0, Z), (100.0, size * Z[::-1]), (100.0, size * Z)):
+            model.set_params(C=C).fit(X, target)
+            problems = LinearProblems(Rows(X), [target], C, np.ones(20), loss, epsilon=epsilon, intercept="free")
+            assert not findings_of(problems, model)

@@ -297,7 +297,7 @@ WRONG = [
     ({"cost": np.zeros((3, 3))}, "4 rows of 4 numbers"),
     ({"cost": lambda true, taken: -1.0}, "not negative"),
     ({"sample_weight": -np.ones(80)}, r"sample_weight\[0\]=-1.0"),
-    ({"sample_weight": np.zeros(80)}, "non-zero|sum to 0"),
+    ({"sample_weight": np.zeros(80)}, "non-zero|zero or negative weights"),
     ({"sample_weight": np.ones(3)}, "sample_weight.shape == "),
     ({"y": Y[:5]}, "X has 80 examples, y 5 labels"),
     ({"y": None}, "requires y"),

@@ -179,7 +179,7 @@ class TestErrors:
             ([[["\ud800"]]], [["A"]], {}, r"X\[0\]\[0\] has the string '\\ud800', which is no valid text"),
             (STRINGS, LABELS, {"sample_weight": [1.0]}, r"expected \(40,\); give one weight for each sequence"),
             (STRINGS, LABELS, {"sample_weight": [-1.0] * 40}, r"sample_weight\[0\]=-1.0"),
-            (STRINGS, LABELS, {"sample_weight": [0.0] * 40}, "sum to 0"),
+            (STRINGS, LABELS, {"sample_weight": [0.0] * 40}, "zero or negative weights"),
         ],
     )
     def test_of_fit(self, X, y, options, message):
@@ -227,7 +227,7 @@ class TestErrors:
             strings.predict(ARRAYS)
         with pytest.raises(ValueError, match="nothing to score"):
             strings.score([[]], [[]])
-        with pytest.raises(ValueError, match="sum to 0"):
+        with pytest.raises(ValueError, match="zero or negative weights"):
             strings.score([[], STRINGS[0]], [[], LABELS[0]], sample_weight=[1.0, 0.0])
         with pytest.raises(ValueError, match=r"sample_weight\[1\]=inf: weights must be finite"):
             strings.score(STRINGS[:2], LABELS[:2], sample_weight=[1.0, np.inf])

@@ -55,3 +55,18 @@ class SequenceSVC(pegasos.SequenceSVC):
 @parametrize_with_checks([SequenceSVC()], expected_failed_checks=lambda _: EXPECTED)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+def test_masked_entries_are_refused():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    hidden = np.ma.masked_array([0, 1, 0, 1], mask=[0, 1, 0, 0])
+    for args, name in (
+        ((np.ma.masked_array(X, mask=X > 0), y, [2, 2]), "X"),
+        (([np.ma.masked_array(X, mask=X > 0)], [y]), r"X\[0\]"),
+        ((X, hidden, [2, 2]), "y"),
+        (([X], [hidden]), r"y\[0\]"),
+        ((X, y, np.ma.masked_array([2, 2], mask=[0, 1])), "lengths"),
+        ((X, y, [2, 2], np.ma.masked_array([1, 1], mask=[0, 1])), "sample_weight"),
+    ):
+        with pytest.raises(ValueError, match=f"^{name} has masked entries, which are missing values; "):
+            pegasos.SequenceSVC().fit(*args)

@@ -8,7 +8,12 @@
 // level, is the machine.
 //
 // Bounds, for a given nu: any distribution p has f* <= ||sum_i p_i y_i phi_i|| + nu sum(s) max_i p_i / s_i,
-// with an intercept provided that sum_i p_i y_i = 0; p is taken in proportion to the coefficients of w_bar.
+// with an intercept provided that sum_i p_i y_i = 0. Before the first check p is in proportion to the
+// weights, with an intercept those of each class, and R bounds the norm; then to the coefficients of w_bar,
+// which with an intercept make such a p once examples of both classes were drawn. A machine w, b has the
+// margin min(1 / ||w||, nu sum(s) / sum_i s_i loss_i): so much times w is in the unit ball, with the slack
+// allowed. The machine kept is the one of the largest margin of all checks, as other solvers keep the one of
+// the lowest primal value: its margin is the lower bound, which then never falls.
 //
 // For a given C: with w_bar fixed and c_i its responses, w = w_bar / gamma minimises the regularised problem
 // along its ray when C gamma sum_{c_i < gamma} s_i c_i = 1, which the level of just one nu satisfies. nu is
@@ -21,6 +26,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -65,6 +71,7 @@ public:
                 " finds no intercept where all examples with a weight are of one class; use "
                 "fit_intercept=False, or "
                 "solver='smo'");
+        density_ = 1 / (free_intercept() ? 2 * std::min(sums[0], sums[1]) : total);
     }
 
     const std::vector<double>&labels, &weights;
@@ -88,6 +95,8 @@ public:
     template <class Steps>
     KernelSolution run(Steps& steps) {
         KernelSolution solution;
+        solution.bounds = Bounds::none();
+        if (!finds_nu()) lower_bound(1, radius * radius, gram_.source().error(), density_, solution.bounds);
         std::uint64_t next_check = std::min<std::uint64_t>(n, finds_nu() ? 64 : n);
         const auto state = [&](State& state) {
             state(solution, next_check);
@@ -151,8 +160,7 @@ private:
 
     /// Between two steps.
     void pass_state(State& state) {
-        state(checks_, nu_, scale_, mass_, rounded_, last_rounded_, margin_above_, margin_below_, t_,
-              iterates_, last_iterates_);
+        state(checks_, nu_, scale_, mass_, rounded_, last_rounded_, t_, iterates_, last_iterates_);
         for (std::vector<double>* own :
              {&c_, &g_, &earlier_c_, &earlier_g_, &sum_c_, &sum_g_, &last_c_, &last_g_})
             state.array(own->data(), own->size());
@@ -194,19 +202,29 @@ private:
         if (finds_nu()) nu_ = matching_nu(f, own);
         WaterLevel::Level level = own.find(f.data(), nu_ * total);
         own.centre(f.data(), level);
+        Bounds margins = solution.bounds;
         if (finds_nu())
             steps.offer_dual(level.gamma, square);
         else
-            bound_margin(beta, f, error, level.gamma, solution);
+            lower_bound(beta, f, error, margins);
         solution.nu = nu_;
-        // A level of zero or less has no machine yet.
-        const double factor = level.gamma > 0 ? 1 / level.gamma : 0, b = level.b * factor;
+        // Its level is 1, or for a given nu above that by what rounding may take off it: nu = 0 allows for no
+        // loss at all. A level of zero or less has no machine yet.
+        const double lift =
+            finds_nu() || !(level.gamma > 0) ? 0 : std::min(0.5, 1.1 * error / level.gamma + 0x1p-48);
+        const double unity = level.gamma * (1 - lift);
+        const double factor = unity > 0 ? 1 / unity : 0, b = level.b * factor;
         for (double& value : beta) value *= factor;
         for (double& value : f) value *= factor;
         const double epochs = static_cast<double>(t_) / static_cast<double>(n);
-        const Bounds margins{solution.margin_bound, solution.margin, margin_above_, margin_below_};
-        const bool over = checks_.check(beta, f, factor * error * (1 + 1e-10), b, epochs, last, false,
-                                        solution, finds_nu() ? nullptr : &margins);
+        const double off = factor * error * (1 + 1e-10);
+        if (!finds_nu()) {
+            const Bound own = margin_of(beta, f, off, b, lift);
+            margins.dual = own.value;
+            margins.below = own.rounding;
+        }
+        const bool over =
+            checks_.check(beta, f, off, b, epochs, last, false, solution, finds_nu() ? nullptr : &margins);
         if (finds_nu()) {  // iterates of other nu, long ago, leave the mean
             last_c_ = std::exchange(sum_c_, std::vector<double>(g_.size()));
             last_g_ = std::exchange(sum_g_, std::vector<double>(g_.size()));
@@ -239,55 +257,81 @@ private:
         return high;
     }
 
-    /// The margin of w, and a bound on the largest one, given responses that are off by at most `error`. A w
-    /// that rounding has put outside of the ball has the margin of the nearest one inside.
-    void bound_margin(const std::vector<double>& beta, const std::vector<double>& f, double error,
-                      double gamma, KernelSolution& solution) {
+    /// What rounding of weights' sums, and of a few operations more, makes of a bound.
+    double slack() const { return 1 + 4 * static_cast<double>(n + 64) * unit; }
+
+    /// Lowers the upper bound to that of a distribution p, if it is lower. p is in proportion to numbers of
+    /// this sum, and sum_i p_i y_i phi_i to a vector of this square, which is too small by `off` at most.
+    void lower_bound(double sum, double square, double off, double densest, Bounds& bounds) const {
+        const double slope = nu_ > 0 ? nu_ * (total * densest) : 0;
+        const double plain = (std::sqrt(std::max(square, 0.0)) + slope) / sum;
+        const double bound = (std::sqrt(std::max(square + off, 0.0)) + slope) * slack() / sum;
+        if (!(bound < bounds.primal)) return;
+        bounds.primal = bound;
+        bounds.above = bound - plain;
+    }
+
+    /// The same for the p of coefficients beta, given responses that are off by at most `error`.
+    void lower_bound(const std::vector<double>& beta, const std::vector<double>& f, double error,
+                     Bounds& bounds) {
+        std::vector<double> p(beta.size()), responses = f;
         double sums[2] = {0, 0};
-        for (std::size_t i = 0; i < n; ++i) sums[beta[i] > 0] += std::abs(beta[i]);
-        std::vector<double> p = beta, responses = f;
-        if (free_intercept() && sums[0] > 0 && sums[1] > 0) {
-            std::vector<RowNumber> which;
-            std::vector<double> steps;
-            for (std::size_t i = 0; i < n; ++i) {
-                if (beta[i] == 0) continue;
-                p[i] *= std::min(1.0, sums[beta[i] < 0] / sums[beta[i] > 0]);
-            }
-            pegasos::settle(problem_, p);
-            for (std::size_t i = 0; i < n; ++i) {
-                if (p[i] == beta[i]) continue;
-                which.push_back(static_cast<RowNumber>(i));
-                steps.push_back(p[i] - beta[i]);
-            }
-            gram_.add(which, steps, responses);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (labels[i] * beta[i] > 0) p[i] = beta[i];
+            sums[p[i] > 0] += std::abs(p[i]);
         }
-        Sum sum, square, own_square;
-        double densest = 0, size = 0, moved = 0;
+        if (free_intercept()) {
+            if (!(sums[0] > 0 && sums[1] > 0)) return;  // no p_i y_i that sum to zero
+            for (std::size_t i = 0; i < n; ++i)
+                if (p[i] != 0) p[i] *= std::min(1.0, sums[p[i] < 0] / sums[p[i] > 0]);
+            pegasos::settle(problem_, p);
+        }
+        std::vector<RowNumber> which;
+        std::vector<double> steps;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (p[i] == beta[i]) continue;
+            which.push_back(static_cast<RowNumber>(i));
+            steps.push_back(p[i] - beta[i]);
+        }
+        gram_.add(which, steps, responses);
+        Sum sum, square;
+        double densest = 0, moved = 0;
         for (std::size_t i = 0; i < n; ++i) {
             sum.add(std::abs(p[i]));
             square.add(p[i] * responses[i]);
-            own_square.add(beta[i] * f[i]);
-            size += std::abs(beta[i]);
             moved += std::abs(p[i] - beta[i]);
             if (p[i] != 0) densest = std::max(densest, std::abs(p[i]) / weights[i]);
         }
-        constexpr double slack = 1 + 1e-14;  // for the few operations that follow
-        const double off = error + gram_.error_of(moved), slope = nu_ * total * densest;
-        const double plain = (std::sqrt(std::max(square.value(), 0.0)) + slope) / sum.value();
-        const double bound =
-            (std::sqrt(std::max(square.value() + sum.value() * off, 0.0)) + slope) * slack / sum.value();
-        if (solution.margin_bound == 0 || bound < solution.margin_bound) {
-            solution.margin_bound = bound;
-            margin_above_ = bound - plain;
-        }
-        const double norm = std::max(1.0, std::sqrt(std::max(own_square.value() + size * error, 0.0)));
-        const double margin = gamma > error ? (gamma - error) / (norm * slack) : 0;
-        if (margin > solution.margin) {
-            solution.margin = margin;
-            margin_below_ = gamma - margin;
-        }
+        const double off = sum.value() * (error + gram_.error_of(moved));
+        lower_bound(sum.value(), square.value(), off, densest, bounds);
     }
 
+    /// The margin of a machine whose responses are off by at most `error`, and whose level was lifted for
+    /// that; 0 of none.
+    Bound margin_of(const std::vector<double>& beta, const std::vector<double>& f, double error, double b,
+                    double lift) const {
+        Sum square, losses;
+        double size = 0, products = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            size += std::abs(beta[i]);
+            square.add(beta[i] * f[i]);
+            products += std::abs(beta[i] * f[i]);
+            const double off = error + 4 * unit * (1 + std::abs(f[i]) + std::abs(b));
+            const double loss = 1 - labels[i] * (f[i] + b) + off;
+            if (loss > 0 && weights[i] > 0) losses.add(weights[i] * loss + least);
+        }
+        if (size == 0) return {};
+        const auto inside = [&](double square) {
+            return 1 / std::sqrt(std::max(square, 0.0) + least * static_cast<double>(n));
+        };
+        const double most = inside(square.value() + size * error + 4 * unit * products);
+        const double allowed =
+            losses.value() > 0 ? nu_ * (total / losses.value()) : std::numeric_limits<double>::infinity();
+        const double margin = std::min(most, allowed) / slack();
+        return {margin, std::max(lift * margin, most < allowed ? inside(square.value()) - margin : 0.0)};
+    }
+
+    double density_;  // the largest p_i / s_i of a p in proportion to the weights, by class
     Gram<Real>& gram_;
     const KernelProblem& problem_;
     const MarginOptions options_;
@@ -298,7 +342,6 @@ private:
     std::vector<double> earlier_c_, earlier_g_, sum_c_, sum_g_, last_c_, last_g_;
     double scale_ = 1, mass_ = 0;
     double rounded_ = 0, last_rounded_ = 0;  // how far sum_g_ and last_g_ may be off by rounding
-    double margin_above_ = 0, margin_below_ = 0;
     std::uint64_t t_ = 0, iterates_ = 0, last_iterates_ = 0;
 };
 

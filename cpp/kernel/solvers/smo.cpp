@@ -60,7 +60,7 @@ public:
 
     KernelSolution run(const std::vector<double>& start) {
         KernelSolution solution;
-        if (!start.empty()) begin_at(start);
+        if (!start.empty()) begin(start);
         BestOfDual<Real> best(problem_, gram_);
         double last_gap = std::numeric_limits<double>::infinity();
         constexpr double rounding = sizeof(Real) == 4 ? 1e-9 : 1e-15;
@@ -161,6 +161,18 @@ private:
     void begin_anew() {
         next_ = 0;
         in_parts_ = false;
+    }
+
+    /// At this point or, if that has to be brief and the time of the whole fit ends, at zero.
+    void begin(const std::vector<double>& start) {
+        if (!options_.brief) return begin_at(start);
+        try {
+            const Monitor::Strict strict(context_.monitor, true);
+            begin_at(start);
+        } catch (const Ended&) {
+            std::fill(beta_.begin(), beta_.end(), 0.0);
+            std::fill(f_.begin(), f_.end(), 0.0);
+        }
     }
 
     void begin_at(const std::vector<double>& start) {

@@ -48,6 +48,7 @@ struct SmoOptions {
     std::uint64_t seed;
     std::size_t part_from;  // examples from which on parts of them are solved on their own
     bool gradual = false;   // the first pass begins with few: what is half done when the time is up is lost
+    bool brief = false;     // if the time ends before the responses of the start are there, zero is the start
     double goal = 0;        // of a part: the gap, not relative, at which it ends
     bool part = false;
 };

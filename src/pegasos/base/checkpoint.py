@@ -191,6 +191,8 @@ class Store:
         self.manifest = manifest
         self.told = told or {}
         self.lock = threading.Lock()
+        #: A process that was forked meanwhile leaves the files alone.
+        self.process = os.getpid()
         #: The contents of files: of runs that are over, to be written with the next state.
         self.waiting: dict[str, list[Piece]] = {}
         self.is_manifest_written = True
@@ -233,7 +235,14 @@ class Store:
         with self.lock:
             self._write()
 
+    def remove(self) -> None:
+        """Remove the folder."""
+        if os.getpid() == self.process:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
     def _write(self) -> None:
+        if os.getpid() != self.process:
+            return
         with self._going_on():
             if not self.is_manifest_written:
                 self.write_manifest()  # first: a state is of no use without the choices that it rests on
@@ -260,6 +269,8 @@ class Store:
                 )
 
     def write_manifest(self) -> None:
+        if os.getpid() != self.process:
+            return
         with open_atomic(self.folder / "manifest.json") as file:
             whole = self.told | self.manifest | {"checksum": _digest(self.manifest).hexdigest()}
             file.write(json.dumps(whole, indent=1).encode())
@@ -325,14 +336,14 @@ def _checkpointing(settings: Checkpoint, estimator: Any, store: "Store") -> Iter
     except BaseException as error:
         store.flush()
         if isinstance(error, Exception) and not _states(store.folder):  # there is nothing to go on from
-            shutil.rmtree(store.folder, ignore_errors=True)
+            store.remove()
         if isinstance(error, ValueError) and "checkpoint does not belong" in str(error):  # the core knows no files
             raise ValueError(f"{store.folder}: {error}") from None
         raise
     if settings.keep or _is_cut_short(estimator.certificate_):
         store.flush()
     else:
-        shutil.rmtree(store.folder, ignore_errors=True)
+        store.remove()
 
 
 def _is_cut_short(found: Certificate) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from pegasos.base.callbacks import Problems, called
 from pegasos.base.listen import told
 from pegasos.base.progress import Progress, Shifted, Weights
+from pegasos.base.wording import visible
 from pegasos.certificate import relative_gap
 
 __all__ = ["Display", "listening", "seconds_left"]
@@ -70,7 +71,7 @@ class Watched(Progress):
     """What is known of one problem of a fit; the display is told when that changes."""
 
     def __init__(self, display: "Display", name: str = "", whole: bool = False) -> None:
-        self.display, self.name, self.is_whole = display, name, whole
+        self.display, self.name, self.is_whole = display, visible(name), whole
         self.epoch = self.seconds = 0.0
         self.primal, self.dual, self.gap = math.inf, -math.inf, math.inf
         self.times: list[float] = []
@@ -132,7 +133,7 @@ class Display:
     """
 
     def __init__(self, title: str, tol: float, verbose: int, label: str = "", limit: float = math.inf) -> None:
-        self.title, self.tol, self.verbose, self.label, self.limit = title, tol, verbose, label, limit
+        self.title, self.tol, self.verbose, self.label, self.limit = title, tol, verbose, visible(label), limit
         self.parts = self.done = 0
         self.whole = Watched(self, whole=True)
         self.last = self.whole
@@ -244,7 +245,7 @@ class Bar:
         self._bar = Progress(
             TextColumn("{task.description}"),
             self._column,
-            TextColumn("{task.fields[text]}"),
+            TextColumn("{task.fields[text]}", markup=False),
             console=Console(stderr=True),
             auto_refresh=False,
         )

@@ -1,10 +1,11 @@
 """What all machines share: parameters, validation, labels and weights, the certificate of what a solver found."""
 
+import copy
 import functools
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
@@ -39,10 +40,12 @@ from pegasos.base.rows import check_rows, naming_columns
 from pegasos.base.scores import is_plain
 from pegasos.base.solver import Solver, resolve
 from pegasos.base.validation import (
+    MASKED,
     as_targets,
     check_weights,
     class_weights,
     number_labels,
+    refuse_masked,
     refuse_missing,
     refuse_mixed,
     require_targets,
@@ -56,6 +59,9 @@ from pegasos.io.floats import FLOATS, float_types
 
 #: A method, whose types its decorators leave to it: checkers cannot tell `Self` through a signature of theirs.
 AnyMethod = TypeVar("AnyMethod", bound=Callable[..., Any])
+
+#: Parameters that predictions and the next fit go by. Those of a model are as they are now, the others as at its fit.
+NOT_OF_FITS = ("break_ties", "decision_function_shape", "n_jobs", "warm_start")
 
 #: Objectives below it are probably zero, where rounding hides the optimum.
 AS_GOOD_AS_ZERO = 1e-6
@@ -170,6 +176,7 @@ class Machine(Common, Explained):
     n_iter_: int
     classes_: NDArray[Any]
     n_features_in_: int
+    _fit_parameters: dict[str, Any]
     _label: str  # what its lines of progress begin with, where a search says so
 
     options: ClassVar[Mapping[str, Option]]
@@ -216,6 +223,8 @@ class Machine(Common, Explained):
             raise TypeError(
                 f"{type(self).__name__} takes no data set on disk; pass its X and y: score(dataset.X, dataset.y)"
             )
+        for name, values in (("y", y), ("sample_weight", sample_weight)):
+            refuse_masked(name, values, MASKED[name])
         return X, y, sample_weight
 
     def _last_fit(self) -> Any:
@@ -279,9 +288,9 @@ class Machine(Common, Explained):
             raise ValueError(f"X has dates or times: column {dates}; {remedy}")
         if _is_date(getattr(arrays[0], "dtype", None)):
             raise ValueError("X has dates or times; make numbers of them, such as days since the first")
-        if np.ma.isMaskedArray(arrays[0]) and np.ma.getmaskarray(arrays[0]).any():
-            raise ValueError("X has masked entries, which are missing values; fill them (sklearn.impute.SimpleImputer)")
         what = "target" if isinstance(self, RegressorMixin) else "label"
+        for name, values in zip("Xy", arrays, strict=False):
+            refuse_masked(name, values, MASKED[name])
         try:
             taken = validate_data(
                 self, *arrays, accept_sparse="csr", dtype=float_types(arrays[0]), ensure_all_finite=False, **options
@@ -333,6 +342,17 @@ class Machine(Common, Explained):
     def _budget(self, elapsed: float = 0.0) -> Budget:
         return Budget(self.tol, self._max_epochs, self.max_time, elapsed, self._threads(), self._keeps)
 
+    def _store_parameters(self) -> None:
+        """Keep the parameters of this fit: later ones, set with `set_params`, are for the next."""
+        names = [one.name for one in fields(self) if one.name not in NOT_OF_FITS]
+        self._fit_parameters = {name: _copied(getattr(self, name)) for name in names}
+
+    def _as_fitted(self) -> Self:
+        """The model with the parameters of its fit."""
+        fitted = object.__new__(type(self))
+        fitted.__dict__ = vars(self) | vars(self).get("_fit_parameters", {})  # older models do not have these
+        return fitted
+
     def _store_outcome(
         self, solutions: Sequence[Solution[Any]], certificates: Sequence[Certificate], seconds: float
     ) -> None:
@@ -345,6 +365,7 @@ class Machine(Common, Explained):
         self.certificate_ = join_parts(certificates, seconds) if several else certificates[0]
         self.history_ = histories if several else histories[0]
         self._count_iterations()
+        self._store_parameters()
 
     def _problem_names(self) -> list[str]:
         """What each of several problems is, in words."""
@@ -373,7 +394,7 @@ class Machine(Common, Explained):
                 one = "" if regression else "all examples with a weight are of one class, or where "
                 above = f"may be zero but for rounding, as where {one}{targets}C or weights are tiny"
         return [
-            f"{type(self).__name__} did not reach tol={self.tol:g}: {REASONS[found.reason]}{before}.",
+            f"{type(self).__name__} did not reach tol={float(self.tol):g}: {REASONS[found.reason]}{before}.",
             f"The objective {found.primal:.6g} {above}.",
         ]
 
@@ -477,6 +498,15 @@ class Regressor(RegressorMixin, Mixed):
     def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """No classes, and the targets."""
         return np.empty(0), y
+
+
+def _copied(value: Any) -> Any:
+    """A copy of a parameter, where changes of the original would change it."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Solver):
+        return copy.copy(value)
+    return copy.deepcopy(value) if isinstance(value, np.ndarray | list | set) else value
 
 
 def is_hidden(found: Certificate) -> bool:

@@ -19,8 +19,7 @@ class Exchanged:
         Parameters that mean the same there are carried over; `tol`, the solver and `alpha` are not. If scikit-learn has
         no such model, a ValueError says why.
         """
-        check_is_fitted(self)
-        return self._as_sklearn()
+        return as_fitted(self)._as_sklearn()
 
     def to_onnx(self) -> Any:
         """An ONNX model that predicts the same from an input "X" of float32, of shape (n_samples, n_features).
@@ -29,12 +28,17 @@ class Exchanged:
         ``loss="log_loss"`` also "probabilities". A regression has the output "value". The graph computes in double
         precision, and its numbers are float32. This needs the package onnx. `pegasos.to_onnx` takes pipelines too.
         """
-        check_is_fitted(self)
-        return make_onnx(self)
+        return make_onnx(as_fitted(self))
 
     def _as_sklearn(self) -> Any:
         """The estimator of scikit-learn."""
         raise NotImplementedError
+
+
+def as_fitted(model: Any) -> Any:
+    """The model with the parameters of its fit; an error where there was none."""
+    check_is_fitted(model)
+    return model._as_fitted()
 
 
 def carry_names(source: Any, target: Any, names: Iterable[str] = ("n_features_in_", "feature_names_in_")) -> None:
@@ -53,3 +57,4 @@ def store_imported(model: Any, maker: str, n_problems: int) -> None:
     model.certificate_ = join_parts(parts, 0.0) if count > 1 else parts[0]
     model.history_ = histories if count > 1 else histories[0]
     model._count_iterations()
+    model._store_parameters()

@@ -61,6 +61,7 @@ class Budget:
     n_jobs: int | None = 1  # None: the solver may choose
     keep: bool = False  # what the last check found, where Ctrl-C ends the run
     last_time: float | None = None  # when the whole fit ends, where `max_time` is the share of one problem
+    brief: bool = False  # no bounds are needed of a start for which the time is too short
 
     def __post_init__(self) -> None:
         """Parameters may be numbers of NumPy's, whose sums and comparisons are none that the core takes."""

@@ -177,13 +177,21 @@ def loss_parameter(estimator: Any) -> tuple[str, float]:
     name = "quantile" if estimator.loss == "quantile" else "epsilon"
     if name == "epsilon" and getattr(estimator, "quantile", 0.5) != 0.5:
         raise ValueError(
-            f"quantile={estimator.quantile:g} is for loss='quantile', and the loss is {estimator.loss!r}; pass that "
+            f"quantile={estimator.quantile!r} is for loss='quantile', and the loss is {estimator.loss!r}; pass that "
             "loss, or leave quantile out"
         )
     value = getattr(estimator, name, None)
     if value is None:  # as in scikit-learn's LinearSVR and SGDRegressor
         value = 0.1 if estimator.loss == "huber" else 0.0
     return name, float(value)
+
+
+def loss_slopes(estimator: Any) -> tuple[float, float] | None:
+    """What the loss of a regression costs at most for each unit of an error, of targets above the prediction and
+    below; None where there is no most."""
+    value = loss_parameter(estimator)[1]
+    known = {"epsilon_insensitive": (1.0, 1.0), "huber": (value, value), "quantile": (value, 1 - value)}
+    return known.get(estimator.loss)
 
 
 def _level_of_caller() -> int:

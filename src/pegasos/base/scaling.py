@@ -30,11 +30,18 @@ LOOKED_AT_SHORTLY = 1 << 14
 #: A column whose mean is so many times its deviation hardly differs from a constant once it is divided by its size.
 FAR = 30.0
 
+#: A column's size, and its square times C, from which on coordinate ascent takes very many epochs.
+LARGE, HARD = 10.0, 1e4
+
 #: Columns named in a warning.
 NAMED = 5
 
 #: What columns are called where data have no names of their own.
 _CALLED: ContextVar[Sequence[str] | None] = ContextVar("_CALLED", default=None)
+
+
+class UnscaledColumns(UserWarning):
+    """Columns that make a fit long or vain; it tells so before it begins."""
 
 
 @contextmanager
@@ -121,7 +128,8 @@ def describe_offsets(X: Any, names: Any, how: str = "", far: float = FAR, looked
         if sp.issparse(rows):
             means, deviations = _moments_of_full_columns(rows)
         else:
-            means, deviations = rows.mean(axis=0), rows.std(axis=0)
+            rows, first = rows - rows[0], rows[0]  # so that what is constant has no deviation by rounding
+            means, deviations = first + rows.mean(axis=0), rows.std(axis=0)
     found = np.flatnonzero((np.abs(means) > far * deviations) & (deviations > 0))
     if len(found) == 0:
         return ""
@@ -137,7 +145,12 @@ def describe_offsets(X: Any, names: Any, how: str = "", far: float = FAR, looked
 
 def some_rows(X: Any, entries: int | None = None) -> Any:
     """Rows with about so many entries, from all over X."""
-    return X[:: max(1, (X.nnz if sp.issparse(X) else X.size) // (entries or LOOKED_AT))]
+    return X[:: some_step(X, entries)]
+
+
+def some_step(X: Any, entries: int | None = None) -> int:
+    """How far apart rows with about so many entries are in X."""
+    return max(1, (X.nnz if sp.issparse(X) else X.size) // (entries or LOOKED_AT))
 
 
 def mostly_zeros(X: Any) -> bool:
@@ -159,14 +172,20 @@ def warn_of_offsets(X: Any, names: NDArray[Any] | None, stacklevel: int) -> None
         warnings.warn(f"scale='auto' divides columns and does not centre them. {text}", UserWarning, stacklevel + 1)
 
 
-def describe_sizes(X: Any, names: Any, remedy: str = "pass scale='auto'") -> str:
-    """A sentence on the columns whose size is farthest from the usual, where sizes differ much; "" where not."""
-    sizes = column_sizes(some_rows(X))  # of some, where there are many: the fit is over
-    used = np.flatnonzero(sizes)
-    if len(used) == 0 or sizes[used].max() <= SPREAD * sizes[used].min():
-        return ""
-    logs, names = np.log10(sizes[used]), _CALLED.get() if names is None else names
-    farthest = used[np.argsort(-np.abs(logs - np.median(logs)), kind="stable")[:NAMED]]
-    named = ", ".join(f"{j if names is None else repr(str(names[j]))} ({sizes[j]:.2g})" for j in np.sort(farthest))
-    spread = sizes[used].max() / sizes[used].min()
-    return f"Columns differ in size by a factor of {spread:.0e}, the farthest out are {named}: {remedy}."
+def describe_sizes(X: Any, names: Any, remedy: str = "pass scale='auto'", C: float = 0.0) -> str:
+    """A sentence on the columns whose size is farthest from the usual, where sizes differ much, or which are large for
+    this C; "" where there are none."""
+    sizes = column_sizes(some_rows(X))  # of some, where there are many
+    used, names = np.flatnonzero(sizes), _CALLED.get() if names is None else names
+
+    def name(extent: NDArray[np.float64]) -> str:
+        first = np.sort(used[np.argsort(-extent, kind="stable")[:NAMED]])
+        return ", ".join(f"{j if names is None else repr(str(names[j]))} ({sizes[j]:.2g})" for j in first)
+
+    if len(used) and sizes[used].max() > SPREAD * sizes[used].min():
+        logs, spread = np.log10(sizes[used]), sizes[used].max() / sizes[used].min()
+        farthest = name(np.abs(logs - np.median(logs)))
+        return f"Columns differ in size by a factor of {spread:.0e}, the farthest out are {farthest}: {remedy}."
+    if len(used) and sizes[used].max() > LARGE and C * sizes[used].max() ** 2 > HARD:
+        return f"Columns are large for C={C:.3g}, the largest are {name(sizes[used])}: {remedy}."
+    return ""

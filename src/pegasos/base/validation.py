@@ -15,6 +15,13 @@ from pegasos.base.wording import shortened
 #: would only cost digits.
 FAR = 8.0
 
+#: What to do about masked entries.
+MASKED = {
+    "X": "fill them (sklearn.impute.SimpleImputer)",
+    "y": "give every example a label or target, or drop it",
+    "sample_weight": "give every example a weight",
+}
+
 
 def require_targets(estimator: Any, y: Any) -> None:
     """Raise a ValueError where there are no labels or targets; it has scikit-learn's words."""
@@ -23,6 +30,12 @@ def require_targets(estimator: Any, y: Any) -> None:
         raise ValueError(
             f"{who} requires y to be passed, but the target y is None; pass the labels or targets: fit(X, y)"
         )
+
+
+def refuse_masked(name: str, values: Any, remedy: str) -> None:
+    """Raise a ValueError where entries of an array are masked: all others would see what is below the mask."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked entries, which are missing values; {remedy}")
 
 
 def refuse_missing(y: Any, what: str) -> None:
@@ -36,13 +49,16 @@ def refuse_missing(y: Any, what: str) -> None:
 
 
 def refuse_mixed(y: Any) -> None:
-    """Raise a ValueError where some labels are strings and others are not: a list of them would become all strings."""
+    """Raise a ValueError where a list has strings and other labels, or strings that an array of them cannot hold."""
     if isinstance(y, list | tuple) or (getattr(y, "dtype", None) == np.dtype(object) and np.ndim(y) == 1):
         kinds = set(map(type, y))
         if any(issubclass(kind, str) for kind in kinds) and not all(issubclass(kind, str) for kind in kinds):
             refuse_missing(y, "label")
             named = " and ".join(sorted(kind.__name__ for kind in kinds))
             raise ValueError(f"labels are of mixed types: {named}; make all of them strings, or all whole numbers")
+        wrong = next((label for label in set(y) if label.endswith("\0")), None) if str in kinds else None
+        if wrong is not None:
+            raise ValueError(f"y holds the label {wrong!r}, which an array cannot hold; name it otherwise")
 
 
 def _is_float(value: Any) -> bool:
@@ -71,6 +87,7 @@ def check_weights(sample_weight: ArrayLike, X: Any, part: bool = False, what: st
 
     `what` is an example, in words.
     """
+    refuse_masked("sample_weight", sample_weight, MASKED["sample_weight"])
     given = np.asarray(sample_weight)
     rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if given.ndim and given.shape != (rows,):  # scikit-learn's words
@@ -105,8 +122,9 @@ def sum_weights(s: NDArray[np.float64]) -> float:
 
 
 def _refuse_sum(total: float) -> NoReturn:
-    known = "Invalid input - all samples have zero or negative weights. " if total == 0 else ""  # scikit-learn's words
-    raise ValueError(f"{known}the weights of the examples sum to {total}; the sum must be positive and finite")
+    if total == 0:  # scikit-learn's words
+        raise ValueError("Invalid input - all samples have zero or negative weights; give some a weight above 0")
+    raise ValueError(f"the weights of the examples sum to {total}; the sum must be finite, so divide them by a number")
 
 
 def class_weights(given: Any, classes: NDArray[Any], counts: NDArray[Any] | None = None) -> NDArray[np.float64]:

@@ -2,8 +2,23 @@
 
 import difflib
 import math
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
+
+#: Control characters, line and paragraph separators, overrides of the direction, and bytes that are no UTF-8.
+_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    r"""Escape what a terminal would obey rather than show: a text from a file, for one line.
+
+    Examples
+    --------
+    >>> print(visible("caf\u00e9\x1b[2J\nerror 0%"))
+    café\x1b[2J\nerror 0%
+    """
+    return _HIDDEN.sub(lambda hidden: hidden[0].encode("unicode_escape").decode(), text)
 
 
 def counted(count: int, noun: str) -> str:

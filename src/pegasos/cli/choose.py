@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing
 from pegasos.base import clock
 from pegasos.base.threads import TimeShare
 from pegasos.cli.predictions import PINBALL, pinball_loss
+from pegasos.cli.talk import echo
 from pegasos.cli.waiting import waiting
 from pegasos.io.dataset import Dataset
 from pegasos.kernel.estimator import KernelMachine
@@ -104,7 +105,7 @@ def _by_grid(machine: Any, X: Any, y: Any, weights: Any, verbose: bool, started:
         if verbose and fold == FOLDS - 1:
             found = show_score(score, scores[:, number].mean())
             text = f"{number + 1} of {len(grid)}, C={C:.3g}: {found}"
-            click.echo(f"{text}  {clock.now() - started:.1f} s", err=True)
+            echo(f"{text}  {clock.now() - started:.1f} s", err=True)
     mean = scores.mean(axis=0)
     best = np.argmin(mean) if score == PINBALL else np.argmax(mean)
     return Chosen(float(grid[best]), grid, mean, score)

@@ -1,7 +1,7 @@
 """Sentences in columns."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import click
@@ -73,6 +73,9 @@ class Columns:
             source, X, y, counts, f"{text}, {_columns(width - 1)} and {counted(different, 'label')}", lines=lines
         )
 
+    def parts(self, source: str) -> Iterator[Data]:
+        yield self.read(source)
+
     def fit(self, machine: Any, data: Data) -> Any:
         if data.y is None or data.lines is None:
             raise click.UsageError(f"{data.source} has no column of labels to train on; add it as the last one")
@@ -106,15 +109,16 @@ class Columns:
         texts = ("".join(f"{line_of(value)}\n" for value in np.asarray(own).tolist()) for own in values)
         return "\n".join(texts)
 
-    def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
+    def judge(self, parts: Iterable[tuple[Any, Data]], machine: Any) -> Summary:
+        [(predicted, data)] = parts
         if data.y is None:
-            return no_error(data, "position", data.counts["positions"], "no labels")
+            return no_error(data.source, data.counts, "position", data.counts["positions"], "no labels")
         known = set(machine.classes_.tolist())
         pairs = [pair for own, made in zip(data.y, predicted, strict=True) for pair in zip(own, made, strict=True)]
         unknown = sum(label not in known for label, _ in pairs)
         if unknown == len(pairs):
-            return no_error(data, "position", len(pairs), none_known(pairs[0][0], machine))
-        result, summary = judge_labels(sum(label != made for label, made in pairs), len(pairs), data)
+            return no_error(data.source, data.counts, "position", len(pairs), none_known(pairs[0][0], machine))
+        result, summary = judge_labels(sum(label != made for label, made in pairs), len(pairs), data.counts)
         summary += unknown_labels(unknown, next((label for label, _ in pairs if label not in known), None))
         try:
             scores = chunk_scores(data.y, predicted)

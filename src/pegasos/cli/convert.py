@@ -11,13 +11,14 @@ import numpy as np
 from pegasos.base.wording import counted
 from pegasos.cli.convert_model import convert_model, is_any_model
 from pegasos.cli.data import file_of
-from pegasos.cli.options import Names, Path, as_json_text, refuse_other_folder
+from pegasos.cli.options import Names, Path, as_json_text, refuse_other_folder, refuse_standard_output
+from pegasos.cli.talk import echo
 from pegasos.cli.waiting import waiting
 from pegasos.io import DatasetWriter, iter_svmlight, iter_table, open_dataset, write_svmlight
 from pegasos.io.atomic import open_atomic
 from pegasos.io.compression import compressing
 from pegasos.io.dataset import Dataset, is_dataset
-from pegasos.io.dataset_reader import read_rows
+from pegasos.io.dataset_reader import read_examples
 from pegasos.io.table import table_columns
 from pegasos.io.table_file import NAMED, SUFFIXES, is_table
 
@@ -30,7 +31,9 @@ _ENDINGS = sorted([*SUFFIXES, ".onnx", ".svm", ".svm.gz", ".gz", ".bz2", ".zst",
 @click.argument("target", required=False, type=Path())
 @click.option("--zero-based", is_flag=True, help="feature numbers of svmlight text start at 0 [they start at 1]")
 @click.option(
-    "--dtype", type=Names(["float32", "float64"]), default="float64", help="precision of the values [float64]"
+    "--dtype",
+    type=Names(["float32", "float64"]),
+    help="precision of the values [float64; tables: float32 if that holds the values of all columns]",
 )
 @click.option("--label", metavar="COLUMN", help=f"tables ({NAMED}): the column of labels")
 @click.option("--features", type=click.IntRange(min=1), help="number of features [the largest that occurs]")
@@ -42,7 +45,7 @@ def convert(
     source: str,
     target: str | None,
     zero_based: bool,
-    dtype: str,
+    dtype: str | None,
     label: str | None,
     features: int | None,
     verify: bool,
@@ -68,6 +71,8 @@ def convert(
       pegasos convert heart.liblinear heart.model     a model of another program
       pegasos convert heart.model heart.onnx          a model for another program
     """
+    if target is not None:
+        refuse_standard_output(target)
     if is_any_model(source):
         convert_model(source, target, features, overwrite, quiet, as_json)
         return
@@ -105,12 +110,12 @@ def convert(
     rows, width = told.shape
     if as_json:
         facts = {"examples": rows, "features": width, "entries": told.nnz, "bytes": told.nbytes, "verified": verify}
-        click.echo(as_json_text("convert", {"source": source, "target": target, **facts, "seconds": seconds}))
+        echo(as_json_text("convert", {"source": source, "target": target, **facts, "seconds": seconds}))
     elif not quiet:
         shape = f"{counted(rows, 'example')} x {counted(width, 'feature')}"
-        click.echo(f"{target or source}: {shape}, {told.nnz:,} entries, {seconds:.1f} s")
+        echo(f"{target or source}: {shape}, {told.nnz:,} entries, {seconds:.1f} s")
         if verify:
-            click.echo("the checksums are right")
+            echo("the checksums are right")
 
 
 def _refuse_other_ending(target: str) -> None:
@@ -136,24 +141,21 @@ def _names(source: str, label: str | None) -> list[str] | None:
 
 
 def _pieces(
-    source: str, zero_based: bool, dtype: str, features: int | None, label: str | None
+    source: str, zero_based: bool, dtype: str | None, features: int | None, label: str | None
 ) -> Iterator[tuple[Any, Any]]:
     """The examples of a file and their labels, some at a time."""
     if not is_table(source):
         if label is not None:
             raise click.UsageError("--label is for tables, such as .csv and .parquet files; leave it out")
-        yield from iter_svmlight(file_of(source), zero_based=zero_based, dtype=np.dtype(dtype), n_features=features)
+        yield from iter_svmlight(file_of(source), zero_based=zero_based, dtype=dtype or np.float64, n_features=features)
         return
     if label is None:
         raise click.UsageError(f"{source} is a table; name its column of labels with --label")
-    yield from iter_table(source, label=label, dtype=np.dtype(dtype))
+    yield from iter_table(source, label=label, dtype=dtype)
 
 
 def _write_text(dataset: Dataset, target: str, zero_based: bool) -> None:
     """As svmlight text, block by block; a file that is not what it was when it was written is an error."""
-    y, first = dataset.decode(dataset.read("labels")), 0
     with open_atomic(target) as file, compressing(file, target) as writer:
-        for rows in read_rows(dataset):
-            last = first + rows.shape[0]
-            write_svmlight(rows, y[first:last], writer, zero_based=zero_based)
-            first = last
+        for rows, labels in read_examples(dataset):
+            write_svmlight(rows, labels, writer, zero_based=zero_based)

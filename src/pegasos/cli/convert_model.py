@@ -9,6 +9,7 @@ import click
 
 from pegasos.cli.forms import machine_of
 from pegasos.cli.options import as_json_text, refuse_overwriting
+from pegasos.cli.talk import echo
 from pegasos.cli.wording import in_flags
 from pegasos.io import (
     load_model,
@@ -48,12 +49,12 @@ def convert_model(
     seconds = time.perf_counter() - started
     facts = {"estimator": type(model).__name__, "features": model.n_features_in_, "form": form}
     if as_json:
-        click.echo(as_json_text("convert-model", {"source": source, "target": target, **facts, "seconds": seconds}))
+        echo(as_json_text("convert-model", {"source": source, "target": target, **facts, "seconds": seconds}))
     elif not quiet:
-        click.echo(f"{target}: a {facts['estimator']} of {model.n_features_in_:,} features, as a model of {form}")
+        echo(f"{target}: a {facts['estimator']} of {model.n_features_in_:,} features, as a model of {form}")
     if not quiet:
         for warning in caught:
-            click.echo(f"pegasos: warning: {in_flags(str(warning.message))}", err=True)
+            echo(f"pegasos: warning: {in_flags(str(warning.message))}", err=True)
 
 
 def _convert(source: str, target: str, features: int | None) -> tuple[Any, str]:

@@ -1,11 +1,12 @@
 """What all kinds of data files share: the flags about them, and what is read."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import click
 
+from pegasos.base.wording import visible
 from pegasos.cli.options import Names
 from pegasos.io.table_file import NAMED
 
@@ -88,6 +89,9 @@ class Form(Protocol):
     def read(self, source: str) -> Data:
         """The data in a file, or with ``-`` in standard input."""
 
+    def parts(self, source: str) -> Iterator[Data]:
+        """The same to predict for, some examples at a time where the file has them one after the other."""
+
     def fit(self, machine: Any, data: Data) -> Any:
         """What to save: the machine that was fitted, with all that it needs to read other files."""
 
@@ -103,13 +107,13 @@ class Form(Protocol):
     def lines(self, values: Any) -> str:
         """What is predicted, as text."""
 
-    def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
-        """How good predictions are."""
+    def judge(self, parts: Iterable[tuple[Any, Data]], machine: Any) -> Summary:
+        """How good predictions are, in parts with the data that they are for."""
 
 
 def called(source: str) -> str:
     """What a source is called in messages."""
-    return "standard input" if source == "-" else source
+    return "standard input" if source == "-" else visible(source)
 
 
 def file_of(source: str) -> Any:

@@ -10,6 +10,7 @@ import click
 
 from pegasos.cli.predict import predict
 from pegasos.cli.report import report
+from pegasos.cli.talk import echo
 from pegasos.cli.train import train
 from pegasos.datasets import make_text
 from pegasos.io import write_svmlight
@@ -37,22 +38,22 @@ def demo(rows: int, words: int, directory: str | None, random_state: int) -> Non
         Path(directory).mkdir(parents=True, exist_ok=True)
         stack.enter_context(contextlib.chdir(directory))
         started = time.perf_counter()
-        click.echo(f"Making {rows:,} documents over {words:,} words ...")
+        echo(f"Making {rows:,} documents over {words:,} words ...")
         X, y = make_text(rows, words, random_state=random_state)
         n_train = rows * 4 // 5
         write_svmlight(X[:n_train], y[:n_train], "train.svm")
         write_svmlight(X[n_train:], y[n_train:], "test.svm")
-        click.echo(f"... {X.nnz:,} entries, made and written in {time.perf_counter() - started:.1f} s")
+        echo(f"... {X.nnz:,} entries, made and written in {time.perf_counter() - started:.1f} s")
         _run(train, f"--alpha 1e-5 --tol 1e-4 --dtype float32 --random-state {random_state} train.svm text.model")
         _run(predict, "--dtype float32 test.svm text.model")
         _run(report, "--dtype float32 text.model test.svm -o report.html")
         if kept is not None:
             shutil.move("report.html", kept)
-            click.echo(f"The files are removed, but for the report: open {kept}")
+            echo(f"The files are removed, but for the report: open {kept}")
 
 
 def _run(command: click.Command, arguments: str) -> None:
-    click.echo(f"\n$ pegasos {command.name} {arguments}")
+    echo("", f"$ pegasos {command.name} {arguments}")
     command.main(arguments.split(), prog_name=f"pegasos {command.name}", standalone_mode=False)
 
 

@@ -1,8 +1,8 @@
 """Examples, each with a label or a target: svmlight files, tables and data sets."""
 
 import copy
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -12,18 +12,24 @@ from sklearn.base import is_classifier, is_regressor
 
 from pegasos.base.wording import counted
 from pegasos.cli.data import Data, DataFlags, Summary, file_of, quoted
-from pegasos.cli.predictions import judge_labels, judge_values, line_of, no_error, none_known, unknown_labels
-from pegasos.io import open_dataset, read_svmlight
+from pegasos.cli.predictions import LabelErrors, ValueErrors, line_of, no_error
+from pegasos.io import iter_svmlight, open_dataset, read_svmlight
 from pegasos.io.dataset import Dataset
-from pegasos.io.table import read_labelled, table_columns
+from pegasos.io.dataset_reader import read_examples
+from pegasos.io.table import iter_labelled, read_labelled, table_columns
 from pegasos.io.table_file import NAMED
 from pegasos.linear.estimator import LinearMachine
 from pegasos.sequence.svc import SequenceSVC
 from pegasos.summary import FromOne, machine_of
 
+#: Bytes of svmlight text that predictions are made for at a time.
+PART_BYTES = 1 << 24
+
 
 class Svmlight:
     """Examples, one a line, with their label or target."""
+
+    what = "example"
 
     def __init__(self, machine: Any, flags: DataFlags) -> None:
         flags.refuse("--task sequence", "template", "separator", "scheme")
@@ -38,8 +44,34 @@ class Svmlight:
 
     def read(self, source: str) -> Data:
         """Whole labels become integers."""
-        try:
+        with self._explaining():
             X, y = read_svmlight(file_of(source), zero_based=self.zero_based, dtype=self.dtype)
+        return self._data(source, X, y)
+
+    def parts(self, source: str) -> Iterator[Data]:
+        with self._explaining():
+            parts = self._iterate(source)
+        while True:
+            with self._explaining():
+                part = next(parts, None)
+            if part is None:
+                return
+            yield self._data(source, *part)
+
+    def _iterate(self, source: str) -> Iterator[Any]:
+        """Examples and their labels, some at a time."""
+        return iter_svmlight(file_of(source), chunk_bytes=PART_BYTES, zero_based=self.zero_based, dtype=self.dtype)
+
+    def _data(self, source: str, X: Any, y: Any) -> Data:
+        X = self.fitted_width(X, source)
+        text = _shape(X.shape) + (f", {X.nnz:,} entries" if issparse(X) else "")
+        return Data(source, X, None if y is None else whole(y), {"examples": X.shape[0]}, text)
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Errors on a file, with what is to be done here."""
+        try:
+            yield
         except ValueError as error:
             text = str(error)
             if self.width is not None and self.names is not None:
@@ -53,9 +85,6 @@ class Svmlight:
                     ", or give --format text if lines are raw text, --task sequence if they are columns of a sentence"
                 )
             raise click.UsageError(text) from None
-        X = self.fitted_width(X, source)
-        text = f"{_shape(X.shape)}, {X.nnz:,} entries"
-        return Data(source, X, whole(y), {"examples": X.shape[0]}, text)
 
     def fitted_width(self, X: Any, source: str) -> Any:
         """X with as many features as the model has, if there is one."""
@@ -113,19 +142,21 @@ class Svmlight:
     def lines(self, values: Any) -> str:
         return "".join(f"{line_of(value)}\n" for value in values.tolist())
 
-    def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
-        y = data.y
-        if y is None:
-            return no_error(data, "example", len(predicted), "no labels")
-        if is_regressor(machine):
-            return judge_values(predicted, data, machine)
-        if y.dtype.kind != machine.classes_.dtype.kind and "U" in (y.dtype.kind, machine.classes_.dtype.kind):
-            y = y.astype(str) if machine.classes_.dtype.kind == "U" else _numbers(y)
-        unknown = ~np.isin(y, machine.classes_)
-        if unknown.all():
-            return no_error(data, "example", len(y), none_known(data.y[0], machine))
-        result, summary = judge_labels(int(np.sum(predicted != y)), len(y), data)
-        return result, summary + unknown_labels(int(unknown.sum()), data.y[np.argmax(unknown)])
+    def judge(self, parts: Iterable[tuple[Any, Data]], machine: Any) -> Summary:
+        tally = ValueErrors(machine) if is_regressor(machine) else LabelErrors(machine)
+        source, count, labelled = "", 0, True
+        for predicted, data in parts:
+            source, count, labelled = data.source, count + len(predicted), labelled and data.y is not None
+            if labelled:
+                tally.add(predicted, data.y)
+        if not labelled:
+            return no_error(source, {"examples": count}, self.what, count, self.unlabelled)
+        return tally.summary(source, count)
+
+    @property
+    def unlabelled(self) -> str:
+        """What a file has that no error is computed for."""
+        return "no labels"
 
 
 class Table(Svmlight):
@@ -139,36 +170,48 @@ class Table(Svmlight):
         self.own_dtype = None if flags.dtype is None else self.dtype
 
     def read(self, source: str) -> Data:
+        with self._explaining():
+            X, y = read_labelled(source, self.label, self._columns(source), self.own_dtype, self.words)
+        return self._data(source, X, y)
+
+    def _iterate(self, source: str) -> Iterator[Any]:
+        return iter_labelled(source, self.label, self._columns(source), self.own_dtype, self.words)
+
+    def _columns(self, source: str) -> list[str]:
+        given = [name for name in table_columns(source) if name != self.label]
+        known = self.width is None or self.names is not None  # by models of older versions they are not
+        columns = self.found(source, given) if known else given
+        self.others = [name for name in given if name not in columns]
+        return columns
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
         try:
-            given = [name for name in table_columns(source) if name != self.label]
-            known = self.width is None or self.names is not None  # by models of older versions they are not
-            columns = self.found(source, given) if known else given
-            self.others = [name for name in given if name not in columns]
-            X, y = read_labelled(source, self.label, columns, self.own_dtype, self.words)
+            yield
         except (ValueError, ImportError) as error:  # with the names that things have here
             text = str(error).replace(
                 "leave it out by columns=, name it as the label",
                 "remove it, name it by --label, or by --text where it has texts",
             )
             raise click.UsageError(text) from None
+
+    def fitted_width(self, X: Any, source: str) -> Any:
         if self.width is not None and X.shape[1] != self.width:
             remedy = "name that of labels with --label" if self.label is None else "is it for another?"
             raise click.UsageError(
                 f"{source} has {counted(X.shape[1], 'column')} of features, but the model was trained on {self.width}; "
                 f"{remedy}"
             )
-        text = _shape(X.shape)
-        return Data(source, X, None if y is None else whole(y), {"examples": X.shape[0]}, text)
+        return X
 
     def fit(self, machine: Any, data: Data) -> Any:
         if data.y is None:
             raise click.UsageError(f"{data.source} is a table; name its column of labels with --label")
         return super().fit(machine, data)
 
-    def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
-        if data.y is None and self.others:
-            return no_error(data, "example", len(predicted), f"{quoted(self.others)} and no --label")
-        return super().judge(predicted, data, machine)
+    @property
+    def unlabelled(self) -> str:
+        return f"{quoted(self.others)} and no --label" if self.others else super().unlabelled
 
 
 class OnDisk(Svmlight):
@@ -196,6 +239,11 @@ class OnDisk(Svmlight):
         X, y, weights = dataset.load()
         X = self.fitted_width(X if columns is None else X[:, columns], source)
         return Data(source, X, y, counts, text, weights)
+
+    def _iterate(self, source: str) -> Iterator[Any]:
+        dataset = open_dataset(source)
+        columns = self.columns(dataset, source)
+        return ((X if columns is None else X[:, columns], y) for X, y in read_examples(dataset))
 
     def fit(self, machine: Any, data: Data) -> Any:
         if self.by_blocks:
@@ -229,12 +277,3 @@ def words_of(machine: Any) -> str:
         return "numbers"
     known = getattr(machine, "classes_", None)
     return "auto" if known is None else "words" if known.dtype.kind == "U" else "numbers"
-
-
-def _numbers(words: Any) -> Any:
-    """Labels that are words as numbers, NaN where they are none."""
-    numbers = np.full(len(words), np.nan)
-    for place, word in enumerate(words.tolist()):
-        with suppress(ValueError):
-            numbers[place] = float(word)
-    return numbers

@@ -57,7 +57,8 @@ def form_of(name: str, model: Any, flags: DataFlags, data: str) -> Form:
     flags.refuse("texts", "ngrams")
     if is_dataset(data):
         return OnDisk(machine, flags)
-    flags.refuse("data sets, the folders that pegasos convert makes", "memory_limit")
+    if flags.memory_limit is not None:
+        raise click.UsageError(f"--memory-limit is for data sets; {_remedy(data, flags, machine)}")
     if not isinstance(machine, SequenceSVC):
         return Table(model, flags) if is_table(data) and flags.form is None else Svmlight(model, flags)
     template = template_of(model)
@@ -66,6 +67,15 @@ def form_of(name: str, model: Any, flags: DataFlags, data: str) -> Form:
             f"{name} has no template, as it was trained on features and not on columns; use it from Python"
         )
     return Columns(template, flags)
+
+
+def _remedy(data: str, flags: DataFlags, machine: Any) -> str:
+    """What to do about a limit of memory on a file that is no data set."""
+    if hasattr(machine, "n_features_in_") or isinstance(machine, SequenceSVC):
+        return "leave it out"
+    name = "data.ds" if data == "-" else f"{data}.ds"
+    label = f"--label {flags.label} " if flags.label else "--label COLUMN " if is_table(data) else ""
+    return f"make one first, by pegasos convert {label}{data} {name}, and train on {name}"
 
 
 def _first_step(model: Any) -> Any:

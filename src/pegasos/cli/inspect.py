@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from pegasos.base.parameters import loss_parameter
 from pegasos.cli.forms import machine_of, template_of, vectorizer_of
 from pegasos.cli.options import Path, as_json_text
+from pegasos.cli.talk import echo
 from pegasos.io import load_model
 from pegasos.kernel.estimator import KernelMachine
 from pegasos.linear.estimator import LinearMachine
@@ -47,10 +48,10 @@ def inspect(model: str, top: int | None, as_json: bool) -> None:
     if vectorizer is not None and hasattr(machine, "classes_"):
         more, told = _tell_words(machine, top)
         facts, lines = facts | more, [*lines[: len(lines) - len(_largest_lines("", facts["largest"]))], *told]
-    click.echo(as_json_text("inspect", {"model": model} | facts) if as_json else "\n".join(lines))
+    echo(*[as_json_text("inspect", {"model": model} | facts)] if as_json else lines)
     if asked and "largest" not in facts:
         why = f"its kernel is {machine.kernel}, so that features have no weights of their own"
-        click.echo(f"pegasos: --top has nothing to show: {why}", err=True)
+        echo(f"pegasos: --top has nothing to show: {why}", err=True)
 
 
 @singledispatch
@@ -91,7 +92,7 @@ def _result(fitted: Any) -> Told:
         error = "mean squared error" if hasattr(fitted, "epsilon") else "error"
         text = f"progressive loss {told.loss:.6g}, {error} {told.error:.6g}, {told.n_rows:,} examples met once"
         return {"progressive": told._asdict()}, [text]
-    lines = [str(fitted.certificate_)]
+    lines = str(fitted.certificate_).split("\n")
     for label, part in zip(getattr(fitted, "classes_", ()), fitted.certificate_.parts, strict=False):
         lines.append(f"  {label!s:>12}  primal {part.primal:.6g}  dual {part.dual:.6g}  gap {part.gap:.3g}")
     return {"certificate": fitted.certificate_.to_dict()}, lines
@@ -119,7 +120,7 @@ def _tell_kernel(fitted: Any, top: int) -> Told:
         "certificate": fitted.certificate_.to_dict(),
     }
     of = f"{len(fitted.support_):,} support vectors of {facts['examples']:,} examples"
-    lines += [f"{facts['features']:,} features, {of}", str(fitted.certificate_)]
+    lines += [f"{facts['features']:,} features, {of}", *str(fitted.certificate_).split("\n")]
     if fitted.kernel == "linear":
         weights = fitted.coef_.toarray() if issparse(fitted.coef_) else fitted.coef_
         names = getattr(fitted, "feature_names_in_", None)
@@ -157,7 +158,7 @@ def _tell_sequences(fitted: Any, top: int) -> Told:
         "transitions": [(ends[j], ends[k], weight) for j, k, weight in _strongest(links, top)],
         "largest": _largest(fitted.coef_, fitted.feature_names_, top, classes),
     }
-    lines += [_weights_text(facts), str(fitted.certificate_)]
+    lines += [_weights_text(facts), *str(fitted.certificate_).split("\n")]
     if facts["transitions"]:
         lines.append("largest weights of transitions")
     for before, after, weight in facts["transitions"]:

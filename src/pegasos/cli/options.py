@@ -298,6 +298,16 @@ def refuse_overwriting(output: str, *inputs: str) -> None:
             raise click.UsageError(f"{output} would be overwritten, and it is an input; name another file to write to")
 
 
+def refuse_standard_output(target: str) -> None:
+    """A file cannot take the place of standard output, and the name may be that of one that it goes to."""
+    try:
+        is_there = target == "-" or os.path.samestat(os.stat(target), os.fstat(1))
+    except OSError:  # no such file, or no standard output
+        is_there = False
+    if is_there:
+        raise click.UsageError(f"{target} is the standard output, and TARGET is a file or folder of its own; name one")
+
+
 def overwrite_flag(command: Command) -> Command:
     """The flag that allows to replace what this command did not write."""
     return click.option("--overwrite", is_flag=True, help="replace even a file that this command did not write")(

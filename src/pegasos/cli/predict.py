@@ -1,13 +1,17 @@
 """``pegasos predict``"""
 
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import click
 
-from pegasos.cli.data import DataFlags, data_flags
+from pegasos.cli.data import Data, DataFlags, data_flags
 from pegasos.cli.forms import form_of, machine_of, predictor_of
 from pegasos.cli.options import Path, as_json_text, overwrite_flag, refuse_other_than_predictions, refuse_overwriting
+from pegasos.cli.predictions import line_of
+from pegasos.cli.talk import echo
 from pegasos.cli.waiting import waiting
 from pegasos.io import load_model
 from pegasos.io.atomic import open_atomic
@@ -71,32 +75,38 @@ def predict(
     if header and not ((decision or proba) and hasattr(machine, "classes_")):
         raise click.UsageError("--header is for --decision and --proba of classes; leave it out, or add one of these")
     talk = not quiet and not as_json
-    with waiting(f"reading {data}", data, talk):
-        examples, fitted = form.read(data), predictor_of(fitted)
-    with waiting("predicting", shown=talk):
-        predicted = fitted.predict(examples.X)
-    if output is not None:
-        values = predicted
-        if decision or proba:
-            values = fitted.predict_proba(examples.X) if proba else fitted.decision_function(examples.X)
-        text = form.lines(values)
-        if header:
-            text = f"# {' '.join(map(str, machine.classes_.tolist()))}\n{text}"
-        if output == "-":
-            if sys.stdout is None:
-                raise click.UsageError("standard output is closed; name an OUTPUT file")
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        else:
-            with open_atomic(output) as file:
-                file.write(text.encode())
-    result, summary = form.judge(predicted, examples, machine)
+    if output == "-" and sys.stdout is None:
+        raise click.UsageError("standard output is closed; name an OUTPUT file")
+    fitted = predictor_of(fitted)
+    with ExitStack() as stack:
+        file: Any = None
+        if output is not None:
+            file = sys.stdout.buffer if output == "-" else stack.enter_context(open_atomic(output))
+
+        def write(text: str) -> None:
+            file.write(text.encode())
+            file.flush()
+
+        def predicted() -> Iterator[tuple[Any, Data]]:
+            """Predictions for some examples at a time, which are written and forgotten."""
+            if header and file:
+                write(f"# {' '.join(map(line_of, machine.classes_.tolist()))}\n")
+            for examples in form.parts(data):
+                labels = values = fitted.predict(examples.X)
+                if file and (decision or proba):
+                    values = fitted.predict_proba(examples.X) if proba else fitted.decision_function(examples.X)
+                if file:
+                    write(form.lines(values))
+                yield labels, examples
+
+        with waiting(f"predicting {data}", data, talk):
+            result, summary = form.judge(predicted(), machine)
     if as_json:
-        click.echo(as_json_text("predict", result), err=output == "-")
+        echo(as_json_text("predict", result), err=output == "-")
     elif not quiet:
         if output is None and result.get("error", 0) is None:
             summary += "; name an OUTPUT for the predictions"
-        click.echo(summary, err=output == "-")
+        echo(*summary.split("\n"), err=output == "-")
 
 
 def _check_wanted(fitted: Any, decision: bool, proba: bool) -> None:

@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from pegasos.cli.data import Data, DataFlags, called, data_flags, quoted
 from pegasos.cli.forms import form_of, machine_of, predictor_of, vectorizer_of
 from pegasos.cli.options import TASKS, Path, overwrite_flag, refuse_folder, refuse_overwriting
+from pegasos.cli.talk import echo
 from pegasos.cli.waiting import waiting
 from pegasos.cli.wording import kept
 from pegasos.io import load_model
@@ -62,8 +63,8 @@ def report(
         if examples.y is None:
             others = getattr(form, "others", None)
             why = f"{quoted(others)} and no --label" if others else "no labels"
-            click.echo(f"pegasos: {called(data)} has {why}, so the page is about the fit alone", err=True)
-        click.echo(f"report   {output}")
+            echo(f"pegasos: {called(data)} has {why}, so the page is about the fit alone", err=True)
+        echo(f"report   {output}")
 
 
 def refuse_output(output: str, overwrite: bool, *inputs: str) -> None:

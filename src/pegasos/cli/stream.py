@@ -220,4 +220,4 @@ def print_summary(machine: Machine, model: str, started: float, talk: Talk) -> N
             f"progressive loss {told.loss:.6f}, {error}  ({counted(told.n_rows, 'example')} of weight {told.weight:,g})"
         )
         say(f"seconds  {seconds:.2f}  ({told.n_rows / seconds:,.0f} examples a second)")
-        say(f"solver   {solver}\nmodel    {model}")
+        say(f"solver   {solver}", f"model    {model}")

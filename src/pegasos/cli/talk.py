@@ -8,6 +8,8 @@ from typing import TextIO
 
 import click
 
+from pegasos.base.wording import visible
+
 
 class Lost:
     """What could not be written to standard output though somebody may wait for it."""
@@ -18,11 +20,16 @@ class Lost:
 LOST = Lost()
 
 
-def say(text: str, err: bool = False) -> None:
-    """Print a line. If nobody reads any more, or nothing can be written, the work goes on; that the disk is full, of
+def echo(*lines: str, err: bool = False) -> None:
+    """Print lines, in which names from files may be."""
+    click.echo("\n".join(map(visible, lines)), err=err)
+
+
+def say(*lines: str, err: bool = False) -> None:
+    """Print lines. If nobody reads any more, or nothing can be written, the work goes on; that the disk is full, of
     standard output, is told at the end."""
     try:
-        click.echo(text, err=err)
+        echo(*lines, err=err)
     except OSError as error:
         if not err and not isinstance(error, BrokenPipeError):
             LOST.why = error.strerror or str(error)

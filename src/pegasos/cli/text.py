@@ -1,6 +1,6 @@
 """Texts as data: raw ones in files and tables, and words after labels in Vowpal Wabbit's lines."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from pegasos.base.wording import counted
-from pegasos.cli.data import Data, DataFlags, Summary, file_of, quoted
+from pegasos.cli.data import Data, DataFlags, file_of, quoted
 from pegasos.cli.examples import Svmlight, whole, words_of
-from pegasos.cli.predictions import no_error
 from pegasos.io import read_text
 from pegasos.io.raw_text import as_labels, read_raw_text
 from pegasos.io.table import read_text_column, table_columns
 from pegasos.io.table_file import is_table
+from pegasos.io.text import read_text_rows
 from pegasos.linear.text import TextHasher
 
 DEFAULT_BITS = 18
@@ -63,21 +63,33 @@ class HashedText(_Behind):
         self.step = hasher or TextHasher(DEFAULT_BITS if flags.hash_bits is None else flags.hash_bits).fit([])
 
     def read(self, source: str) -> Data:
-        X, y, weights = read_text(file_of(source), self.step.hash_bits, normalize=self.step.normalize)
+        return self._hashed(source, *read_text(file_of(source), self.step.hash_bits, normalize=self.step.normalize))
+
+    def parts(self, source: str) -> Iterator[Data]:
+        bits, empty = self.step.hash_bits, True
+        for rows in read_text_rows(file_of(source), bits, normalize=self.step.normalize):
+            if len(rows.labels):
+                empty = False
+                yield self._hashed(source, rows.matrix(bits), rows.labels, rows.weights)
+        if empty:
+            raise click.UsageError(f"{source}: no examples")
+
+    def _hashed(self, source: str, X: Any, y: Any, weights: Any) -> Data:
         if not X.shape[0]:
             raise click.UsageError(f"{source}: no examples")
         text = f"{counted(X.shape[0], 'example')} of text, {X.nnz:,} entries"
         labels = None if np.isnan(y).any() else whole(y)
         return Data(source, X, labels, {"examples": X.shape[0]}, text, None if (weights == 1).all() else weights)
 
-    def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
-        if data.y is None:
-            return no_error(data, "example", len(predicted), "examples without a label")
-        return super().judge(predicted, data, machine)
+    @property
+    def unlabelled(self) -> str:
+        return "examples without a label"
 
 
 class Texts(_Behind):
     """Raw texts, a line each after its label, or in a column of a table; words are features."""
+
+    what = "text"
 
     def __init__(self, vectorizer: Any, machine: Any, flags: DataFlags, data: str) -> None:
         flags.refuse("other files than text", "zero_based", "dtype", "template", "separator", "scheme", "memory_limit")
@@ -103,6 +115,9 @@ class Texts(_Behind):
         if self.table:
             return "name the column of labels with --label"
         return "write a label, a tab and the text, or __label__x and the text, on each line"
+
+    def parts(self, source: str) -> Iterator[Data]:
+        yield self.read(source)
 
     def read(self, source: str) -> Data:
         self.others: list[str] = []
@@ -142,11 +157,9 @@ class Texts(_Behind):
             self.step.feature_names_in_ = np.array([self.column], dtype=object)
         return X
 
-    def judge(self, predicted: Any, data: Data, machine: Any) -> Summary:
-        if data.y is None:
-            why = f"{quoted(self.others)} and no --label" if self.others else "no labels"
-            return no_error(data, "text", len(predicted), why)
-        return super().judge(predicted, data, machine)
+    @property
+    def unlabelled(self) -> str:
+        return f"{quoted(self.others)} and no --label" if self.others else super().unlabelled
 
 
 def _vectorizer(flags: DataFlags) -> Any:

@@ -11,7 +11,7 @@ import click
 
 from pegasos.base import clock
 from pegasos.base.checkpoint import CUT_SHORT, Checkpoint, manifests
-from pegasos.base.scaling import columns_called
+from pegasos.base.scaling import UnscaledColumns, columns_called
 from pegasos.cli.choose import SHORTEST, Chosen, choose_C
 from pegasos.cli.data import Data, DataFlags, Form, Summary, called, data_flags, quoted
 from pegasos.cli.forms import form_of, machine_of
@@ -146,7 +146,7 @@ def train(
     task, folds, notes = from_liblinear(task, given)
     judges, talk = Validation.of(validation), Talk(quiet, as_json)
     if notes and not quiet:
-        say("\n".join(f"pegasos: {note}" for note in notes), err=True)
+        say(*(f"pegasos: {note}" for note in notes), err=True)
     # Whatever can be wrong without the data should come up before the data is read.
     model = _name_model(data, folds) if model is None else model
     _check_files(data, model, report, folds, judges, overwrite)
@@ -336,8 +336,17 @@ def _tell_data(plan: Plan, examples: Data, reading: float, flags: DataFlags, tal
 def _fit(plan: Plan, examples: Data, shown: bool, talk: Talk) -> Found:
     """Choose C, if that is wanted, and fit."""
     machine, form, limit, chosen = plan.machine, plan.form, plan.machine.max_time, None
-    with warnings.catch_warnings(record=True) as caught:
+    caught: list[str] = []
+
+    def note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if not issubclass(category, UnscaledColumns):
+            caught.append(str(message))
+        elif not talk.quiet:  # at once, as it saves the wait
+            say(f"pegasos: warning: {in_flags(str(message))}", err=True)
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = note
         if plan.chooses and (examples.y is not None or isinstance(examples.X, Dataset)):
             if talk.at_all and plan.kept_in:
                 say("choosing C, which leaves no checkpoints; the last fit does", err=True)
@@ -353,7 +362,7 @@ def _fit(plan: Plan, examples: Data, shown: bool, talk: Talk) -> Found:
         with not_written(plan.model, when), columns_called(form.called(examples)):
             fitted = form.fit(machine, examples)
     machine.on_interrupt, machine.checkpoint, machine.max_time = "raise", None, limit
-    return Found(machine, fitted, chosen, distinct(str(warning.message) for warning in caught))
+    return Found(machine, fitted, chosen, distinct(caught))
 
 
 def _save(found: Found, model: str, kept_in: Checkpoint | None) -> str:
@@ -396,8 +405,8 @@ def _tell_result(
         say(as_json_text("train", result | machine.certificate_.to_dict()))
     elif talk.at_all:
         more = [str(chosen)] if chosen is not None else []
-        more += [f"tested   {judged[1]}"] if judged else []
-        say("\n".join([str(machine.certificate_), *more, f"model    {model}"]))
+        more += f"tested   {judged[1]}".split("\n") if judged else []
+        say(*str(machine.certificate_).split("\n"), *more, f"model    {model}")
         if report is not None and not found.interrupted:
             say(f"report   {report}")
     if not talk.quiet:

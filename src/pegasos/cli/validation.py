@@ -16,6 +16,7 @@ from pegasos.cli.choose import choose_C, score_folds, show_score
 from pegasos.cli.data import Data, DataFlags, Form, Summary, called
 from pegasos.cli.forms import form_of, machine_of
 from pegasos.cli.options import as_json_text
+from pegasos.cli.talk import echo
 from pegasos.io.dataset import Dataset
 
 Command = Callable[..., Any]
@@ -110,7 +111,7 @@ class Judges(NamedTuple):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names")  # which the form sees to
             predicted = machine.predict(self.form.features(self.data))
-        result, text = self.form.judge(predicted, self.data, machine)
+        result, text = self.form.judge([(predicted, self.data)], machine)
         return result, _with(text, self.called)
 
 
@@ -144,12 +145,12 @@ def cross_validate(
         chosen = choose_C(machine, X, y, weights, False, clock.now())
         machine.C, more = chosen.C, chosen.to_dict()
         if shown and not as_json:
-            click.echo(str(chosen))
+            echo(str(chosen))
     score, scores = score_folds(machine, X, y, weights, folds)
     mean = float(scores.mean())
     if as_json:
         facts = {"folds": folds, "score": score, "mean": mean, "scores": scores.tolist(), **more}
-        click.echo(as_json_text("cross-validation", {**data.counts, **facts}))
+        echo(as_json_text("cross-validation", {**data.counts, **facts}))
     elif shown:
-        click.echo(f"cross-validation in {folds} folds: {show_score(score, mean)}; no model is written")
+        echo(f"cross-validation in {folds} folds: {show_score(score, mean)}; no model is written")
     return 0

@@ -158,10 +158,10 @@ class DaskGroup:
                 self.recover()
         raise RuntimeError("workers were lost ten times while they looked at their data; look at their memory")
 
-    def describe(self) -> str:
+    def describe(self, C: float) -> str:
         """A sentence on uneven columns, from a shard of each member; "" where there are none, or one is silent."""
         try:
-            return next(filter(None, self._submit(_describe, [None] * len(self), GRACE)), "")
+            return next(filter(None, self._submit(_describe, [C] * len(self), GRACE)), "")
         except (Lost, Late):
             return ""
 
@@ -235,8 +235,8 @@ def _hand_over(shard: Shard) -> Shard:
     return shard
 
 
-def _describe(shards: Sequence[Shard], _: None) -> str:
-    return shards[0].describe()
+def _describe(shards: Sequence[Shard], C: float) -> str:
+    return shards[0].describe(C)
 
 
 async def _serve_here(keys: Sequence[str], message: Message, dask_worker: Any) -> Reply:

@@ -20,6 +20,7 @@ from pegasos.base.options import Number, Option, check_options
 from pegasos.base.outcome import Budget
 from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameter, parameters
 from pegasos.base.progress import Named
+from pegasos.base.scaling import UnscaledColumns
 from pegasos.certificate import Certificate
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
@@ -83,6 +84,9 @@ class DaskMachine(DaskParameters, Explained):
                 surveys = group.survey(machine)
                 plan = make_plan(machine, surveys, seed)
                 labels = [repr(plan.classes.tolist()[target]) for target in plan.targets] if len(plan.classes) else [""]
+                if uneven := group.describe(plan.C):
+                    words = f"On Dask such columns take very many epochs. {uneven}"
+                    warnings.warn(words, UnscaledColumns, stacklevel=3)
                 budget = Budget(self.tol, self._max_epochs, self.max_time, clock.now() - started, keep=self._keeps)
                 with listening(self, Unseen(len(labels))) as whole:
                     progress = Named(whole, functools.partial(name_weights, machine, plan))
@@ -92,7 +96,7 @@ class DaskMachine(DaskParameters, Explained):
                     found, tally = Drive(group, plan, surveys, budget, self.local_epochs, told).run()
                     for listener in told:
                         listener.close()
-                text = store(machine, plan, found, str if tally.late else group.describe)
+                text = store(machine, plan, found, uneven)
             finally:
                 group.close()
         copy_results(machine, self)

@@ -7,9 +7,10 @@ import re
 import secrets
 import shutil
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO
+from typing import BinaryIO, ClassVar
 
 try:
     import fcntl
@@ -73,7 +74,7 @@ def temporary(stem: str, make: Callable[[str], object]) -> Iterator[str]:
     It is locked meanwhile. So what a process left behind that was killed can be told, and is removed here.
     """
     _clear(stem)
-    lock, name = None, ""
+    lock, name, process = None, "", os.getpid()
     try:
         while True:
             name = f"{stem}.{secrets.token_hex(8)}.tmp"
@@ -84,7 +85,7 @@ def temporary(stem: str, make: Callable[[str], object]) -> Iterator[str]:
             _unlock(lock)  # another process took it for one that was left, before it was locked
         yield name
     finally:
-        if name:  # Ctrl-C may come before
+        if name and os.getpid() == process:  # Ctrl-C may come before the name
             _remove(name)
         _unlock(lock)
 
@@ -116,6 +117,39 @@ def _exchange(one: str, other: str) -> bool:
         return False
 
 
+class _Lock:
+    """A file or folder that is open to be locked. A forked process closes its copy: it would keep the lock after a kill
+    of this one."""
+
+    #: Those of this process; nobody forks while one is opened or closed.
+    all: ClassVar[set["_Lock"]] = set()
+    forking = threading.RLock()
+
+    def __init__(self, path: str | os.PathLike[str], flags: int) -> None:
+        with self.forking:
+            self.descriptor = os.open(path, flags, 0o666)
+            self.all.add(self)
+
+    def close(self) -> None:
+        with self.forking:
+            if self in self.all:
+                self.all.remove(self)
+                os.close(self.descriptor)
+
+    @classmethod
+    def forked(cls) -> None:
+        """Close the copies of a forked process."""
+        for lock in list(cls.all):
+            lock.close()
+        cls.forking.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_Lock.forking.acquire, after_in_parent=_Lock.forking.release, after_in_child=_Lock.forked
+    )
+
+
 class InUse(Exception):
     """Another has the lock; the text says who."""
 
@@ -129,34 +163,35 @@ def held(path: str | os.PathLike[str]) -> Iterator[None]:
     if fcntl is None:
         yield
         return
-    lock = _hold(path)
+    lock, process = _hold(path), os.getpid()
     try:
         yield
     finally:
-        with suppress(OSError):
-            os.remove(path)
-        _unlock(lock)
+        if os.getpid() == process:
+            with suppress(OSError):
+                os.remove(path)
+        lock.close()
 
 
-def _hold(path: str | os.PathLike[str]) -> int:
+def _hold(path: str | os.PathLike[str]) -> _Lock:
     while True:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        lock = _Lock(path, os.O_RDWR | os.O_CREAT)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not os.path.samestat(os.fstat(lock), os.stat(path)):
+            fcntl.flock(lock.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.samestat(os.fstat(lock.descriptor), os.stat(path)):
                 raise FileNotFoundError
         except BlockingIOError:
-            who = os.read(lock, 200).decode(errors="replace")
-            _unlock(lock)
+            who = os.read(lock.descriptor, 200).decode(errors="replace")
+            lock.close()
             raise InUse(who or "another process") from None
         except FileNotFoundError:  # its last owner removed it before it was locked here
-            _unlock(lock)
+            lock.close()
             continue
         except OSError:  # of file systems without locks
             return lock
         with suppress(OSError):  # of a full disk
-            os.ftruncate(lock, 0)
-            os.write(lock, f"process {os.getpid()} on {os.uname().nodename}".encode())
+            os.ftruncate(lock.descriptor, 0)
+            os.write(lock.descriptor, f"process {os.getpid()} on {os.uname().nodename}".encode())
         return lock
 
 
@@ -172,23 +207,23 @@ def _clear(stem: str) -> None:
                 _unlock(lock)
 
 
-def _lock(name: str, wait: bool) -> int | None:
+def _lock(name: str, wait: bool) -> _Lock | None:
     """A file or folder in this process's hands; None where another has it, or there is no way to tell."""
     if fcntl is None:
         return None
     lock = None
     try:
-        lock = os.open(name, os.O_RDONLY)
-        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        lock = _Lock(name, os.O_RDONLY)
+        fcntl.flock(lock.descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
         _unlock(lock)
         return None
     return lock
 
 
-def _unlock(lock: int | None) -> None:
+def _unlock(lock: _Lock | None) -> None:
     if lock is not None:
-        os.close(lock)
+        lock.close()
 
 
 def _make_file(name: str) -> None:

@@ -11,6 +11,11 @@ def check_sparse(X: Any, name: str = "X") -> None:
     SciPy's conversions, slices and products trust what a matrix says, and would read and write elsewhere in memory. The
     core looks for itself, so a CSR matrix that goes there as it is needs no check before.
     """
+    if sp.issparse(X) and X.ndim != 2:  # scikit-learn's words
+        raise ValueError(
+            f"Expected 2D input, got {name} with shape {X.shape}; it needs two dimensions, a row for each example: "
+            "reshape(1, -1) makes one row of it"
+        )
     if sp.issparse(X) and not _is_sound(X):
         raise ValueError(
             f"{name} is a broken {X.format.upper()} matrix: it has row or column numbers, or an extent, out of bounds; "

@@ -5,8 +5,10 @@ machine's own format: ``values``, and for sparse rows ``columns`` and ``starts``
 ``weights`` where examples have some.
 """
 
+import errno
 import json
 import os
+import stat
 import weakref
 import zlib
 from dataclasses import dataclass
@@ -30,6 +32,8 @@ TYPES = {
 }
 #: Numbers that are read at a time, where all of them are.
 PIECE = 1 << 21
+#: Whether a folder can be held open, with all that is in it.
+_HOLDS_FOLDERS = os.open in os.supports_dir_fd
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -72,7 +76,7 @@ class Dataset:
         Bytes that a fit may use; None means half of the free memory.
     """
 
-    def __init__(self, path: str, header: dict[str, Any], memory_limit: int | None) -> None:
+    def __init__(self, path: str, header: dict[str, Any], memory_limit: int | None, folder: int | None = None) -> None:
         self.path = path
         self.memory_limit = memory_limit
         self.shape: tuple[int, int] = (header["rows"], header["features"])
@@ -82,7 +86,7 @@ class Dataset:
         self._header = header
         #: Kept open, so that a data set that is replaced meanwhile stays what it was.
         self._files: dict[str, int] = {}
-        self._arrays = {name: self._map(name) for name in header["arrays"]}
+        self._arrays = {name: self._map(name, folder) for name in header["arrays"]}
         self._classes = None if header["classes"] is None else np.array(header["classes"])
         self.labels = self._labels()
 
@@ -94,7 +98,7 @@ class Dataset:
         return self.shape[0]
 
     def __reduce__(self) -> Any:
-        return _reopen, (self.path, self.memory_limit)
+        return _reopen, (self.path, self.memory_limit, self._header["crc32"])
 
     def describe(self) -> str:
         """What a fit to it rests on: the header, which has the checksums of all arrays, and the memory."""
@@ -209,12 +213,13 @@ class Dataset:
         """The error for a file that is not as it was written."""
         return ValueError(f"{self.file(name)} {what}; convert the data anew")
 
-    def _map(self, name: str) -> NDArray[Any]:
+    def _map(self, name: str, folder: int | None) -> NDArray[Any]:
         entry = self._header["arrays"][name]
         dtype, length = np.dtype(entry["dtype"]), entry["length"]
-        if not os.path.isfile(self.file(name)):
-            raise self.damaged(name, "is missing")
-        self._files[name] = os.open(self.file(name), os.O_RDONLY)
+        try:
+            self._files[name] = _open_in(folder, self.file(name))
+        except FileNotFoundError:
+            raise self.damaged(name, "is missing") from None
         weakref.finalize(self, os.close, self._files[name])
         size = os.fstat(self._files[name]).st_size
         if size != length * dtype.itemsize:
@@ -246,7 +251,8 @@ def open_dataset(path: str | os.PathLike[str], *, memory_limit: int | str | None
         Its folder.
     memory_limit : int or str, optional
         Memory that a fit may use, as a number of bytes or in words: ``"1GB"``, ``"512MB"``. By default half of the free
-        memory. A data set that fits is trained on in memory, any other by blocks.
+        memory. A data set that fits is trained on in memory, any other by blocks. The process itself counts for 210 MB
+        of it, whatever it takes; the system's cache of files does not count.
 
     Returns
     -------
@@ -279,23 +285,58 @@ def open_dataset(path: str | os.PathLike[str], *, memory_limit: int | str | None
             f"{folder} is no data set: it has no {HEADER}; pegasos convert makes one of a file, and "
             "pegasos.io.write_dataset of arrays"
         )
+    while True:
+        at = os.open(folder, os.O_RDONLY) if _HOLDS_FOLDERS else None
+        try:
+            return Dataset(folder, _read_header(at, os.path.join(folder, HEADER)), limit, at)
+        except (OSError, ValueError):
+            if at is None or not _is_replaced(at, folder):
+                raise
+        finally:
+            if at is not None:
+                os.close(at)
+
+
+def _read_header(folder: int | None, path: str) -> dict[str, Any]:
+    """The header, checked."""
     try:
-        with open(os.path.join(folder, HEADER), "rb") as file:
-            header = json.loads(file.read())
+        with open(_open_in(folder, path), "rb") as file:
+            header: dict[str, Any] = json.loads(file.read())
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{os.path.join(folder, HEADER)} is not JSON: {error}; convert the data anew") from None
+        raise ValueError(f"{path} is not JSON: {error}; convert the data anew") from None
     try:
         _check_header(header)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise ValueError(
-            f"{os.path.join(folder, HEADER)} is no header of a data set of version {VERSION} ({error}); convert the "
-            "data anew"
+            f"{path} is no header of a data set of version {VERSION} ({error}); convert the data anew"
         ) from None
-    return Dataset(folder, header, limit)
+    return header
 
 
-def _reopen(path: str, memory_limit: int | None) -> Dataset:
-    return open_dataset(path, memory_limit=memory_limit)
+def _open_in(folder: int | None, path: str) -> int:
+    """Open a file of a folder that is open, which stays the same where another takes its name."""
+    name = path if folder is None else os.path.basename(path)
+    try:
+        if not stat.S_ISREG(os.stat(name, dir_fd=folder).st_mode):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return os.open(name, os.O_RDONLY, dir_fd=folder)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+
+
+def _is_replaced(folder: int, path: str) -> bool:
+    """Whether a folder that is open no longer has the name."""
+    try:
+        return not os.path.samestat(os.fstat(folder), os.stat(path))
+    except OSError:
+        return False
+
+
+def _reopen(path: str, memory_limit: int | None, checksum: int | None = None) -> Dataset:
+    dataset = open_dataset(path, memory_limit=memory_limit)
+    if checksum not in (None, dataset._header["crc32"]):  # older versions sent none
+        raise ValueError(f"{path} was replaced since it was opened, and has other data; open it anew")
+    return dataset
 
 
 def is_dataset(path: str | os.PathLike[str]) -> bool:

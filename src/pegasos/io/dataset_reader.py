@@ -24,6 +24,8 @@ Numbers = NDArray[np.int64]
 MOST_RUNS = 1 << 20
 #: Bytes of a run, and of those that are in memory at a time, where rows are read in order.
 ORDERED_RUN, ORDERED_BLOCK = 1 << 18, 1 << 22
+#: Bytes of a run, and how many of them, where some rows tell of all.
+SOME_RUN, SOME_RUNS = 1 << 16, 32
 
 
 class Buffers:
@@ -165,16 +167,32 @@ class RunReader:
 
 def read_rows(dataset: Dataset) -> Iterator[Any]:
     """The rows in order, in arrays or CSR matrices that are good until the next one."""
-    runs = RunReader(dataset, ORDERED_RUN)
+    return (X for X, _ in read_examples(dataset))
 
-    def load(group: Numbers, buffers: Buffers) -> Any:
+
+def read_examples(dataset: Dataset) -> Iterator[tuple[Any, NDArray[Any]]]:
+    """The same, with their labels."""
+    runs = RunReader(dataset, ORDERED_RUN, ("labels",))
+
+    def load(group: Numbers, buffers: Buffers) -> tuple[Any, NDArray[Any]]:
         piece = runs.read(group, buffers)
-        if dataset.storage == "dense":
-            return piece.entries[0].reshape(-1, dataset.shape[1])
-        X = make_csr((len(piece.numbers), dataset.shape[1]), dtype=dataset.dtype)
-        X.data, X.indices = piece.entries
-        starts = np.append(0, np.cumsum(piece.lengths))
-        X.indptr = starts.astype(np.int32) if len(X.data) < 2**31 else starts
-        return X
+        return _make_matrix(dataset, piece), dataset.decode(piece.besides["labels"])
 
     return runs.blocks(np.arange(runs.n_runs), ORDERED_BLOCK, load)
+
+
+def read_some_rows(dataset: Dataset) -> Any:
+    """Rows from all over the data set, a few megabytes, in an array or a CSR matrix."""
+    runs = RunReader(dataset, SOME_RUN)
+    group = np.linspace(0, runs.n_runs - 1, min(SOME_RUNS, runs.n_runs)).astype(np.int64)
+    return _make_matrix(dataset, runs.read(group, Buffers()))
+
+
+def _make_matrix(dataset: Dataset, piece: Piece) -> Any:
+    if dataset.storage == "dense":
+        return piece.entries[0].reshape(-1, dataset.shape[1])
+    X = make_csr((len(piece.numbers), dataset.shape[1]), dtype=dataset.dtype)
+    X.data, X.indices = piece.entries
+    starts = np.append(0, np.cumsum(piece.lengths))
+    X.indptr = starts.astype(np.int32) if len(X.data) < 2**31 else starts
+    return X

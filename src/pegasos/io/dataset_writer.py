@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pegasos.io.atomic import named, put_in_place, sync, temporary
 from pegasos.io.csr import canonical, check_sparse
@@ -43,6 +43,9 @@ class DatasetWriter:
         Whether labels become integers if all of them are whole numbers, as on the command line.
     feature_names : sequence of str, optional
         The names of the features; by default the column names of the first piece, if it is a data frame.
+    dtype : {np.float64, np.float32}, optional
+        The type of the values. By default that of the first piece: float32 stays float32, and every other type becomes
+        float64. Later pieces must then have the same one.
     overwrite : bool, default=False
         Whether to replace an existing data set. Anything else is never replaced.
 
@@ -67,8 +70,12 @@ class DatasetWriter:
         n_features: int | None = None,
         whole_labels: bool = False,
         feature_names: Sequence[str] | None = None,
+        dtype: DTypeLike | None = None,
         overwrite: bool = False,
     ) -> None:
+        self._dtype = None if dtype is None else np.dtype(dtype)
+        if self._dtype not in (None, *FLOATS):
+            raise ValueError(f"dtype={self._dtype}: values are stored as float32 or float64; pass one of these")
         self._given = os.fspath(path)
         self._path = os.path.realpath(path)  # a link stays a link
         if os.path.lexists(self._path):
@@ -129,7 +136,9 @@ class DatasetWriter:
         sparse = sp.issparse(X)
         check_sparse(X)
         X = canonical(sp.csr_matrix(X)) if sparse else np.ascontiguousarray(X)
-        X = X.astype(float_types(X)[0]) if X.dtype not in FLOATS else X
+        dtype = self._dtype or (X.dtype if X.dtype in FLOATS else float_types(X)[0])
+        with np.errstate(over="ignore"):  # what becomes infinite is refused below
+            X = X.astype(dtype, copy=False)
         labels = np.asarray(y)
         if X.ndim != 2 or labels.shape != (X.shape[0],) or X.shape[1] == 0:
             raise ValueError(f"X has shape {X.shape} and y {labels.shape}; give rows, and one label for each")

@@ -67,7 +67,7 @@ def _parse(lines: list[bytes]) -> LiblinearModel:
     if header.word("solver_type", (*CLASSIFIERS, *REGRESSORS, "ONECLASS_SVM")) == "ONECLASS_SVM":
         raise ValueError("ONECLASS_SVM has no classes and no targets, and no counterpart here")
     solver = header.word("solver_type", (*CLASSIFIERS, *REGRESSORS))
-    count = header.whole("nr_class", 2, 2**31 - 1)
+    count = header.whole("nr_class", 2, 2**31 - 1 if solver in CLASSIFIERS else 2)
     n_features = header.whole("nr_feature", 1, 2**31 - 2)
     (bias,) = header.numbers("bias", 1)
     columns = 1 if count == 2 and solver != JOINT else count
@@ -76,13 +76,12 @@ def _parse(lines: list[bytes]) -> LiblinearModel:
     if len(rows) != wanted:
         raise ValueError(f"{len(rows)} lines of weights where {wanted} are expected; is the file cut off?")
     labels = header.labels(count) if solver in CLASSIFIERS else None
-    weights = np.empty((wanted, columns))
-    for number, row in enumerate(rows):
-        where = f"line {header.size + number + 1}"
-        numbers = parse_numbers(row.decode("latin-1").split(), where)
-        if len(numbers) != columns:
-            raise ValueError(f"{where}: {len(numbers)} weights where {columns} are expected")
-        weights[number] = numbers
+    parsed = []  # no more than the file has, whatever its header says
+    for number, row in enumerate(rows, header.size + 1):
+        parsed.append(parse_numbers(row.decode("latin-1").split(), f"line {number}"))
+        if len(parsed[-1]) != columns:
+            raise ValueError(f"line {number}: {len(parsed[-1])} weights where {columns} are expected")
+    weights = np.array(parsed)
     with np.errstate(over="ignore"):
         intercepts = bias * weights[-1] if bias >= 0 else np.zeros(columns)
     if not np.isfinite(intercepts).all():

@@ -101,16 +101,17 @@ def _parse(lines: list[bytes]) -> LibsvmModel:
 
 def _parse_vectors(rows: list[bytes], columns: int, before: int, precomputed: bool) -> tuple[Floats, Any]:
     """Coefficients and support vectors. The latter are svmlight lines once the former are taken off."""
-    coef, rest = np.empty((columns, len(rows))), [b"#"] * before  # so that lines have their numbers
+    parsed, rest = [np.empty((0, columns))], [b"#"] * before  # so that lines have their numbers
     for number, row in enumerate(rows):
         words, where = row.split(None, columns), f"line {before + number + 1}"
         if len(words) < columns or b":" in b"".join(words[:columns]):
             raise ValueError(f"{where}: {columns} coefficients are expected before the entries")
-        coef[:, number] = parse_numbers((word.decode("latin-1") for word in words[:columns]), where)
+        parsed.append(parse_numbers((word.decode("latin-1") for word in words[:columns]), where))
         entries = words[columns] if len(words) > columns else b""
         if b"#" in entries or b"qid" in entries:
             raise ValueError(f"{where}: index:value pairs are expected after the coefficients")
         rest.append(b"0 " + entries)
+    coef = np.ascontiguousarray(np.vstack(parsed).T)
     if not rows:
         return coef, None
     try:
@@ -121,8 +122,9 @@ def _parse_vectors(rows: list[bytes], columns: int, before: int, precomputed: bo
         raise ValueError(f"a feature {vectors.shape[1]}, and LIBSVM has at most {2**31 - 1}")
     if not precomputed:
         return coef, vectors
-    numbers = np.asarray(vectors[:, [0]].todense(), dtype=np.float64).ravel()
-    right = vectors.nnz == len(rows) and (numbers == np.round(numbers)).all() and (numbers >= 1).all()
+    numbers = vectors.data
+    right = vectors.nnz == len(rows) == np.count_nonzero(np.diff(vectors.indptr)) and not vectors.indices.any()
+    right = right and bool((numbers == np.round(numbers)).all() and (numbers >= 1).all())
     if not right or numbers.max() >= 2**31 or len(np.unique(numbers)) < len(numbers):
         raise ValueError("precomputed: each support vector is 0:N, the number N of a training example from 1 on")
     return coef, numbers.astype(np.int64) - 1

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import version
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,9 @@ def is_something_else(path: str | os.PathLike[str]) -> bool:
 def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a fitted model to a file, whole or not at all. A file that is no model is replaced only with `overwrite`.
 
-    The file contains weights, classes, parameters, certificate and history. Depending on the model, it also contains:
+    The file contains weights, classes, certificate, history and the parameters of the fit. If you changed parameters
+    after the fit, only `n_jobs`, `warm_start`, `break_ties` and `decision_function_shape` are saved as they are now.
+    Depending on the model, the file also contains:
 
     - with ``warm_start=True``, the dual point, so that a fit of the loaded model continues: four bytes for each example
       (and class against the rest), or eight with classes trained jointly;
@@ -124,25 +127,25 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Fa
     before, model = _take_apart(model)
     kind, held = _kind_of(model)
     check_is_fitted(model)
-    if held is not None:
-        model = getattr(model, held)
+    model = (model if held is None else getattr(model, held))._as_fitted()
     tensors, header = kind.pack(model)
     if before is not None:
         features, step = before
         more, header[features.name] = features.pack(step)
         tensors |= more
-    header |= {"pegasos": version("pegasos"), "estimator": type(model).__name__, "parameters": _parameters(model)}
+    header |= {"pegasos": version("pegasos"), "estimator": type(model).__name__, "parameters": _parameters(model, kind)}
     if hasattr(model, "certificate_"):
         header["certificate"] = model.certificate_.to_dict()
         tensors |= _pack_history(model.history_)
     if not is_regressor(model):
         if model.classes_.dtype.kind in "biuf":
             tensors["classes"] = model.classes_
-        elif all(isinstance(label, str) for label in model.classes_):
+        elif all(isinstance(label, str) and not label.endswith("\0") for label in model.classes_):
             header["classes"] = model.classes_.tolist()
         else:
             raise ValueError(
-                f"classes {model.classes_!r} cannot be written to a model file; use numbers or strings as labels"
+                f"classes {model.classes_!r} cannot be written to a model file; use numbers or strings as labels, and "
+                "none that ends in a NUL character"
             )
     if hasattr(model, "feature_names_in_"):
         header["feature_names"] = model.feature_names_in_.tolist()
@@ -180,7 +183,7 @@ def _kind_of(model: Any) -> tuple[Kind, str | None]:
         for holder, name in kind.held_by.items():
             if isinstance(model, holder):
                 return kind, name
-        if isinstance(model, kind.estimator):
+        if type(model) is kind.estimator:
             return kind, None
     *most, last = all_kinds()
     raise TypeError(
@@ -230,6 +233,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     from safetensors import SafetensorError, safe_open
 
     name = os.fspath(path)
+    if os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name):
+        raise ValueError(f"{name}: a pipe or a device, and a model is read from a file; write it to one")
     try:
         with open(name, "rb"):  # for the usual messages on missing and forbidden files
             pass
@@ -254,11 +259,13 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{name}: {error}") from None
 
 
-def _parameters(model: Any) -> dict[str, Any]:
+def _parameters(model: Any, kind: Kind) -> dict[str, Any]:
     parameters = model.get_params(deep=False)
     parameters = {name: value for name, value in parameters.items() if name not in _NOT_OF_MODELS}
     solver = parameters["solver"]
     if not isinstance(solver, str):
+        if kind.solvers.get(solver.name) is not type(solver):
+            raise ValueError(f"solver={solver!r}: a solver of your own, and model files hold no code; pickle the model")
         options = {name: _plain(value) for name, value in solver.get_params().items()}
         parameters["solver"] = {"name": solver.name, "options": options}
     if not isinstance(parameters["random_state"], int | np.integer | None):
@@ -273,7 +280,11 @@ def _parameters(model: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+    """A value as JSON has it: of numbers of any kind the integer or the float."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def _numbers(given: Any) -> Any:
@@ -306,6 +317,7 @@ def _restore(header: Header, tensors: Tensors) -> Any:
         model.feature_names_in_ = np.array(names, dtype=object)
     if n_parts is not None:
         _unpack_result(model, header, tensors, n_parts)
+    model._store_parameters()
     return _behind_features(model, kind, header, tensors)
 
 

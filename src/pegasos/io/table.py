@@ -9,6 +9,8 @@ from numpy.typing import DTypeLike, NDArray
 from pegasos.io.raw_text import changes_as_number
 from pegasos.io.table_file import TO_UTF8, TableFile, pyarrow
 
+#: Rows of a batch at most, and numbers.
+_BATCH_ROWS, _BATCH_VALUES = 1 << 16, 1 << 20
 _VALUES_PER_BLOCK = 1 << 17  # what is turned from columns into rows at a time: it should fit the cache
 
 
@@ -24,7 +26,7 @@ def read_table(
     source : path or pyarrow.Table
         The first bytes of a file identify Parquet and Arrow (Feather). Other files are text: ``.jsonl`` and ``.ndjson``
         have an object on each line, ``.tsv`` has names in the first line and tabs between columns, and all others are
-        CSV. The end of the name identifies compressed text, such as ``.csv.gz``.
+        CSV. Text may be compressed by gzip, bzip2, xz or zstd; its first bytes determine the format.
     label : str, optional
         The column of labels or targets.
     columns : sequence of str, optional
@@ -69,6 +71,8 @@ def read_labelled(
     written, "auto" as numbers unless these would be written in another way, such as 007."""
     file = TableFile(source)
     plan = _Plan(file, label, columns, dtype)
+    if file.text is None and (rows := file.dataset.count_rows()):
+        return _gather(_iterate(file, plan, None), rows)
     table = file.read(plan.names, as_text(file, label, words))
     return plan.arrays(numbered(file, table, label, words), 0)
 
@@ -101,16 +105,20 @@ def iter_table(
     label: str | None = None,
     columns: Sequence[str] | None = None,
     dtype: DTypeLike | None = None,
-    batch_rows: int = 1 << 16,
+    batch_rows: int | None = None,
 ) -> Iterator[tuple[NDArray[Any], NDArray[Any] | None]]:
     """Read a table by batches of rows, for files larger than memory.
+
+    The memory needed does not grow with the number of rows. It is that of a batch, and what the format takes beside it:
+    some blocks of 1 MB of text, a page of each column of a Parquet file (mostly 1 MB), or a record batch of an Arrow
+    file, as whoever wrote the file chose its size.
 
     Parameters
     ----------
     source, label, columns, dtype
         As for `read_table`. In text files, the first megabyte determines the types of the columns.
-    batch_rows : int, default=2**16
-        The largest number of rows in a batch.
+    batch_rows : int, optional
+        The largest number of rows in a batch. By default a batch has at most 65,536 rows and 8 MB of float64.
 
     Yields
     ------
@@ -126,10 +134,19 @@ def iter_table(
     (2, 1) [ 1 -1]
     (1, 1) [1]
     """
-    if batch_rows < 1:
+    if batch_rows is not None and batch_rows < 1:
         raise ValueError(f"batch_rows={batch_rows}: pass a positive number of rows")
     file = TableFile(source)
     return _iterate(file, _Plan(file, label, columns, dtype), batch_rows)
+
+
+def iter_labelled(
+    source: Any, label: str | None, columns: Sequence[str] | None, dtype: DTypeLike | None, words: str
+) -> Iterator[tuple[NDArray[Any], NDArray[Any] | None]]:
+    """The same, with the labels of text as `read_labelled` reads them for a model, whose labels are known: words as
+    they are written, and whole numbers that fractions may follow as floats."""
+    file = TableFile(source)
+    return _iterate(file, _Plan(file, label, columns, dtype), None, words)
 
 
 def table_columns(source: Any) -> list[str]:
@@ -169,13 +186,33 @@ def is_text(kind: Any) -> bool:
     return bool(pyarrow().types.is_string(kind) or pyarrow().types.is_large_string(kind))
 
 
-def _iterate(file: TableFile, plan: "_Plan", batch_rows: int) -> Iterator[tuple[Any, Any]]:
-    first = 0
-    for batch in file.batches(plan.names, batch_rows, plan.features):
+def _iterate(file: TableFile, plan: "_Plan", batch_rows: int | None, words: str = "") -> Iterator[tuple[Any, Any]]:
+    """`words` as for `iter_labelled`; empty, the first block determines the type of labels."""
+    first, batch_rows = 0, batch_rows or max(1, min(_BATCH_ROWS, _BATCH_VALUES // len(plan.names)))
+    numbers, texts = plan.features, as_text(file, plan.label, words or "numbers")
+    if (
+        words
+        and plan.label is not None
+        and not texts
+        and pyarrow().types.is_integer(file.schema.field(plan.label).type)
+    ):
+        numbers = plan.names
+    for batch in file.batches(plan.names, batch_rows, numbers, texts):
         for start in range(0, batch.num_rows, batch_rows):
             part = pyarrow().Table.from_batches([batch.slice(start, batch_rows)])
             yield plan.arrays(part, first)
             first += part.num_rows
+
+
+def _gather(parts: Iterator[tuple[Any, Any]], rows: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """All of so many rows in one array, without a table of them beside it."""
+    X, labels, first = np.empty((0, 0)), [], 0
+    for part, y in parts:
+        X = X if first else np.empty((rows, part.shape[1]), part.dtype)
+        X[first : first + len(part)] = part
+        labels.append(y)
+        first += len(part)
+    return X, None if labels[0] is None else np.concatenate(labels)
 
 
 class _Labels:

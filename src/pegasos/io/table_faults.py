@@ -26,14 +26,11 @@ def read_lines(name: str) -> Iterator[bytes]:
 def may_span_lines(name: str, rows: int) -> bool:
     """Whether a quoted value of a file may have several lines, where there are so many rows after the names."""
     quotes, lines, last = False, 0, b"\n"
-    try:
-        with open_text(name) as file:
-            for chunk in file.chunks():
-                quotes = quotes or b'"' in chunk
-                lines += chunk.count(b"\n")
-                last = chunk[-1:]
-    except ImportError:  # pyarrow reads zstd by itself
-        return False
+    with open_text(name) as file:
+        for chunk in file.chunks():
+            quotes = quotes or b'"' in chunk
+            lines += chunk.count(b"\n")
+            last = chunk[-1:]
     return quotes and lines + (last != b"\n") != rows + 1
 
 

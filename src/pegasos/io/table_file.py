@@ -1,22 +1,27 @@
 """Files of tables with named columns, whatever their format, through pyarrow."""
 
 import csv
+import io
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
+from pegasos.io.chunks import open_text
+from pegasos.io.compression import KINDS
 from pegasos.io.table_faults import explain, find_no_number, may_span_lines, printable, read_lines, refuse_open_quote
 
 #: Bytes that are parsed at a time: of numbers, and of texts, which may be long.
 BLOCK, TEXT_BLOCK = 1 << 20, 64 << 20
+#: Bytes of each column of a Parquet file that are read at a time.
+BUFFER = 1 << 16
 #: What to do about text in another encoding.
 TO_UTF8 = "convert the file, for example by iconv -f latin1 -t utf-8"
 _NOT_UTF8 = re.compile(r"(?:In CSV column #(\d+): .*)?invalid (?:UTF8|value '.*\ufffd)", re.DOTALL)
 #: Ends of the names of tables that are text, which may be compressed, and of others.
-_TEXT, _COMPRESSED, _OTHERS = (".csv", ".tsv", ".jsonl", ".ndjson"), ("", ".gz", ".bz2", ".zst"), (".parquet", ".arrow")
-SUFFIXES = (*(end + more for end in _TEXT for more in _COMPRESSED), *_OTHERS, ".feather")
+_TEXT, _COMPRESSED = (".csv", ".tsv", ".jsonl", ".ndjson"), ("", *(kind.suffix for kind in KINDS))
+SUFFIXES = (*(end + more for end in _TEXT for more in _COMPRESSED), ".parquet", ".arrow", ".feather")
 #: The same in messages and help.
 NAMED = ".csv, .tsv, .jsonl, .parquet, .arrow, .feather"
 
@@ -33,9 +38,33 @@ def pyarrow(who: str = "tables") -> Any:
         import pyarrow.csv
         import pyarrow.dataset
         import pyarrow.json
+        import pyarrow.parquet
     except ImportError:
         raise ImportError(f"{who} need the package pyarrow; install pyarrow") from None
     return pyarrow
+
+
+class _Stream(io.RawIOBase):
+    """Chunks of bytes, as a file to read."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks, self._rest = chunks, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, to: Any) -> int:
+        self._rest = self._rest or memoryview(next(self._chunks, b""))
+        count = min(len(to), len(self._rest))
+        to[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[Any]:
+    """What pyarrow is to read: the path of a file, or the content of one that is compressed."""
+    with open_text(name) as text:
+        yield name if text.kind is None else pyarrow().PythonFile(_Stream(text.chunks()), mode="r")
 
 
 class _Delimited:
@@ -54,14 +83,21 @@ class _Delimited:
             "read_options": pa.csv.ReadOptions(block_size=TEXT_BLOCK if texts else BLOCK),
         }
 
-    def open(self) -> Any:
-        return pyarrow().csv.open_csv(self.name, **self.reading)
+    def schema(self) -> Any:
+        with _opened(self.name) as file, pyarrow().csv.open_csv(file, **self.reading) as reader:
+            return reader.schema
 
     def read(self, names: list[str], types: Mapping[str, Any]) -> Any:
-        return pyarrow().csv.read_csv(self.name, convert_options=self._conversion(names, types), **self.reading)
+        with _opened(self.name) as file:
+            return pyarrow().csv.read_csv(file, convert_options=self._conversion(names, types), **self.reading)
 
-    def batches(self, names: list[str], types: Mapping[str, Any]) -> Any:
-        return pyarrow().csv.open_csv(self.name, convert_options=self._conversion(names, types), **self.reading)
+    def batches(self, names: list[str], types: Mapping[str, Any]) -> Iterator[Any]:
+        conversion = self._conversion(names, types)
+        with (
+            _opened(self.name) as file,
+            pyarrow().csv.open_csv(file, convert_options=conversion, **self.reading) as reader,
+        ):
+            yield from reader
 
     def _conversion(self, names: list[str], types: Mapping[str, Any]) -> Any:
         """An empty word is a missing one, and these columns are of these types."""
@@ -94,16 +130,17 @@ class _JSONLines:
             "read_options": pa.json.ReadOptions(block_size=self.size),
         }
 
-    def open(self) -> Any:
-        return pyarrow().json.open_json(self.name, **self._options({}))
+    def schema(self) -> Any:
+        with _opened(self.name) as file, pyarrow().json.open_json(file, **self._options({})) as reader:
+            return reader.schema
 
     def read(self, names: list[str], types: Mapping[str, Any]) -> Any:
-        return pyarrow().json.read_json(self.name, **self._options(types)).select(names)
+        with _opened(self.name) as file:
+            return pyarrow().json.read_json(file, **self._options(types)).select(names)
 
-    @contextmanager
-    def batches(self, names: list[str], types: Mapping[str, Any]) -> Iterator[Iterator[Any]]:
-        with pyarrow().json.open_json(self.name, **self._options(types)) as reader:
-            yield (batch.select(names) for batch in reader)
+    def batches(self, names: list[str], types: Mapping[str, Any]) -> Iterator[Any]:
+        with _opened(self.name) as file, pyarrow().json.open_json(file, **self._options(types)) as reader:
+            yield from (batch.select(names) for batch in reader)
 
     def records(self, lines: Iterator[str]) -> Iterator[int]:
         return (number for number, line in enumerate(lines, 1) if line.strip())
@@ -114,9 +151,10 @@ class TableFile:
 
     def __init__(self, source: Any, *, texts: bool = False) -> None:
         pa = pyarrow(f"{source}: tables")
+        self.table = source if isinstance(source, pa.Table) else None
         self.dataset: Any = None  # of text none: its rows would have the types of its first ones
         self.text: _Delimited | _JSONLines | None = None
-        if isinstance(source, pa.Table):
+        if self.table is not None:
             self.name, self.dataset, self.schema = "<table>", pa.dataset.dataset(source), source.schema
             self.names = self.schema.names
             return
@@ -132,8 +170,7 @@ class TableFile:
                 parts = os.path.basename(self.name).lower().split(".")[1:]
                 json = "jsonl" in parts or "ndjson" in parts
                 self.text = _JSONLines(self.name, texts) if json else _Delimited(self.name, "tsv" in parts, texts)
-                with self.text.open() as reader:
-                    self.schema = reader.schema
+                self.schema = self.text.schema()
             self.names = self.schema.names
 
     def _check_head(self, head: bytes) -> None:
@@ -172,9 +209,8 @@ class TableFile:
                 raise ValueError(f"{self.name}: {where} text that is not UTF-8; {TO_UTF8}") from None
             text = re.sub(r" in row (\d+)$", self._told, str(error).strip())
             if isinstance(self.text, _Delimited) and not isinstance(error, OSError):
-                with suppress(ImportError):  # pyarrow reads zstd by itself
-                    refuse_open_quote(self.name, self.text.delimiter)
-                    text = explain(self.name, self.text.delimiter, getattr(self, "names", []), text)
+                refuse_open_quote(self.name, self.text.delimiter)
+                text = explain(self.name, self.text.delimiter, getattr(self, "names", []), text)
             raise ValueError(f"{self.name}: {printable(text)}; {remedy}") from None
 
     def _told(self, found: re.Match[str]) -> str:
@@ -205,10 +241,9 @@ class TableFile:
 
     def no_number(self, name: str) -> str:
         """What the first value that is not a number is, and where, in a column of text that mostly has numbers."""
-        found = None
-        if isinstance(self.text, _Delimited):
-            with suppress(ImportError):  # pyarrow reads zstd by itself
-                found = find_no_number(self.name, self.text.delimiter, self.names.index(name))
+        if not isinstance(self.text, _Delimited):
+            return ""
+        found = find_no_number(self.name, self.text.delimiter, self.names.index(name))
         if found is None:
             return ""
         line, value = found
@@ -225,22 +260,35 @@ class TableFile:
         self._check_rows(table.num_rows)
         return table
 
-    def batches(self, names: list[str], rows: int, numbers: Sequence[str]) -> Iterator[Any]:
-        """These columns, in record batches; `numbers` are numbers, whatever the first ones look like."""
+    def batches(self, names: list[str], rows: int, numbers: Sequence[str], texts: Sequence[str] = ()) -> Iterator[Any]:
+        """These columns, in record batches; `numbers` are numbers and `texts` texts, whatever the first look like."""
         count, pa = 0, pyarrow()
         with self._errors():
             if self.text is None:
-                for batch in self.dataset.to_batches(columns=names, batch_size=rows, batch_readahead=1):
+                for batch in self._stored(names, rows):
                     count += batch.num_rows
-                    yield batch
+                    yield batch.select(names)
             else:
                 kinds = {name: self.schema.field(name).type for name in numbers}
                 types = {name: pa.float64() for name, kind in kinds.items() if not pa.types.is_boolean(kind)}
-                with self.text.batches(names, types) as reader:
-                    for batch in reader:
-                        count += batch.num_rows
-                        yield batch
+                types |= dict.fromkeys(texts, pa.string())
+                for batch in self.text.batches(names, types):
+                    count += batch.num_rows
+                    yield batch
         self._check_rows(count)
+
+    def _stored(self, names: list[str], rows: int) -> Iterator[Any]:
+        """Record batches of a table that is no text, one at a time; a dataset of pyarrow reads ahead without bounds."""
+        pa = pyarrow()
+        if self.table is not None:
+            yield from self.table.select(names).to_batches(rows)
+        elif self.dataset.format.default_extname == "parquet":
+            with pa.parquet.ParquetFile(self.name, pre_buffer=False, buffer_size=BUFFER) as file:
+                yield from file.iter_batches(rows, columns=names)
+        else:
+            fields = pa.ipc.IpcReadOptions(included_fields=[self.names.index(name) for name in names])
+            with pa.OSFile(self.name) as file, pa.ipc.open_file(file, options=fields) as reader:
+                yield from map(reader.get_batch, range(reader.num_record_batches))
 
     def _check_rows(self, count: int) -> None:
         if isinstance(self.text, _Delimited) and may_span_lines(self.name, count):

@@ -199,6 +199,8 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         kernel = make_kernel(self._kernel_request(), solver, X, data.sample_weight, C * float(s.max()))
         left = math.inf if self.max_time is None else float(self.max_time) - (clock.now() - started)
         known = definiteness(kernel, seed, left)
+        if solver.maximises_margin and (known.shift > 0 or known.asymmetry > 0):
+            known = replace(known, assumed=True)  # bounds of a margin allow for neither
         parts = self._parts(data)
         if last is not None and last.shape != (len(parts), len(s)):
             last = None
@@ -233,8 +235,8 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
             )
         if text:
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
-        elif self.scale is None and (text := self._describe_spread(data.X)):
-            warnings.warn(f"{type(self).__name__}: {text}", UserWarning, stacklevel=4)
+        elif text := self._describe_small_C(data, s, C, points[0], kernel) or self._describe_spread(data.X):
+            warnings.warn(text, UserWarning, stacklevel=4)
         return self
 
     def _certificate(self, solution: Solution[KernelPoint], known: Definiteness) -> Certificate:
@@ -277,15 +279,20 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
             return ""
         return describe_sizes(X, getattr(self, "feature_names_in_", None))
 
+    def _describe_small_C(self, data: Data, s: Floats, C: float, point: KernelPoint, kernel: Kernel) -> str:
+        """A sentence where C keeps what is predicted near a constant; "" where it does not."""
+        return ""
+
     def _describe_spread(self, X: Any) -> str:
         """The same where a kernel of distances sees little but some columns; sparse ones have mostly zeros."""
-        if self.kernel != "rbf" or mostly_zeros(X):
+        if self.scale is not None or self.kernel != "rbf" or mostly_zeros(X):
             return ""
         rows = some_rows(X, LOOKED_AT_SHORTLY)
         rows = (rows.toarray() if issparse(rows) else rows).astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             centred = rows - rows.mean(axis=0)
-        return describe_sizes(centred, getattr(self, "feature_names_in_", None))
+        text = describe_sizes(centred, getattr(self, "feature_names_in_", None))
+        return f"{type(self).__name__}: {text}" if text else ""
 
     def _as_sklearn(self) -> Any:
         return kernel_to_sklearn(self)

@@ -1,6 +1,7 @@
 """One problem of a kernel machine's fit: solve, certify, and where rounding stands in the way solve in a finer way."""
 
 import functools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from pegasos.kernel.kernels import CalledKernel, Kernel, PointKernel
 from pegasos.problems.kernel import KernelPoint, KernelProblem, continuing, feasible_start, make_problem
 from pegasos.solvers import Solver
 from pegasos.solvers.auto import ROWS_FOR_THREADS, Auto
+from pegasos.solvers.smo import GRADUAL_BELOW, PART_SECONDS, SMO
 
 #: Rows kept of a kernel matrix, whatever `cache_size` is.
 FEWEST_ROWS = 64
@@ -31,8 +33,17 @@ FEWEST_ROWS = 64
 SHARE = 0.98
 #: What rounding may add to the gap, as a share of `tol`, for another try with the same kernel matrix to be worth it.
 LITTLE = 0.3
+#: Rows from which on a time limit may be too short, those of a first subset, and of each sign of its labels at least.
+MANY_ROWS, FIRST_ROWS, FEWEST_OF_SIGN = 10_000, 1000, 32
+#: The share of the time for subsets, and the power of the rows that times grow with: few become support vectors.
+SUBSET_SHARE, GROWTH = 0.2, 1.5
+#: The share of the time before the first subset that this has at least.
+SHORT_WHILE = 0.1
 
 Floats = NDArray[np.float64]
+
+
+Solved = tuple[Solution[KernelPoint], Kernel]
 
 
 class Subproblem(NamedTuple):
@@ -42,6 +53,10 @@ class Subproblem(NamedTuple):
     rows: NDArray[np.intp] | None  # None: all
     y: Floats
     shift: float = 0.0  # what was taken off the targets; the intercept has it
+
+    def take(self, some: NDArray[np.intp]) -> "Subproblem":
+        """The problem of some of its examples."""
+        return self._replace(rows=some if self.rows is None else self.rows[some], y=self.y[some])
 
 
 class Chosen(NamedTuple):
@@ -94,11 +109,20 @@ class KernelFit:
         room = progress.runs.choice("room", find_room) if progress.runs else find_room()
         self.cached_bytes = room / min(at_a_time, len(parts))  # of a problem
         self.keep = machine._keeps
+        subsets: dict[int, Solved] = {}
+        if last is None and self._needs_subsets(parts, progress):
+            subsets = self._solve_subsets(parts, at_a_time, float(machine.max_time))
         shared = not getattr(machine, "early_stopping", False) and any(part.rows is None for part in parts)
         whole = kernel.source(None, n_jobs or usable_threads()) if shared else None
 
         def solve(number: int, start: Floats | None, progress: Progress) -> tuple[Solution[KernelPoint], Kernel]:
-            found, used = self._solve(parts[number], whole, start, progress)
+            first = subsets.get(number)
+            if first is not None and clock.now() - self.started >= machine.max_time:
+                found, used = first
+            else:
+                found, used = self._solve(parts[number], whole, start, progress, brief=first is not None)
+                if first is not None and found.reason == "max_time" and not found.point.variables.any():
+                    found, used = first  # there was no time to look at it
             # The solver's own bounds allow for more rounding than those of the last look.
             rows, point = parts[number].rows, found.point
             named = _name(point.beta, np.arange(len(self.s)) if rows is None else rows, point.b)
@@ -117,7 +141,10 @@ class KernelFit:
             works = [(functools.partial(solve, k, starts[k]), listeners[k]) for k in numbers]
             return run_all(works, at_a_time, (lambda found: is_cut_short(found[0])) if self.keep else None)
 
-        everything = solve_some(range(len(parts)), [None] * len(parts) if last is None else last)
+        starts: Any = [None] * len(parts) if last is None else last
+        for k, (found, _) in subsets.items():
+            starts[k] = self.spread(parts[k], found.point.beta)
+        everything = solve_some(range(len(parts)), starts)
         # In what is left of the time those go on whose share was too short.
         while short := self._short(everything, progress):
             starts = {k: self.spread(parts[k], everything[k][0].point.last_beta) for k in short}
@@ -142,6 +169,64 @@ class KernelFit:
         left = float(limit) - (clock.now() - self.started)
         return [k for k, (one, _) in enumerate(found) if one.reason == "max_time"] if left > LEFT * limit else []
 
+    def _solve_subsets(self, parts: Sequence[Subproblem], at_a_time: int, seconds: float) -> dict[int, Solved]:
+        """Where so many seconds look too short for all rows, a machine of each problem from random ones.
+
+        The fit goes on from these. Those stay for which there is not even the time to look at all rows. First come few
+        rows; by the time that they take it is decided how many a share of the time is enough for.
+        """
+        n, rows, keep = len(self.s), FIRST_ROWS, self.keep
+        random = np.random.default_rng(self.seed).random(n)
+        self.keep = False  # an interrupt leaves nothing yet
+
+        def solve_some(rows: int) -> tuple[dict[int, Solved], float]:
+            began = clock.now() - self.started
+            chosen = [_choose_some(part, random, rows / n) for part in parts]
+            # Even where the time was over before there was anything to solve, a short while is well spent.
+            end = began + max(2 * SUBSET_SHARE * (seconds - began), SHORT_WHILE * began)
+            self.share = TimeShare(end, len(parts), at_a_time)
+            works = [
+                (functools.partial(self._solve, part.take(some), None, None), Progress())
+                for part, some in zip(parts, chosen, strict=True)
+            ]
+            solved = run_all(works, at_a_time)
+            every = {k: (self._on_all(parts[k], chosen[k], *one), one[1]) for k, one in enumerate(solved)}
+            return every, clock.now() - self.started - began
+
+        try:
+            solved, took = solve_some(rows)
+            left = seconds - (clock.now() - self.started)
+            if left > 2 * took * (n / rows) ** GROWTH:
+                return {}
+            more = (max(SUBSET_SHARE * left, 0.0) / max(took, 1e-9)) ** (1 / GROWTH)
+            return solve_some(min(int(rows * more), n // 2))[0] if more > 1.5 else solved
+        finally:
+            self.keep = keep
+
+    def _needs_subsets(self, parts: Sequence[Subproblem], progress: Progress) -> bool:
+        """Whether a time limit may be too short for all rows, and the solver can go on from some."""
+        able = isinstance(self.solver, Auto | SMO) and not getattr(self.machine, "early_stopping", False)
+        if self.machine.max_time is None or len(self.s) < MANY_ROWS or not able or progress.runs:
+            return False
+        limited = self.machine.max_time < GRADUAL_BELOW * PART_SECONDS * sum(len(part.y) ** 2.0 for part in parts)
+        return limited and self.known == Definiteness() and bool((self.s > 0).all())
+
+    def _on_all(self, part: Subproblem, some: NDArray[np.intp], found: Solution[KernelPoint], kernel: Kernel) -> Any:
+        """The machine of some examples as one of the whole problem.
+
+        Zeros for the others leave the lower bound as it is. The upper one allows for any response within ||w|| ||x||.
+        """
+        chosen, n, point = self._choose(part), len(part.y), found.point
+        beta, twos = np.zeros(n), len(point.variables) > len(point.beta)
+        beta[some] = point.beta
+        b = point.b - self._stored_intercept(0.0, beta, chosen, kernel)[0]
+        furthest = np.abs(part.y) + abs(b) + np.sqrt(point.squared_norm * kernel.diagonal()[chosen.rows])
+        primal = 1.001 * (point.squared_norm / 2 + self.C * float(self.s[chosen.rows] @ furthest))
+        variables = np.concatenate([np.maximum(beta, 0), np.minimum(beta, 0)]) if twos else beta
+        found = found.moved(beta=beta, variables=variables, responses=None, dual_variables=None)
+        found = replace(found.bounded(primal=primal, above=0.0), reason="max_time")
+        return replace(found, records=[[found.seconds, found.epochs, primal, found.bounds.dual]])
+
     def spread(self, part: Subproblem, beta: Floats) -> Floats:
         """The coefficients of a part's examples by example of all."""
         spread = np.zeros(len(self.s))
@@ -156,8 +241,13 @@ class KernelFit:
         return Chosen(part, rows[train], train, held, rows[np.concatenate([train, held])])
 
     def _solve(
-        self, part: Subproblem, source: native.KernelSource | None, last: Floats | None, progress: Progress
-    ) -> tuple[Solution[KernelPoint], Kernel]:
+        self,
+        part: Subproblem,
+        source: native.KernelSource | None,
+        last: Floats | None,
+        progress: Progress,
+        brief: bool = False,
+    ) -> Solved:
         """One problem; `source` is the kernel matrix where it is there already."""
         chosen, kernel, machine = self._choose(part), self.kernel, self.machine
         tol, order = float(machine.tol), chosen.order
@@ -175,7 +265,7 @@ class KernelFit:
             # What the solver finds in the time and the epochs that are left.
             epochs = max(int(machine._max_epochs - (0.0 if earlier is None else earlier.epochs)), 1)
             elapsed = clock.now() - self.started
-            budget = Budget(asked, epochs, limit, elapsed, self.n_jobs, self.keep, machine.max_time)
+            budget = Budget(asked, epochs, limit, elapsed, self.n_jobs, self.keep, machine.max_time, brief)
             try:
                 found = self.solver.solve(problem, budget, self.seed, start, listener)
             except KeyboardInterrupt:
@@ -295,6 +385,16 @@ class KernelFit:
     @property
     def _able(self) -> Supports:
         return self.solver.supports[KernelProblem]
+
+
+def _choose_some(part: Subproblem, random: Floats, share: float) -> NDArray[np.intp]:
+    """That share of a problem's examples, and a few of each sign."""
+    keys, chosen = random if part.rows is None else random[part.rows], []
+    for side in (part.y > 0, part.y <= 0):
+        own = np.flatnonzero(side)
+        count = max(math.ceil(share * len(own)), min(FEWEST_OF_SIGN, len(own)))
+        chosen.append(own[np.argsort(keys[own], kind="stable")[:count]])
+    return np.sort(np.concatenate(chosen))
 
 
 def _nearer(

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.utils.validation import check_is_fitted
 
+from pegasos.base.exchange import as_fitted
 from pegasos.io.foreign import Foreign, as_label_numbers
 from pegasos.io.libsvm import LibsvmModel
 from pegasos.kernel.exchange import fill_kernel, refuse_unsayable
@@ -95,7 +95,7 @@ def to_libsvm(model: Any) -> LibsvmModel:
     """What a file tells of the model."""
     if not isinstance(model, SVC | SVR):
         raise TypeError(f"LIBSVM's files hold an SVC or SVR, and not a {type(model).__name__}; use save_model")
-    check_is_fitted(model)
+    model = as_fitted(model)
     refuse_unsayable(model, "LIBSVM")
     if isinstance(model, SVR) and model.loss != "epsilon_insensitive":
         raise ValueError(f"loss={model.loss!r} is none of LIBSVM's; use 'epsilon_insensitive'")

@@ -20,6 +20,7 @@ PRECISIONS: dict[str, Precision] = {"float32": np.float32, "float64": np.float64
 
 def _pack(model: SVC | SVR) -> tuple[Tensors, Header]:
     """Tensors and entries of the header."""
+    model.check_parameters()
     kernel, vectors = model._fitted_kernel, model.support_vectors_
     tensors: Tensors = {
         "support": model.support_,

@@ -7,13 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos.base.estimator import Data, Regressor, of_one_model
+from pegasos.base.misfit import describe_small_C
 from pegasos.base.onnx import Graph, Output
 from pegasos.base.options import Choice, Number, names
-from pegasos.base.parameters import QuantileOfLoss, parameter, parameters
+from pegasos.base.parameters import QuantileOfLoss, loss_slopes, parameter, parameters
 from pegasos.base.validation import near_middle
 from pegasos.kernel.estimator import KernelMachine
 from pegasos.kernel.fit import Subproblem
+from pegasos.kernel.kernels import Kernel
 from pegasos.kernel.onnx import write_regressor
+from pegasos.problems.kernel import KernelPoint
 
 Floats = NDArray[np.float64]
 
@@ -85,6 +88,13 @@ scale_, n_features_in_, feature_names_in_
         shift = near_middle(y) if self.fit_intercept else 0.0
         with np.errstate(over="ignore"):  # an error tells of it
             return [Subproblem("", None, y - shift if shift else y, shift)]
+
+    def _describe_small_C(self, data: Data, s: Floats, C: float, point: KernelPoint, kernel: Kernel) -> str:
+        slopes = loss_slopes(self)
+        if slopes is None or point.responses is None:
+            return ""
+        norm, own = point.squared_norm, point.beta * kernel.diagonal()
+        return describe_small_C(data.encoded, point.responses, s, C, norm, slopes, type(self).__name__, own)
 
     def _store_machines(
         self, data: Data, parts: Sequence[Subproblem], betas: Sequence[Floats], intercepts: Floats

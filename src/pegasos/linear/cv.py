@@ -209,7 +209,7 @@ random_state, verbose
         left_out = len(folds) * len(grid) - len(points)
         if left_out:
             text = (
-                f"{type(self).__name__}: max_time={self.max_time:g} left no time for {left_out} of "
+                f"{type(self).__name__}: max_time={self.max_time!r} left no time for {left_out} of "
                 f"{len(folds) * len(grid)} fits; raise max_time or tol, or take fewer Cs or folds"
             )
             warnings.warn(text, ConvergenceWarning, stacklevel=3)

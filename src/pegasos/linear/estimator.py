@@ -108,7 +108,9 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
         return self
 
     def _examples_to_score(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        return take_own(X, y, sample_weight) if isinstance(X, Dataset) else (X, y, sample_weight)
+        if isinstance(X, Dataset):
+            return take_own(X, y, sample_weight)
+        return super()._examples_to_score(X, y, sample_weight)
 
     def _refuse_combinations(self, solver: Solver) -> None:
         elsewhere = Elsewhere(LinearProblem, "use multi_class='ovr'") if self._joint else None

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from pegasos.base.exchange import as_fitted
 from pegasos.io.foreign import Foreign, as_label_numbers
 from pegasos.io.liblinear import JOINT, REGRESSORS, LiblinearModel
 from pegasos.linear.exchange import fill_linear, warn_of_penalty
@@ -58,7 +58,7 @@ def to_liblinear(model: Any) -> LiblinearModel:
         raise TypeError(
             f"LIBLINEAR's files hold a LinearSVC or LinearSVR, and not a {type(model).__name__}; use save_model"
         )
-    check_is_fitted(model)
+    model = as_fitted(model)
     if model.loss not in SOLVERS:
         raise ValueError(f"loss={model.loss!r} is none of LIBLINEAR's; use one of {', '.join(SOLVERS)}")
     solver, rows, intercepts = SOLVERS[model.loss], model._weight_rows(), model.intercept_

@@ -21,7 +21,9 @@ LinearModel = LinearSVC | LinearSVR
 def _pack(model: LinearModel) -> tuple[Tensors, Header]:
     """Tensors and entries of the header."""
     if "_streams" in vars(model):
+        model.check_stream_parameters()
         return _pack_stream(model)
+    model.check_parameters()
     counts = [start.t for start in model._last]
     rows = model._weight_rows()
     tensors: Tensors = {"coef": rows if isinstance(model, LinearSVC) else rows[0], "intercept": model.intercept_}

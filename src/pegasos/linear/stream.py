@@ -137,7 +137,7 @@ class StreamMachine(LinearMachine):
         """Raise an AttributeError where the problem is not one of streams, so that hasattr is False."""
         if self.alpha is None and not (self.solver == AdaGrad.name or isinstance(self.solver, AdaGrad)):
             raise AttributeError(
-                f"{type(self).__name__} has no partial_fit with C={self.C:g}: C weighs the loss of n examples against "
+                f"{type(self).__name__} has no partial_fit with C={self.C!r}: C weighs the loss of n examples against "
                 "the norm, and n of a stream is not known; pass alpha = 1 / (C n), such as alpha=1e-5, or "
                 "solver='adagrad', which has no norm"
             )
@@ -215,6 +215,7 @@ class StreamMachine(LinearMachine):
         self.t_ = told[0].rows
         self.n_iter_ = 1  # as in scikit-learn: a stream is one epoch
         self.scale_ = None
+        self._store_parameters()
 
     def _refuse_dataset(self, X: Any) -> None:
         """Raise a TypeError that says how to learn from the pieces of a data set."""

@@ -14,10 +14,12 @@ from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.available import available
 from pegasos.base.estimator import Data, Regressor, at_once, of_one_model
+from pegasos.base.misfit import ENOUGH, describe_small_C, standardised
 from pegasos.base.onnx import Graph, Output
 from pegasos.base.outcome import Point, Solution
-from pegasos.base.parameters import loss_parameter, parameters
+from pegasos.base.parameters import loss_parameter, loss_slopes, parameters
 from pegasos.base.progress import Progress, make_run
+from pegasos.base.scaling import some_step
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import Elsewhere, Solver
 from pegasos.base.validation import middle_and_spread, near_middle
@@ -29,8 +31,8 @@ from pegasos.linear.parameters import RegressionLoss
 from pegasos.linear.stream import StreamMachine
 from pegasos.problems.linear import Examples, LinearProblem
 
-#: By how much the share below a quantile may be off; and of how many examples it is looked at.
-QUANTILE_OFF, ENOUGH = 0.02, 100
+#: By how much the share below a quantile may be off.
+QUANTILE_OFF = 0.02
 
 
 @parameters
@@ -119,30 +121,42 @@ feature_names_in_
 
     def _run(self, task: Task, progress: Progress) -> None:
         super()._run(task, progress)
-        if self.fit_intercept and not self._free and (text := self._describe_misfit(task.data.X, task.examples)):
+        if text := self._describe_small_C(task) or self._describe_misfit(task.data.X, task.examples):
             warnings.warn(text, UserWarning, stacklevel=6)
+
+    def _describe_small_C(self, task: Task) -> str:
+        """A sentence where C keeps the predictions near a constant; "" where it does not, or the fit fell short."""
+        slopes, examples = loss_slopes(self), task.examples
+        if slopes is None or not self.certificate_.converged:
+            return ""
+        some = slice(None, None, some_step(task.data.X))
+        predicted = score_rows(task.data.X[some], self._weight_rows(), np.zeros(1), self.n_jobs)[:, 0]
+        y, s = examples.y[some], examples.s[some] * (len(examples.s) / len(predicted))
+        w = self.coef_ if examples.scale is None else self.coef_ * examples.scale
+        drawn = self.fit_intercept and not self._free and _are_far(y)
+        return describe_small_C(y, predicted, s, task.C, float(w @ w), slopes, type(self).__name__, drawn=drawn)
 
     def _describe_misfit(self, X: Any, examples: Examples) -> str:
         """A sentence where the price of a penalised intercept shows: a quantile that is off, or predictions that are
         worse than one constant; "" where it does not, or targets are about zero."""
         y, s = examples.y, examples.s
-        middle, spread = middle_and_spread(y)
-        if len(y) < ENOUGH or not abs(middle) > spread > 0:
+        if not self.fit_intercept or self._free or len(y) < ENOUGH or not _are_far(y):
             return ""
         predicted = score_rows(X, self._weight_rows(), self.intercept_, self.n_jobs)[:, 0]
         if self.loss == "quantile":
             share = np.average(y < predicted, weights=s)
             if abs(share - self.quantile) <= QUANTILE_OFF:
                 return ""
-            found = f"{share:.1%} of the targets are below the predictions, and quantile={self.quantile:g}"
+            found = f"{share:.1%} of the targets are below the predictions, and quantile={float(self.quantile):g}"
         else:
+            middle = float(np.median(y))
             error, constant = (np.average(np.abs(y - one), weights=s) for one in (predicted, middle))
             if error <= constant:
                 return ""
             found = f"Predictions are off by {error:.3g} in the mean, the constant {middle:.6g} only by {constant:.3g}"
         return (
-            f"{found}: a penalised intercept costs more the larger it is. Pass intercept='free', or take a constant "
-            f"off the targets; where they differ by much, as here by {spread:.3g}, also divide them by that, or raise C"
+            f"{found}: a penalised intercept costs more the larger it is. Pass intercept='free', or standardise the "
+            f"targets: {standardised(type(self).__name__)}; or raise C"
         )
 
     def _as_stored(self, solution: Solution[Point], problem: LinearProblem, examples: Examples) -> Solution[Point]:
@@ -186,6 +200,12 @@ feature_names_in_
 
     def _store_weights(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
         self.coef_, self.intercept_ = coef[0], intercept
+
+
+def _are_far(y: NDArray[np.float64]) -> bool:
+    """Whether targets are farther from zero than from each other."""
+    middle, spread = middle_and_spread(y)
+    return abs(middle) > spread > 0
 
 
 def _off(examples: Examples, stored: float, known: float) -> float:

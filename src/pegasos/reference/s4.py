@@ -172,6 +172,22 @@ def water_level_with_bias(c: Floats, y: Floats, volume: float, s: Floats | None 
     return (x + z) / 2, (z - x) / 2 - float(shift)
 
 
+def margin(K: Floats, y: Floats, beta: Floats, b: float, nu: float, s: Floats | None = None) -> float:
+    """The margin of a machine: of the multiples of w in the unit ball that nu allows, ``gamma * mean loss <= nu``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> K, y = np.eye(2), np.array([1.0, -1.0])
+    >>> round(margin(K, y, y, 0.0, 0.1), 4), margin(K, y, y / 2, 0.0, 0.1)
+    (0.7071, 0.2)
+    """
+    f = K @ beta
+    loss = np.average(np.maximum(0, 1 - y * (f + b)), weights=s)
+    inside = float(1 / np.sqrt(beta @ f))
+    return min(inside, nu / float(loss)) if loss > 0 else inside
+
+
 def acceptances(c: Floats, y: Floats, volume: float, s: Floats, bias: bool) -> Floats:
     """The minimax distribution p at responses c (section 3.1), in terms of how often a row drawn uniformly is taken.
 

@@ -65,7 +65,7 @@ def certificate(machine: Any, found: Certificate | None) -> Section:
         ("Upper bound (primal)", number(found.primal, 8)),
         ("Lower bound (dual)", number(found.dual, 8)),
         ("Relative gap", f"{found.gap:.3g}"),
-        ("Asked for (tol)", f"{machine.tol:g}"),
+        ("Asked for (tol)", f"{float(machine.tol):g}"),
         ("Work", work if work == rounds(found) else f"{work}, {rounds(found)}"),
         ("Time of the fit", seconds(found.seconds)),
         ("Solver", _solvers(found)),

@@ -28,7 +28,7 @@ def sentences(found: Certificate, tol: float, work: str, maximises_margin: bool 
     if found.scaled:
         told.append("The bounds are those of the problem in the scaled features.")
     if found.assumed:
-        told.append(f"The lower bound takes for granted that {found.assumed}.")
+        told.append(f"The {'upper' if maximises_margin else 'lower'} bound takes for granted that {found.assumed}.")
     if found.reason != "tol" and found.rounding > 0.1 * found.gap and math.isfinite(found.rounding):
         told.append(f"Of the gap, {relative(found.rounding)} allows for the rounding of the bounds themselves.")
     told.append("This is about the training problem. How well the model predicts is another question.")

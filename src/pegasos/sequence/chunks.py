@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pegasos.base.wording import visible
+
 Chunk = tuple[str, int, int]  # type, first position, and the one after the last
 
 
@@ -46,9 +48,10 @@ class ChunkScores(ChunkCounts):
 
     def table(self) -> str:
         """Shares and counts, a line for all chunks and one for each type."""
-        width = max(map(len, (*self.by_type, "all")))
+        named = {visible(name): counts for name, counts in self.by_type.items()}
+        width = max(map(len, (*named, "all")))
         lines = [f"{'':{width}}  precision   recall       F1  chunks  predicted  correct"]
-        for name, counts in (("all", self), *self.by_type.items()):
+        for name, counts in (("all", self), *named.items()):
             shares = f"{counts.precision:9.2%}  {counts.recall:7.2%}  {counts.f1:7.2%}"
             lines.append(f"{name:{width}}  {shares}  {counts.n_true:6}  {counts.n_predicted:9}  {counts.n_correct:7}")
         return "\n".join(lines)

@@ -200,8 +200,9 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
     def _advice(self, found: Certificate) -> str:
         what = "tol" if found.reason == "precision" else f"{found.reason} or tol"
         return (
-            f"FeatureMapSVC did not reach tol={self.tol:g}: {REASONS[found.reason]}. The objective {found.primal:.6g} "
-            f"may be up to {found.gap:.3g} (relative) above the optimum, which is at least {found.dual:.6g}. "
+            f"FeatureMapSVC did not reach tol={float(self.tol):g}: {REASONS[found.reason]}. "
+            f"The objective {found.primal:.6g} may be up to {found.gap:.3g} (relative) above the optimum, which is at "
+            f"least {found.dual:.6g}. "
             f"Raise {what}, or try a smaller C."
         )
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from pegasos._core import native
+from pegasos.base.validation import MASKED, refuse_masked
 from pegasos.base.wording import counted
 from pegasos.io.csr import check_sparse
 from pegasos.io.floats import float_types
@@ -139,6 +140,7 @@ def _is_of_crfsuite(sequence: Any) -> bool:
 def _check_matrix(X: Any) -> Any:
     """A CSR matrix or a C-ordered array, of single or double precision."""
     check_sparse(X)
+    refuse_masked("X", X, MASKED["X"])
     try:
         return check_array(
             X,
@@ -157,6 +159,7 @@ def _check_matrix(X: Any) -> Any:
 
 
 def _check_lengths(lengths: Any, n_rows: int) -> NDArray[np.uint64]:
+    refuse_masked("lengths", lengths, "give the length of each sequence")
     counts = np.asarray(lengths)
     if counts.ndim != 1 or (counts.size and counts.dtype.kind not in "iu") or (counts < 0).any():
         raise ValueError(f"lengths={lengths!r}: must be a list of whole numbers of at least 0")
@@ -186,6 +189,7 @@ def _stack(X: Sequence[Any]) -> tuple[Any, NDArray[np.uint64]]:
                 "the same"
             )
         check_sparse(sequence, f"X[{i}]")
+        refuse_masked(f"X[{i}]", sequence, MASKED["X"])
         parts.append(sequence)
     lengths = [part.shape[0] for part in parts]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint64)
@@ -207,6 +211,7 @@ def take_labels(y: Any, sequences: Sequences) -> list[Any]:
     if y is None:
         raise ValueError("SequenceSVC requires y to be passed, but the target y is None; pass the labels: fit(X, y)")
     if sequences.kind == "matrix":
+        refuse_masked("y", y, "give every position a label")
         try:
             given = np.asarray(y)
         except ValueError:
@@ -225,6 +230,7 @@ def take_labels(y: Any, sequences: Sequences) -> list[Any]:
     for i, (own, length) in enumerate(zip(y, sequences.lengths.tolist(), strict=True)):
         if isinstance(own, str | bytes) or not hasattr(own, "__len__"):
             raise ValueError(f"y[{i}] is {own!r}; it must be the list of labels of a sequence")
+        refuse_masked(f"y[{i}]", own, "give every position a label")
         held = own.tolist() if isinstance(own, np.ndarray) else [*own]  # whatever length it tells
         if len(held) != length:
             raise ValueError(

@@ -19,8 +19,7 @@ from pegasos.solvers import SEQUENCE_SOLVERS
 
 def _pack(model: SequenceSVC) -> tuple[Tensors, Header]:
     """Tensors and entries of the header."""
-    if not _has_links_of(model):
-        raise ValueError("constraints are not those of the fit; set them back, or fit again")
+    model.check_parameters()
     encoder = model._encoder
     tensors: Tensors = {
         "coef": model.coef_,

@@ -1,5 +1,6 @@
 """Problems that are solved block by block: the core's fit, and what is kept of single rows, on disk."""
 
+import mmap
 import os
 import tempfile
 from dataclasses import dataclass
@@ -136,7 +137,8 @@ class DualAscent(BlockFit):
                 "bytes there: point TMPDIR at another folder, or use solver='sgd-s'",
                 tempfile.gettempdir(),
             ) from None
-        stored = np.memmap(self._file, np.uint8, "r+").view(np.ndarray)  # of a memmap parts take long to make
+        self._map = mmap.mmap(self._file.fileno(), size)
+        stored = np.frombuffer(self._map, np.uint8)
         self._q = stored[: 8 * n_rows].view(np.float64)
         self._rest = stored[8 * n_rows : 9 * n_rows] if shrink else None
         # Whether it moved at its last visit, or a check has found since that it would.
@@ -157,6 +159,7 @@ class DualAscent(BlockFit):
             block.put(self._rest, rest)
             if problem.alone:
                 block.put(self._moves, q != before)
+        self._release()
 
     def moves(self, block: Block) -> NDArray[np.bool_] | None:
         return None if self._moves is None else block.take(self._moves)
@@ -173,13 +176,19 @@ class DualAscent(BlockFit):
             block.put(self._rest, rest)
             if self.problem.alone:
                 block.put(self._moves, block.take(self._moves) | (rest < before))
+        self._release()
+
+    def _release(self) -> None:
+        """Leave the parts of the file that were used to the system's cache, so that they do not add up."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
 
     def state(self, state: State) -> None:
         super().state(state)
         state(self, "_rho", "_q", "_rest", "_moves")
 
     def close(self) -> None:
-        del self._q, self._rest, self._moves
+        del self._q, self._rest, self._moves, self._map
         self._file.close()
 
 

@@ -20,7 +20,8 @@ class SBP(MarginSolver):
     nu : float, default=None
         The slack, S4's nu: the mean loss divided by the norm of w at the optimum. With None, bisection during the fit
         finds the nu that belongs to the estimator's C, and the certificate belongs to the regularised problem. If you
-        pass nu, C has no effect, and the certificate bounds the margin: ``dual <= gamma* <= primal``.
+        pass nu, C has no effect, and the certificate bounds the margin: ``dual``, the margin of the machine returned,
+        is at most gamma*, and ``primal`` at least.
     max_steps : int, default=None
         Budget in steps, instead of the estimator's ``max_iter`` epochs.
 

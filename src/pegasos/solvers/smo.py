@@ -76,6 +76,7 @@ class SMO(Solver):
             seed=terms.seed,
             part_from=PART_FROM if left >= usual else 2**31,
             gradual=left < GRADUAL_BELOW * usual,
+            brief=budget.brief,
             start=terms.start.point.last_variables if terms.start else None,
         )
         return Solution.from_core(found, problem.point(found), self.describe())

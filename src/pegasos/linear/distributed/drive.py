@@ -104,7 +104,6 @@ class Tally:
     rounds: int = 0
     bytes: int = 0
     lost: int = 0  # times workers were lost, and it recovered
-    late: bool = False  # it ended while workers did not answer
 
 
 #: What the turns of a round are chosen by: rough costs, and how much work messages should at least be beside.
@@ -191,7 +190,6 @@ class Drive:
             try:
                 self._make_rounds()
             except Late:
-                self.tally.late = True
                 for ascent in self.ascents:
                     ascent.core.reason = ascent.core.reason or "max_time"
         return [self._found(ascent) for ascent in self.ascents], self.tally
@@ -308,9 +306,9 @@ def name_weights(machine: Any, plan: Plan, w: NDArray[np.float64]) -> dict[str, 
     return named
 
 
-def store(machine: Any, plan: Plan, found: Sequence[Solution[Point]], describe: Callable[[], str] = str) -> str:
-    """Give the estimator what was found. Returns what to do about it where it is not within `tol`; `describe` has a
-    sentence on uneven columns."""
+def store(machine: Any, plan: Plan, found: Sequence[Solution[Point]], uneven: str = "") -> str:
+    """Give the estimator what was found. Returns what to do about it where it is not within `tol`; `uneven` is a
+    sentence on the columns."""
     if len(plan.classes):
         machine.classes_ = plan.classes
     coef = np.array([one.point.w[:-1] for one in found])
@@ -319,7 +317,7 @@ def store(machine: Any, plan: Plan, found: Sequence[Solution[Point]], describe: 
     machine.n_features_in_ = plan.n_features
     if plan.names is not None:
         machine.feature_names_in_ = np.array(plan.names, dtype=object)
-    return shortfall(machine.certificate_, lambda worst: _advice(machine, plan, worst, describe()))
+    return shortfall(machine.certificate_, lambda worst: _advice(machine, plan, worst, uneven))
 
 
 def _advice(machine: Any, plan: Plan, worst: Certificate, uneven: str) -> str:

@@ -131,13 +131,13 @@ class Shard:
             "cannot go on; make it from a fixed seed or from files that do not change, or save it to such files first"
         ) from error
 
-    def describe(self) -> str:
-        """A sentence on columns far from zero or of very different sizes; "" where there are none."""
+    def describe(self, C: float) -> str:
+        """A sentence on columns far from zero, of very different sizes or large for C; "" where there are none."""
         if self._held is None or self._survey is None:
             return ""
         X, names = self._held[0], self._survey.names
         how = " before the fit, such as X = (X - X.mean(axis=0)) / X.std(axis=0)"
-        return describe_offsets(X, names, how) or describe_sizes(X, names, "divide each by its size before the fit")
+        return describe_offsets(X, names, how) or describe_sizes(X, names, "divide each by its size before the fit", C)
 
     def examples(self, plan: Plan) -> Examples | None:
         """The examples in the core's hands, y being the numbers of their classes; None where there are none."""

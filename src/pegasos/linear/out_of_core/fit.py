@@ -11,7 +11,7 @@ from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.checkpoint import CUT_SHORT, OwnRun, Runs
 from pegasos.base.memory import free_memory
-from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, keeping
+from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, keeping, refuse_overflow
 from pegasos.base.progress import Progress, Unsaved, make_run
 from pegasos.base.state import State
 from pegasos.base.wording import counted, megabytes
@@ -107,6 +107,9 @@ class FitByBlocks:
         chosen = solver.chosen_for(BlocksProblem)
         text = f"{chosen.describe()} by blocks of {self.block_bytes / 2**20:.3g} MiB"
         used = UsedSolvers((text,), by_auto=chosen is not solver)
+        if not needs_no_pass(solver):
+            of = f"C={self.problem.C:.3g}, weights that sum to {self.problem.total_weight:.3g} and features"
+            refuse_overflow(*(core.bounds.primal for core in cores), of=of)
         return [Solution.of_parts(core, self.seconds, used, solver.budget_reason) for core in cores]
 
     def _make_reader(self) -> BlockReader:

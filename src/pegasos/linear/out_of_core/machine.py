@@ -1,7 +1,7 @@
 """What an estimator does with a data set on disk: fit to it from memory where it fits, and by blocks where not."""
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,19 @@ from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import loss_parameter
 from pegasos.base.progress import Named
 from pegasos.base.rows import check_rows
-from pegasos.base.scaling import describe_offsets, describe_sizes
+from pegasos.base.scaling import UnscaledColumns, describe_offsets, describe_sizes
 from pegasos.base.solver import Elsewhere
 from pegasos.base.validation import class_weights
 from pegasos.base.wording import megabytes
-from pegasos.certificate import Certificate
 from pegasos.io.dataset import Dataset
-from pegasos.io.dataset_reader import read_rows
+from pegasos.io.dataset_reader import read_some_rows
 from pegasos.linear.out_of_core.blocks import Encoder
 from pegasos.linear.out_of_core.fit import FitByBlocks, fits_in_memory, limit_of, needed_in_memory, needs_no_pass
 from pegasos.problems.linear import BlocksProblem, JointProblem, LinearProblem
 from pegasos.solvers import SOLVERS, Solver
+
+#: When columns can be scaled.
+BEFORE = "before the data set is written"
 
 
 def take_own(dataset: Dataset, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
@@ -98,34 +100,46 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
             machine._runs = kept.runs
             return machine._fit(data, solver, kept.seed, last, kept.started)
         _refuse(machine, solver, dataset, n_parts)
-        problem = _fit_by_blocks(machine, dataset, solver, classes, limit, kept)
-    text = shortfall(machine.certificate_, lambda worst: _advice(machine, dataset, problem, worst))
+        problem = _make_problem(machine, dataset, classes, n_parts)
+        columns = _look(dataset, problem)
+        _fit_by_blocks(machine, dataset, solver, classes, problem, limit, kept)
+    text = shortfall(
+        machine.certificate_, lambda worst: machine._advise(worst, problem.C, columns.longest, columns.uneven, BEFORE)
+    )
     if text and not needs_no_pass(solver):
         warnings.warn(text, ConvergenceWarning, stacklevel=5)
     return machine
 
 
-def _advice(machine: Any, dataset: Dataset, problem: BlocksProblem, worst: Certificate) -> str:
-    """Why a fit by blocks fell short, and what to do about it. The first rows say what the columns are like."""
+class Columns(NamedTuple):
+    """What some rows tell of the columns."""
+
+    uneven: str  # a sentence, where they make a fit long
+    longest: float  # the largest norm of a row
+
+
+def _look(dataset: Dataset, problem: BlocksProblem) -> Columns:
+    """Look at some rows, and warn of columns that make a fit long."""
     needed = f"raise memory_limit to {megabytes(needed_in_memory(dataset, problem.n_problems))}"
-    X, names = next(iter(read_rows(dataset))), dataset.feature_names
-    longest = float(np.sqrt(check_rows(X)[1].largest_squared_norm))
-    before = "before the data set is written"
-    uneven = describe_offsets(X, names, f" {before}, or {needed}, so that they are in memory")
-    uneven = uneven or describe_sizes(X, names, f"scale them {before}, or {needed} and pass scale='auto'")
-    advice: str = machine._advise(worst, problem.C, longest, uneven, before)
-    return advice
+    X, names = read_some_rows(dataset), dataset.feature_names
+    try:
+        longest = float(np.sqrt(check_rows(X)[1].largest_squared_norm))
+    except ValueError:  # damaged: the fit says where
+        return Columns("", 0.0)
+    how = f" {BEFORE}, or {needed}, so that they are in memory"
+    remedy = f"scale them {BEFORE}, or {needed} and pass scale='auto'"
+    uneven = describe_offsets(X, names, how) or describe_sizes(X, names, remedy, problem.C)
+    if uneven:
+        warnings.warn(f"By blocks such columns take very many epochs. {uneven}", UnscaledColumns, stacklevel=6)
+    return Columns(uneven, longest)
 
 
-def _fit_by_blocks(
-    machine: Any, dataset: Dataset, solver: Solver, classes: Any, limit: int, kept: Kept
-) -> BlocksProblem:
-    n_parts = 1 if classes is None or len(classes) == 2 else len(classes)
+def _make_problem(machine: Any, dataset: Dataset, classes: Any, n_parts: int) -> BlocksProblem:
     class_weight = _class_weight(machine, dataset, classes)
     total = dataset.total_weight
     if class_weight is not None and dataset.labels is not None:
         total = float(class_weight[np.searchsorted(classes, dataset.labels.values)] @ dataset.labels.weights)
-    problem = BlocksProblem(
+    return BlocksProblem(
         C=machine.weight_of_loss(total),
         total_weight=total,
         loss=machine.loss,
@@ -135,17 +149,22 @@ def _fit_by_blocks(
         bias=machine._bias,
         n_problems=n_parts,
     )
+
+
+def _fit_by_blocks(
+    machine: Any, dataset: Dataset, solver: Solver, classes: Any, problem: BlocksProblem, limit: int, kept: Kept
+) -> None:
+    n_parts = problem.n_problems
     machine._runs = kept.runs
     with listening(machine, machine._problems(classes)) as whole:
         progress = Named(whole, lambda w: machine._name_rows(w[None, :-1], w[-1:] * machine._bias))
         labels = [] if n_parts == 1 else classes.tolist()
         listeners = [progress.part(repr(label), k, n_parts) for k, label in enumerate(labels)] or [progress]
-        encode = _encoder(dataset, classes, class_weight)
+        encode = _encoder(dataset, classes, _class_weight(machine, dataset, classes))
         budget, own = machine._budget(clock.now() - kept.started), kept.runs.own() if kept.runs else None
         fit = FitByBlocks(dataset, solver, problem, encode, listeners, budget, kept.seed, limit, own)
         solutions = fit.solve()
     _store(machine, dataset, classes, solutions)
-    return problem
 
 
 def _classes(machine: Any, dataset: Dataset) -> Any:

@@ -1,0 +1,64 @@
+"""Whether C is what keeps a regression from its targets, as where these are large numbers."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: The standard deviation of the targets from which on standardised ones make a difference: it is like so much more C.
+LARGE = 10.0
+#: The share that half the squared norm has of what the weights gain, from which on C limits them.
+LIMITED = 0.2
+#: The share of the variance of the targets that stretched predictions would explain beside, for a warning to be due.
+UNEXPLAINED = 0.1
+#: Examples that tell something.
+ENOUGH = 100
+
+Floats = NDArray[np.float64]
+
+
+def describe_small_C(
+    y: Floats,
+    predicted: Floats,
+    s: Floats,
+    C: float,
+    squared_norm: float,
+    slopes: tuple[float, float],
+    name: str,
+    own: Floats | float = 0.0,
+    drawn: bool = False,
+) -> str:
+    """A sentence on a C that is small for the targets y, which count with the weights s; "" where it is not.
+
+    The loss costs `slopes` for each unit that a target is above the prediction, and below it. An example adds `own` to
+    its own prediction. The intercept counts neither in `predicted` nor in the norm; it may be `drawn` to zero, from
+    targets that are far from there.
+    """
+    if len(y) < ENOUGH or not s.any():
+        return ""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        deviation, spread = (float(np.sqrt(np.cov(one, aweights=s, ddof=0))) for one in (y, predicted))
+        # The slopes times C bound the dual variables. While most of these are at their bounds, w is C times a fixed
+        # vector and takes ||w||^2 off the loss; the larger C, the more it takes for its norm.
+        limited = squared_norm / 2 > LIMITED * C * float(s @ (_costs(y, slopes) - _costs(y - predicted, slopes)))
+        # Noise has such weights too, but stretching what others make of an example would not explain its target.
+        others = predicted - own
+        (_, covariance), (_, variance) = np.cov(y, others, aweights=s, ddof=0)
+        stretch = covariance / variance
+        promising = stretch > 1 and (stretch - 1) ** 2 * variance > UNEXPLAINED * deviation**2
+    if not (deviation > LARGE and limited and (drawn or promising)):
+        return ""
+    return (
+        f"{name}: C={C:.3g} is small for targets of this size. They differ by about {deviation:.2g}, and the "
+        f"predictions only by {spread:.2g}. Standardise the targets: {standardised(name)}; or raise C"
+    )
+
+
+def standardised(name: str) -> str:
+    """How to fit a regression of that name to standardised targets."""
+    return f"sklearn.compose.TransformedTargetRegressor({name}(), transformer=StandardScaler())"
+
+
+def _costs(targets: Floats, slopes: tuple[float, float]) -> Floats:
+    """The losses of a constant that suits them."""
+    above, below = slopes
+    errors = targets - np.quantile(targets, above / (above + below))
+    return np.maximum(above * errors, -below * errors)
