@@ -35,10 +35,11 @@ SHARE = 0.98
 LITTLE = 0.3
 #: Rows from which on a time limit may be too short, those of a first subset, and of each sign of its labels at least.
 MANY_ROWS, FIRST_ROWS, FEWEST_OF_SIGN = 10_000, 1000, 32
-#: The share of the time for subsets, and the power of the rows that times grow with: few become support vectors.
-SUBSET_SHARE, GROWTH = 0.2, 1.5
+#: The share of the time left for the next subset, or, where there is no time for all rows, most of it; how much larger
+#: it is at least; the power of the rows that the time of subsets grows with, and that of all rows.
+SUBSET_SHARE, MOST_SHARE, LEAST_GROWTH, SUBSET_GROWTH, GROWTH = 0.4, 0.8, 1.2, 1.1, 1.5
 #: The share of the time before the first subset that this has at least.
-SHORT_WHILE = 0.1
+SHORT_WHILE = 0.5
 
 Floats = NDArray[np.float64]
 
@@ -172,34 +173,41 @@ class KernelFit:
     def _solve_subsets(self, parts: Sequence[Subproblem], at_a_time: int, seconds: float) -> dict[int, Solved]:
         """Where so many seconds look too short for all rows, a machine of each problem from random ones.
 
-        The fit goes on from these. Those stay for which there is not even the time to look at all rows. First come few
-        rows; by the time that they take it is decided how many a share of the time is enough for.
+        The fit goes on from these. Those stay for which there is not even the time to look at all rows. The first
+        subset has few rows; by the time that each takes it is decided how many the next one has, which begins with the
+        machines of the one before.
         """
         n, rows, keep = len(self.s), FIRST_ROWS, self.keep
         random = np.random.default_rng(self.seed).random(n)
+        machines: dict[int, Solved] = {}
         self.keep = False  # an interrupt leaves nothing yet
 
-        def solve_some(rows: int) -> tuple[dict[int, Solved], float]:
-            began = clock.now() - self.started
-            chosen = [_choose_some(part, random, rows / n) for part in parts]
-            # Even where the time was over before there was anything to solve, a short while is well spent.
-            end = began + max(2 * SUBSET_SHARE * (seconds - began), SHORT_WHILE * began)
-            self.share = TimeShare(end, len(parts), at_a_time)
-            works = [
-                (functools.partial(self._solve, part.take(some), None, None), Progress())
-                for part, some in zip(parts, chosen, strict=True)
-            ]
-            solved = run_all(works, at_a_time)
-            every = {k: (self._on_all(parts[k], chosen[k], *one), one[1]) for k, one in enumerate(solved)}
-            return every, clock.now() - self.started - began
+        def solve(number: int, some: NDArray[np.intp], progress: Progress) -> Solved:
+            part, before = parts[number], machines.get(number)
+            last = None if before is None else self.spread(part, before[0].point.beta)
+            found, kernel = self._solve(part.take(some), None, last, progress)
+            if before is not None and found.reason == "max_time":
+                return before
+            return self._on_all(part, some, found, kernel), kernel
 
         try:
-            solved, took = solve_some(rows)
-            left = seconds - (clock.now() - self.started)
-            if left > 2 * took * (n / rows) ** GROWTH:
-                return {}
-            more = (max(SUBSET_SHARE * left, 0.0) / max(took, 1e-9)) ** (1 / GROWTH)
-            return solve_some(min(int(rows * more), n // 2))[0] if more > 1.5 else solved
+            while True:
+                began = clock.now() - self.started
+                # Even where the time was over before there was anything to solve, a short while is well spent.
+                self.share = TimeShare(max(seconds, (1 + SHORT_WHILE) * began), len(parts), at_a_time)
+                chosen = [_choose_some(part, random, rows / n) for part in parts]
+                works = [(functools.partial(solve, k, some), Progress()) for k, some in enumerate(chosen)]
+                machines = dict(enumerate(run_all(works, at_a_time)))
+                elapsed = clock.now() - self.started
+                took, left = elapsed - began, seconds - elapsed
+                if left > 2 * took * (n / rows) ** GROWTH:
+                    return {} if rows == FIRST_ROWS else machines
+                # The responses of all rows to the machines take about half as long as the subset, row by row.
+                share = SUBSET_SHARE if left > took * n / rows else MOST_SHARE
+                more = (max(share * left, 0.0) / max(took, 1e-9)) ** (1 / SUBSET_GROWTH)
+                if more < LEAST_GROWTH or rows == n // 2:
+                    return machines
+                rows = min(int(rows * more), n // 2)
         finally:
             self.keep = keep
 
