@@ -194,7 +194,8 @@ class KernelFit:
             while True:
                 began = clock.now() - self.started
                 # Even where the time was over before there was anything to solve, a short while is well spent.
-                self.share = TimeShare(max(seconds, (1 + SHORT_WHILE) * began), len(parts), at_a_time)
+                first = began + max(SUBSET_SHARE * (seconds - began), SHORT_WHILE * began)
+                self.share = TimeShare(seconds if machines else first, len(parts), at_a_time)
                 chosen = [_choose_some(part, random, rows / n) for part in parts]
                 works = [(functools.partial(solve, k, some), Progress()) for k, some in enumerate(chosen)]
                 machines = dict(enumerate(run_all(works, at_a_time)))
