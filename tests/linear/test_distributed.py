@@ -229,9 +229,8 @@ def test_max_time_holds_while_a_worker_hangs(ticks, hangs_at, lost):
     shards = cut(X, y)
     machine = LinearSVC(C=10, tol=1e-12, max_iter=10**6)
     group = Hanging([shards[:2], shards[2:]], hangs_at, lost)
-    plan, (found,), tally = fit(machine, shards, group=group, max_time=1000)
+    plan, (found,), _ = fit(machine, shards, group=group, max_time=1000)
     assert found.reason == "max_time"
-    assert tally.late
     if hangs_at < 30:
         assert found.bounds.gap == np.inf
         assert not found.point.w.any()

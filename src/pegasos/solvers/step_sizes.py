@@ -150,7 +150,7 @@ class ConstantStep(Batches, SubgradientSolver):
     def step_parameter(self, problem: LinearProblem, steps: int) -> float:
         if self.eta * problem.alpha >= 1:
             raise ValueError(
-                f"eta={self.eta!r} is not below 1/alpha={1 / problem.alpha:g}, so that a step would turn the weights "
+                f"eta={self.eta:g} is not below 1/alpha={1 / problem.alpha:g}, so that a step would turn the weights "
                 "round; make it smaller"
             )
         return self.eta
