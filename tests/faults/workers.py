@@ -124,7 +124,7 @@ def prepare_stops(folder):
             group.signal(number, signal.SIGSTOP)
             group.haste = 300
 
-        found, tally, _ = fit({random.randrange(1, 40): stop}, C=3.0, tol=1e-15, max_time=60, look=look)
+        found, *_ = fit({random.randrange(1, 40): stop}, C=3.0, tol=1e-15, max_time=60, look=look)
         if states != ["T"]:
             raise Harm(HANG, f"ended by {found.reason} when the worker was in state {states}")
         if found.reason != "max_time":
