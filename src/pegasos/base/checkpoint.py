@@ -12,7 +12,6 @@ import logging
 import os
 import shutil
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -27,7 +26,8 @@ from scipy.sparse import issparse
 from pegasos import _core
 from pegasos.base import clock
 from pegasos.base.state import State
-from pegasos.certificate import Certificate
+from pegasos.base.warn import warn
+from pegasos.certificate import all_reasons
 from pegasos.io.atomic import InUse, held, open_atomic
 
 LOGGER = logging.getLogger("pegasos")
@@ -261,11 +261,10 @@ class Store:
         except OSError as error:
             if not self.is_failure_told:
                 self.is_failure_told = True
-                warnings.warn(
+                warn(
                     f"{self.folder}: no checkpoint could be written ({error.strerror or error}); the fit goes on, the "
                     "last whole checkpoint stays, and another is tried when it is due",
                     RuntimeWarning,
-                    stacklevel=5,
                 )
 
     def write_manifest(self) -> None:
@@ -340,14 +339,10 @@ def _checkpointing(settings: Checkpoint, estimator: Any, store: "Store") -> Iter
         if isinstance(error, ValueError) and "checkpoint does not belong" in str(error):  # the core knows no files
             raise ValueError(f"{store.folder}: {error}") from None
         raise
-    if settings.keep or _is_cut_short(estimator.certificate_):
+    if settings.keep or not all_reasons(estimator.certificate_).isdisjoint(CUT_SHORT):
         store.flush()
     else:
         store.remove()
-
-
-def _is_cut_short(found: Certificate) -> bool:
-    return any(one.reason in CUT_SHORT for one in (found, *found.parts))
 
 
 def _check(settings: Checkpoint, estimator: Any) -> None:

@@ -32,7 +32,6 @@ from pegasos.base.parameters import (
     Method,
     Penalty,
     Seeded,
-    is_searched,
     parameter,
     parameters,
 )
@@ -52,7 +51,7 @@ from pegasos.base.validation import (
     sum_weights,
 )
 from pegasos.base.wording import meant, shortened
-from pegasos.certificate import REASONS, Certificate, History, join_parts
+from pegasos.certificate import REASONS, Certificate, History, all_reasons, join_parts
 from pegasos.io.csr import check_sparse
 from pegasos.io.dataset import Dataset
 from pegasos.io.floats import FLOATS, float_types
@@ -61,7 +60,7 @@ from pegasos.io.floats import FLOATS, float_types
 AnyMethod = TypeVar("AnyMethod", bound=Callable[..., Any])
 
 #: Parameters that predictions and the next fit go by. Those of a model are as they are now, the others as at its fit.
-NOT_OF_FITS = ("break_ties", "decision_function_shape", "n_jobs", "warm_start")
+NOT_OF_FITS = ("break_ties", "checkpoint", "decision_function_shape", "n_jobs", "on_interrupt", "warm_start")
 
 #: Objectives below it are probably zero, where rounding hides the optimum.
 AS_GOOD_AS_ZERO = 1e-6
@@ -85,8 +84,9 @@ def at_once(fit: AnyMethod) -> AnyMethod:
     """Decorate a method that fits: it changes the estimator at its end and in one go, or not at all.
 
     The method works on a copy, whose attributes become those of the estimator. So after an error or Ctrl-C the
-    estimator is what it was, and another thread that predicts meanwhile has the old model whole. Where Ctrl-C was to
-    keep what there is, the KeyboardInterrupt says why nothing is kept.
+    estimator is what it was, and another thread that predicts meanwhile has the old model whole. With
+    ``on_interrupt="keep"`` Ctrl-C leaves the best point, if there is one. It is raised all the same, so that a search
+    or a loop around the fit ends too.
     """
 
     known = list(inspect.signature(fit).parameters)[1:]
@@ -106,9 +106,12 @@ def at_once(fit: AnyMethod) -> AnyMethod:
         except KeyboardInterrupt as error:
             if getattr(self, "on_interrupt", "") != "keep" or error.args:
                 raise
-            why = "in a search, which must end" if is_searched() else "before there was a point to keep"
-            raise KeyboardInterrupt(f"interrupted {why}: nothing is kept") from error
+            raise KeyboardInterrupt("interrupted before there was a point to keep: nothing is kept") from error
         self.__dict__ = working.__dict__
+        found = vars(self).get("certificate_")
+        if found is not None and "interrupt" in all_reasons(found):
+            point = f"the best point of the last check, whose gap is {found.gap:.2g}"
+            raise KeyboardInterrupt(f"interrupted: this {type(self).__name__} has {point}")
         return self
 
     return cast(AnyMethod, run)
@@ -378,7 +381,7 @@ class Machine(Common, Explained):
     @property
     def fit_status_(self) -> int:
         """0 where the last fit reached `tol`, or was stopped early as asked for, and 1 where it fell short."""
-        return int(bool(shortfall(self.certificate_, lambda _: "short")))
+        return int(bool(short_parts(self.certificate_)))
 
     def _bounds_reached(self, found: Certificate) -> list[str]:
         """What a fit that fell short of `tol` did reach, in sentences."""
@@ -400,10 +403,6 @@ class Machine(Common, Explained):
 
     def _raise_what(self, found: Certificate, otherwise: bool) -> str:
         """The last sentence of the advice on a fit that fell short."""
-        if found.reason == "interrupt":
-            more = "; fit again to go on from it" if self.warm_start else ""
-            begun = "" if np.isfinite(found.gap) else " The fit had hardly begun, so do not expect much of the model."
-            return f"The best point of the last check was kept{more}.{begun}"
         if is_hidden(found):
             what = "weights and targets" if isinstance(self, RegressorMixin) else "weights"
             if found.primal < AS_GOOD_AS_ZERO:
@@ -523,11 +522,16 @@ def copy_results(source: Any, target: Any) -> None:
             setattr(target, name, value)
 
 
+def short_parts(found: Certificate) -> list[Certificate]:
+    """The problems of a fit that are not within its `tol`, and were not asked to end before."""
+    asked = ("early_stopping", "callback")
+    return [part for part in found.parts or (found,) if not part.converged and part.reason not in asked]
+
+
 def shortfall(found: Certificate, advice: Callable[[Certificate], str], kind: str = "classes") -> str:
-    """The advice on a fit that is not within its `tol`; empty where it is."""
-    asked = ("early_stopping", "callback")  # to end there
-    short = [part for part in found.parts or (found,) if not part.converged and part.reason not in asked]
-    if not short:
+    """The advice on a fit that is not within its `tol`; empty where it is, and after Ctrl-C."""
+    short = short_parts(found)
+    if not short or "interrupt" in all_reasons(found):
         return ""
     worst = max(short, key=lambda part: part.gap)
     text, named = advice(worst), f", {worst.problem}" if worst.problem else ""

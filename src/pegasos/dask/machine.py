@@ -2,7 +2,6 @@
 
 import copy
 import functools
-import warnings
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, ClassVar, Self
@@ -21,6 +20,7 @@ from pegasos.base.outcome import Budget
 from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameter, parameters
 from pegasos.base.progress import Named
 from pegasos.base.scaling import UnscaledColumns
+from pegasos.base.warn import warn
 from pegasos.certificate import Certificate
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
@@ -86,7 +86,7 @@ class DaskMachine(DaskParameters, Explained):
                 labels = [repr(plan.classes.tolist()[target]) for target in plan.targets] if len(plan.classes) else [""]
                 if uneven := group.describe(plan.C):
                     words = f"On Dask such columns take very many epochs. {uneven}"
-                    warnings.warn(words, UnscaledColumns, stacklevel=3)
+                    warn(words, UnscaledColumns)
                 budget = Budget(self.tol, self._max_epochs, self.max_time, clock.now() - started, keep=self._keeps)
                 with listening(self, Unseen(len(labels))) as whole:
                     progress = Named(whole, functools.partial(name_weights, machine, plan))
@@ -104,7 +104,7 @@ class DaskMachine(DaskParameters, Explained):
         self.rounds_, self.recoveries_ = tally.rounds, tally.lost
         self.bytes_per_round_ = tally.bytes / tally.rounds
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warn(text, ConvergenceWarning)
         return self
 
     def _unfitted(self) -> Any:

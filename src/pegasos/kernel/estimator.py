@@ -1,7 +1,6 @@
 """What machines with a kernel share: the kernel matrix, the problems of a fit, decisions."""
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -31,6 +30,7 @@ from pegasos.base.scaling import (
 )
 from pegasos.base.scores import worth_threads
 from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
+from pegasos.base.warn import warn, warn_of_fit
 from pegasos.certificate import REASONS, Certificate
 from pegasos.config import make_csr
 from pegasos.kernel.callbacks import KernelProblems
@@ -194,7 +194,7 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         C = self.weight_of_loss(s.sum())
         X, scale = data.X, None
         if self.scale is not None:
-            warn_of_offsets(X, getattr(self, "feature_names_in_", None), 4)
+            warn_of_offsets(X, getattr(self, "feature_names_in_", None))
             X, scale = scale_columns(check_points(X, self._threads() or 1)[0], s)
         kernel = make_kernel(self._kernel_request(), solver, X, data.sample_weight, C * float(s.max()))
         left = math.inf if self.max_time is None else float(self.max_time) - (clock.now() - started)
@@ -234,9 +234,9 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
                 "are no support vectors, and one class is predicted. Raise nu, max_iter or max_steps."
             )
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            warn(text, ConvergenceWarning)
         elif text := self._describe_small_C(data, s, C, points[0], kernel) or self._describe_spread(data.X):
-            warnings.warn(text, UserWarning, stacklevel=4)
+            warn_of_fit(self.certificate_, text)
         return self
 
     def _certificate(self, solution: Solution[KernelPoint], known: Definiteness) -> Certificate:
@@ -256,8 +256,6 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         sentences = self._bounds_reached(found)
         if solver.maximises_margin:
             sentences[1] = f"The margin is {found.dual:.6g}, and the largest at most {found.primal:.6g}."
-        elif found.reason == "interrupt":
-            pass  # of no data and no C
         elif not self.scale and (uneven := self._uneven(X)):
             sentences.append(uneven)
         elif found.reason == "precision" and found.rounding > 0.2 * found.gap:

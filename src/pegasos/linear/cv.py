@@ -3,7 +3,6 @@
 import functools
 import inspect
 import itertools
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -28,6 +27,7 @@ from pegasos.base.rows import check_rows
 from pegasos.base.scores import score_rows
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.base.validation import require_targets
+from pegasos.base.warn import warn
 from pegasos.base.wording import shortened
 from pegasos.certificate import Certificate, History, join_parts
 from pegasos.io.dataset import Dataset
@@ -94,7 +94,7 @@ class LinearSVCCV(CVParameters, ClassifierMixin, Explained):
         The scores do not depend on it. Each active fold holds a copy of its part of X. The last fit uses the threads
         that `LinearSVC` would choose, or one with ``n_jobs=1``.
     on_interrupt : {"raise", "keep"}, default="raise"
-        As in `LinearSVC`, for the last fit. In a fold, Ctrl-C raises.
+        As in `LinearSVC`, for the last fit. In a fold, Ctrl-C leaves nothing.
     loss, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, class_weight, \
 random_state, verbose
         As in `LinearSVC`. `max_iter` applies to each fit, and `max_time` to the whole call: the folds and the last fit
@@ -205,14 +205,14 @@ random_state, verbose
             except KeyboardInterrupt as error:
                 raise KeyboardInterrupt("interrupted while C was chosen: nothing is kept") from error
         points = [point for fold in folds for point in fold.points]
-        warn_of_shortfall(type(self).__name__, one_thread, points, data.X, stacklevel=4)
+        warn_of_shortfall(type(self).__name__, one_thread, points, data.X)
         left_out = len(folds) * len(grid) - len(points)
         if left_out:
             text = (
                 f"{type(self).__name__}: max_time={self.max_time!r} left no time for {left_out} of "
                 f"{len(folds) * len(grid)} fits; raise max_time or tol, or take fewer Cs or folds"
             )
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warn(text, ConvergenceWarning)
         scores = np.array([fold.scores for fold in folds])
         spread = scores.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(grid))
         mean, deviation = scores.mean(axis=0), spread / np.sqrt(len(folds))

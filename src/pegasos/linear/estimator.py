@@ -32,6 +32,7 @@ from pegasos.base.scaling import (
 )
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Elsewhere, Wish, refuse_unsupported, wish_for_loss
+from pegasos.base.warn import warn, warn_of_fit
 from pegasos.certificate import Certificate
 from pegasos.config import make_csr
 from pegasos.io.csr import canonical
@@ -149,9 +150,9 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
             self._run(task, Named(progress, functools.partial(self._name_weights, examples)))
         text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            warn(text, ConvergenceWarning)
         elif text := self._describe_offsets(data.X):
-            warnings.warn(f"{type(self).__name__}: {text}", UserWarning, stacklevel=4)
+            warn_of_fit(self.certificate_, f"{type(self).__name__}: {text}")
         return self
 
     def _describe_offsets(self, X: Any) -> str:
@@ -197,7 +198,7 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
         n_jobs, scale = self._threads() or 1, None
         rows, facts = make_rows(X, self._bias, n_jobs)
         if self.scale is not None:
-            warn_of_offsets(X, getattr(self, "feature_names_in_", None), 5)
+            warn_of_offsets(X, getattr(self, "feature_names_in_", None))
             X, scale = scale_columns(canonical(X), s)
             rows, facts = make_rows(X, self._bias, n_jobs, rescaled=True)
         y = self._targets(data)
@@ -320,8 +321,6 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
     def _advise(self, found: Certificate, C: float, longest: float, uneven: str, how: str, *more: str) -> str:
         """The advice where the columns are `uneven`, in a sentence; `how` to scale them where they are not."""
         sentences = [*self._bounds_reached(found), *more]
-        if found.reason == "interrupt":  # of no data and no C
-            return " ".join([*sentences, self._raise_what(found, False)])
         if uneven:
             sentences.append(uneven)
         elif longest > 100 and not self.scale:

@@ -1,7 +1,6 @@
 """Many values of C: a path of fits, each from the dual point of the last."""
 
 import functools
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral
@@ -20,6 +19,7 @@ from pegasos.base.outcome import Budget, check_finite
 from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameters, refuse_unknown
 from pegasos.base.progress import Named, Progress, Shifted
 from pegasos.base.scores import is_plain, score_rows
+from pegasos.base.warn import warn
 from pegasos.certificate import Certificate
 from pegasos.io.csr import check_sparse
 from pegasos.io.floats import float_types
@@ -118,7 +118,7 @@ def path(
     data = two_classes(svc._accept(X, y, sample_weight))
     with listening(svc, fits=len(grid)) as progress:
         points = list(follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress, svc._budget, started))
-    warn_of_shortfall("path", svc, points, data.X, stacklevel=3)
+    warn_of_shortfall("path", svc, points, data.X)
     return as_path(points, data.classes)
 
 
@@ -195,7 +195,7 @@ def as_path(points: Sequence[Fitted], classes: NDArray[Any]) -> Path:
     )
 
 
-def warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: Any, stacklevel: int) -> None:
+def warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: Any) -> None:
     """One warning for all the fits that fell short of `tol`, with the advice for the worst."""
     short = [point for point in points if not point.certificate.converged]
     if short:
@@ -203,4 +203,4 @@ def warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: Any
         found = max(worst.certificate.parts or (worst.certificate,), key=lambda part: part.gap)
         advice = svc._advice(found, worst.C, worst.longest, X)
         text = f"{who}: {len(short)} of {len(points)} fits fell short. The worst, at C={worst.C:.3g}: {advice}"
-        warnings.warn(text, ConvergenceWarning, stacklevel=stacklevel)
+        warn(text, ConvergenceWarning)

@@ -104,10 +104,10 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         than before, if those of the previous fit come first. With fewer examples, `SDCA`, `InteriorPoint` and `MPU`
         start anew.
     on_interrupt : {"raise", "keep"}, default="raise"
-        What Ctrl-C does to a fit. "raise" leaves the estimator as it was. "keep" makes the fit return the best point
-        of the last check, without another pass, with its certificate and the reason "interrupt". Classes without a
-        check then have zero weights. If there was no check at all, "keep" raises too, and so it does inside searches
-        and cross-validation, such as `GridSearchCV`.
+        What Ctrl-C leaves in the estimator; it raises KeyboardInterrupt in any case. "raise" leaves what was there
+        before the fit. "keep" leaves the best point of the last check, without another pass, with its certificate and
+        the reason "interrupt". Classes without a check then have zero weights. If there was no check at all, nothing
+        changes.
     checkpoint : str, path-like or Checkpoint, default=None
         A folder for checkpoints, written every 30 seconds. If a fit is killed and the same fit is started again, it
         resumes from its checkpoint and ends with the same bits; see `pegasos.Checkpoint`.

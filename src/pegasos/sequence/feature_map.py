@@ -14,7 +14,6 @@ phi_down||^2``, c = C s_i, and the best t <= p_down has a formula.
 """
 
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar, Self
@@ -39,6 +38,7 @@ from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_fin
 from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameters
 from pegasos.base.progress import Named, Progress, Unsaved, make_run
 from pegasos.base.validation import check_cost, check_weights, require_targets, sum_weights
+from pegasos.base.warn import warn
 from pegasos.certificate import REASONS, Certificate, History
 from pegasos.io.csr import check_sparse
 
@@ -144,7 +144,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
         self._store(check_finite(solution, problem), classes)
         text = shortfall(self.certificate_, self._advice)
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warn(text, ConvergenceWarning)
         return self
 
     @of_one_model

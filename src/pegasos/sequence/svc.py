@@ -2,7 +2,6 @@
 
 import functools
 import math
-import warnings
 from collections.abc import Collection
 from typing import Any, Self
 
@@ -29,6 +28,7 @@ from pegasos.base.scaling import describe_offsets, describe_sizes
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import WARM_START, refuse_unsupported
 from pegasos.base.validation import check_cost, check_weights, require_targets, sum_weights
+from pegasos.base.warn import warn
 from pegasos.certificate import Certificate, History
 from pegasos.io.dataset import Dataset
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
@@ -244,7 +244,7 @@ class SequenceSVC(SequenceParameters, Machine):
             functools.partial(self._advice, X=sequences.X, longest=math.sqrt(facts.largest_squared_norm)),
         )
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warn(text, ConvergenceWarning)
         return self
 
     @of_one_model

@@ -1,6 +1,5 @@
 """What an estimator does with a data set on disk: fit to it from memory where it fits, and by blocks where not."""
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from pegasos.base.rows import check_rows
 from pegasos.base.scaling import UnscaledColumns, describe_offsets, describe_sizes
 from pegasos.base.solver import Elsewhere
 from pegasos.base.validation import class_weights
+from pegasos.base.warn import warn
 from pegasos.base.wording import megabytes
 from pegasos.io.dataset import Dataset
 from pegasos.io.dataset_reader import read_some_rows
@@ -107,7 +107,7 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
         machine.certificate_, lambda worst: machine._advise(worst, problem.C, columns.longest, columns.uneven, BEFORE)
     )
     if text and not needs_no_pass(solver):
-        warnings.warn(text, ConvergenceWarning, stacklevel=5)
+        warn(text, ConvergenceWarning)
     return machine
 
 
@@ -130,7 +130,7 @@ def _look(dataset: Dataset, problem: BlocksProblem) -> Columns:
     remedy = f"scale them {BEFORE}, or {needed} and pass scale='auto'"
     uneven = describe_offsets(X, names, how) or describe_sizes(X, names, remedy, problem.C)
     if uneven:
-        warnings.warn(f"By blocks such columns take very many epochs. {uneven}", UnscaledColumns, stacklevel=6)
+        warn(f"By blocks such columns take very many epochs. {uneven}", UnscaledColumns)
     return Columns(uneven, longest)
 
 
