@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -110,12 +110,32 @@ def as_seconds(time: Any) -> float:
     return seconds
 
 
-class Kept(NamedTuple):
-    """What a fit goes on with: its seed, when it started, less the time it was not at work, and its runs."""
+class Given(NamedTuple):
+    """The arguments of `fit`, as the user passed them."""
 
-    seed: int
-    started: float
-    runs: "Runs | None"
+    X: Any
+    y: Any
+    metadata: dict[str, Any]
+
+    @classmethod
+    def of(cls, X: Any, y: Any, **metadata: Any) -> Self:
+        return cls(X, y, {name: value for name, value in metadata.items() if value is not None})
+
+
+class Context(NamedTuple):
+    """What a fit has besides data, parameters and the last fit."""
+
+    started: float  # less the time that it was not at work
+    seed: int = 0
+    given: Given | None = None  # for callbacks
+    label: str = ""  # that lines of progress begin with
+    runs: "Runs | None" = None  # that leave checkpoints
+    earlier: float = 0.0  # seconds of another process, which left a checkpoint
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the fit started."""
+        return clock.now() - self.started
 
 
 class Runs:
@@ -313,25 +333,26 @@ def _digest(begin: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def checkpointing(estimator: Any, seed: int, started: float, *data: Any) -> Iterator[Kept]:
+def checkpointing(estimator: Any, context: Context, *data: Any) -> Iterator[Context]:
     """What a fit to the data goes on with. Its checkpoints are removed when it is over, and kept where it is ended."""
     wanted = estimator.checkpoint
-    vars(estimator).pop("_earlier_seconds", None)
     if wanted is None:
-        yield Kept(seed, started, None)
+        yield context
         return
     settings = wanted if isinstance(wanted, Checkpoint) else Checkpoint(wanted)
     _check(settings, estimator)
     with _folder_of(settings, fingerprint(estimator, data)) as folder:
-        store = _open(settings, folder, seed, started, _tell(estimator, data))
-        if store.started < started:
-            estimator._earlier_seconds = started - store.started  # for a warning
-        yield from _checkpointing(settings, estimator, store)
+        store = _open(settings, folder, context.seed, context.started, _tell(estimator, data))
+        earlier = max(context.started - store.started, 0.0)
+        context = context._replace(
+            started=store.started, seed=store.manifest["seed"], runs=Runs(store), earlier=earlier
+        )
+        yield from _checkpointing(settings, estimator, store, context)
 
 
-def _checkpointing(settings: Checkpoint, estimator: Any, store: "Store") -> Iterator[Kept]:
+def _checkpointing(settings: Checkpoint, estimator: Any, store: "Store", context: Context) -> Iterator[Context]:
     try:
-        yield Kept(store.manifest["seed"], store.started, Runs(store))
+        yield context
     except BaseException as error:
         store.flush()
         if isinstance(error, Exception) and not _states(store.folder):  # there is nothing to go on from

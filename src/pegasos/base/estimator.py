@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from pegasos._threads import count_threads
 from pegasos.base import clock
 from pegasos.base.callbacks import with_callbacks
-from pegasos.base.checkpoint import checkpointing
+from pegasos.base.checkpoint import Context, Given, checkpointing
 from pegasos.base.conventions import ClassifierMixin, RegressorMixin
 from pegasos.base.early_stopping import split
 from pegasos.base.options import Flag, Option, check_options
@@ -180,7 +180,6 @@ class Machine(Common, Explained):
     classes_: NDArray[Any]
     n_features_in_: int
     _fit_parameters: dict[str, Any]
-    _label: str  # what its lines of progress begin with, where a search says so
 
     options: ClassVar[Mapping[str, Option]]
     #: Those it can be solved by.
@@ -204,9 +203,9 @@ class Machine(Common, Explained):
         started = clock.now()
         solver = self.check_parameters()
         data, last = self._continue(X, y, sample_weight)
-        with checkpointing(self, self._seed(), started, data.X, data.y, data.sample_weight) as kept:
-            self._runs = kept.runs  # for the listener
-            return self._fit(data, solver, kept.seed, last, kept.started)
+        context = Context(started, self._seed(), Given.of(X, y, sample_weight=sample_weight))
+        with checkpointing(self, context, data.X, data.y, data.sample_weight) as context:
+            return self._fit(data, solver, last, context)
 
     def _continue(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Any]:
         """The arguments of `fit`, validated, and the fit that is continued with them, if there is one."""
@@ -234,7 +233,7 @@ class Machine(Common, Explained):
         """What a fit can continue, None where there is nothing."""
         raise NotImplementedError
 
-    def _fit(self, data: Data, solver: Solver, seed: int, last: Any, started: float) -> Self:
+    def _fit(self, data: Data, solver: Solver, last: Any, context: Context) -> Self:
         """Fit to examples that are validated."""
         raise NotImplementedError
 
@@ -385,8 +384,6 @@ class Machine(Common, Explained):
 
     def _bounds_reached(self, found: Certificate) -> list[str]:
         """What a fit that fell short of `tol` did reach, in sentences."""
-        earlier = vars(self).get("_earlier_seconds", 0.0) if found.reason == "max_time" else 0.0
-        before = f"; {earlier:.3g} s of it had gone by when the fit went on from its checkpoint" if earlier else ""
         above = f"may be up to {found.gap:.3g} (relative) above the optimum, which is at least {found.dual:.6g}"
         if is_hidden(found):
             regression = isinstance(self, RegressorMixin)
@@ -397,7 +394,7 @@ class Machine(Common, Explained):
                 one = "" if regression else "all examples with a weight are of one class, or where "
                 above = f"may be zero but for rounding, as where {one}{targets}C or weights are tiny"
         return [
-            f"{type(self).__name__} did not reach tol={float(self.tol):g}: {REASONS[found.reason]}{before}.",
+            f"{type(self).__name__} did not reach tol={float(self.tol):g}: {REASONS[found.reason]}.",
             f"The objective {found.primal:.6g} {above}.",
         ]
 
@@ -528,11 +525,16 @@ def short_parts(found: Certificate) -> list[Certificate]:
     return [part for part in found.parts or (found,) if not part.converged and part.reason not in asked]
 
 
-def shortfall(found: Certificate, advice: Callable[[Certificate], str], kind: str = "classes") -> str:
-    """The advice on a fit that is not within its `tol`; empty where it is, and after Ctrl-C."""
+def shortfall(
+    found: Certificate, advice: Callable[[Certificate], str], earlier: float = 0.0, kind: str = "classes"
+) -> str:
+    """The advice on a fit that is not within its `tol`; empty where it is, and after Ctrl-C. It went on from a
+    checkpoint so many seconds `earlier`."""
     short = short_parts(found)
     if not short or "interrupt" in all_reasons(found):
         return ""
     worst = max(short, key=lambda part: part.gap)
     text, named = advice(worst), f", {worst.problem}" if worst.problem else ""
+    if earlier and worst.reason == "max_time":
+        text += f" Of max_time {earlier:.3g} s had gone by when the fit went on from its checkpoint."
     return f"{len(short)} of {len(found.parts)} {kind} fell short. The worst{named}: {text}" if found.parts else text

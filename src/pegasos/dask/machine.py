@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base import clock
 from pegasos.base.callbacks import Unseen
+from pegasos.base.checkpoint import Context, Given
 from pegasos.base.display import listening
 from pegasos.base.estimator import at_once, copy_results
 from pegasos.base.options import Number, Option, check_options
@@ -72,7 +73,7 @@ class DaskMachine(DaskParameters, Explained):
         y, sample_weight : as X, or arrays
             Labels or targets, and weights, cut at the same rows.
         """
-        started = clock.now()
+        context = Context(clock.now(), given=Given.of(X, y, sample_weight=sample_weight))
         check_options(self, self.options)
         machine = self._unfitted()
         machine.check_parameters()
@@ -87,8 +88,8 @@ class DaskMachine(DaskParameters, Explained):
                 if uneven := group.describe(plan.C):
                     words = f"On Dask such columns take very many epochs. {uneven}"
                     warn(words, UnscaledColumns)
-                budget = Budget(self.tol, self._max_epochs, self.max_time, clock.now() - started, keep=self._keeps)
-                with listening(self, Unseen(len(labels))) as whole:
+                budget = Budget(self.tol, self._max_epochs, self.max_time, context.elapsed, keep=self._keeps)
+                with listening(self, context, Unseen(len(labels))) as whole:
                     progress = Named(whole, functools.partial(name_weights, machine, plan))
                     told = [progress]
                     if len(labels) > 1:

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.base import clock
+from pegasos.base.checkpoint import Context
 from pegasos.base.display import listening
 from pegasos.base.estimator import Data, Machine, is_hidden, of_one_model, shortfall
 from pegasos.base.exchange import Exchanged
@@ -189,7 +189,7 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
             all_rows[number] = weights_there
         return all_rows
 
-    def _fit(self, data: Data, solver: Solver, seed: int, last: Floats | None, started: float) -> Self:
+    def _fit(self, data: Data, solver: Solver, last: Floats | None, context: Context) -> Self:
         s = self._weights(data)
         C = self.weight_of_loss(s.sum())
         X, scale = data.X, None
@@ -197,16 +197,16 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
             warn_of_offsets(X, getattr(self, "feature_names_in_", None))
             X, scale = scale_columns(check_points(X, self._threads() or 1)[0], s)
         kernel = make_kernel(self._kernel_request(), solver, X, data.sample_weight, C * float(s.max()))
-        left = math.inf if self.max_time is None else float(self.max_time) - (clock.now() - started)
-        known = definiteness(kernel, seed, left)
+        left = math.inf if self.max_time is None else float(self.max_time) - context.elapsed
+        known = definiteness(kernel, context.seed, left)
         if solver.maximises_margin and (known.shift > 0 or known.asymmetry > 0):
             known = replace(known, assumed=True)  # bounds of a margin allow for neither
         parts = self._parts(data)
         if last is not None and last.shape != (len(parts), len(s)):
             last = None
 
-        with listening(self, KernelProblems(data, parts, kernel, scale)) as progress:
-            fit = KernelFit(self, solver, kernel, known, s, C, seed, started)
+        with listening(self, context, KernelProblems(data, parts, kernel, scale)) as progress:
+            fit = KernelFit(self, solver, kernel, known, s, C, context)
             solved = fit.solve_all(parts, last, progress)
         found = [solution for solution, _ in solved]
 
@@ -224,9 +224,12 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         self.n_kernel_evaluations_ = round(sum(point.evaluations for point in points))
         self.n_updates_ = sum(point.updates for point in points)
         certificates = [self._certificate(solution, known) for solution in found]
-        self._store_outcome(found, certificates, clock.now() - started)
+        self._store_outcome(found, certificates, context.elapsed)
         text = shortfall(
-            self.certificate_, lambda worst: self._advice(worst, solver, C, known.indefinite, data.X), "problems"
+            self.certificate_,
+            lambda worst: self._advice(worst, solver, C, known.indefinite, data.X),
+            context.earlier,
+            "problems",
         )
         if solver.maximises_margin and not known.indefinite and min(part.dual for part in certificates) <= 0:
             text = (

@@ -11,8 +11,8 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.base import clock
 from pegasos.base.callbacks import Problems
+from pegasos.base.checkpoint import Context
 from pegasos.base.display import listening
 from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, is_hidden, shortfall
@@ -61,13 +61,8 @@ class Task(NamedTuple):
     examples: Examples
     C: float
     solver: Solver
-    seed: int
     last: LastFit | None
-    started: float
-
-    @property
-    def elapsed(self) -> float:
-        return clock.now() - self.started
+    context: Context
 
     def solve(
         self,
@@ -81,7 +76,7 @@ class Task(NamedTuple):
         improve."""
 
         def solve(budget: Budget, start: Start[Point] | None, progress: Progress) -> Solution[Point]:
-            return check_finite(self.solver.solve(problem, budget, self.seed, start, progress), problem)
+            return check_finite(self.solver.solve(problem, budget, self.context.seed, start, progress), problem)
 
         if self.held_out is None:
             return solve(budget, start, progress)
@@ -140,15 +135,17 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
     def _last_fit(self) -> LastFit | None:
         return getattr(self, "_last", None)
 
-    def _fit(self, data: Data, solver: Solver, seed: int, last: LastFit | None, started: float) -> Self:
-        data, held_out = self._hold_out(data, seed)
+    def _fit(self, data: Data, solver: Solver, last: LastFit | None, context: Context) -> Self:
+        data, held_out = self._hold_out(data, context.seed)
         examples = self._hand_over(data)
         C = self.weight_of_loss(examples.total_weight)
         patience = int(getattr(self, "n_iter_no_change", 0))
-        task = Task(data, held_out, patience, examples, C, solver, seed, last, started)
-        with listening(self, self._problems(data.classes)) as progress:
+        task = Task(data, held_out, patience, examples, C, solver, last, context)
+        with listening(self, context, self._problems(data.classes)) as progress:
             self._run(task, Named(progress, functools.partial(self._name_weights, examples)))
-        text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
+        text = shortfall(
+            self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X), context.earlier
+        )
         if text:
             warn(text, ConvergenceWarning)
         elif text := self._describe_offsets(data.X):
@@ -206,10 +203,10 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
 
     def _run(self, task: Task, progress: Progress) -> None:
         """Solve, and store what was found."""
-        solution = self._solve_one(task, task.examples, self._start(task), progress, self._budget(task.elapsed))
+        solution = self._solve_one(task, task.examples, self._start(task), progress, self._budget(task.context.elapsed))
         coef, intercept = task.examples.weights(solution.point.w)
         self._store_weights(coef[None, :], np.array([intercept]))
-        self._store([solution], task.elapsed, task.examples)
+        self._store([solution], task.context.elapsed, task.examples)
 
     def _start(self, task: Task, number: int = 0, count: int = 1) -> Start[Point] | None:
         """From where one of so many problems continues the last fit, whose dual point another loss may not allow."""

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
 from pegasos.base import clock
+from pegasos.base.checkpoint import Context
 from pegasos.base.display import listening
 from pegasos.base.estimator import Data
 from pegasos.base.outcome import Budget, check_finite
@@ -116,8 +117,9 @@ def path(
     svc, started = LinearSVC(**parameters), clock.now()
     grid, solver = make_grid(Cs), svc.check_parameters()
     data = two_classes(svc._accept(X, y, sample_weight))
-    with listening(svc, fits=len(grid)) as progress:
-        points = list(follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress, svc._budget, started))
+    context = Context(started, svc._seed())
+    with listening(svc, context, fits=len(grid)) as progress:
+        points = list(follow(svc, solver, svc._hand_over(data), grid, context, progress, svc._budget))
     warn_of_shortfall("path", svc, points, data.X)
     return as_path(points, data.classes)
 
@@ -162,14 +164,13 @@ def follow(
     solver: Solver,
     examples: Examples,
     grid: NDArray[np.float64],
-    seed: int,
+    context: Context,
     progress: Progress,
     next_budget: Callable[[], Budget | None],
-    started: float,
 ) -> Iterator[Fitted]:
     """Solve for each C in turn, from the dual point of the last. Its variables are shares of their bounds C s_i: they
     are feasible for any C, and those at a bound stay there. Without a budget for the next C it ends. Certificates have
-    the seconds of each fit, and listeners are told those since all `started`."""
+    the seconds of each fit, and listeners are told those since all started."""
     start = None
     for number, C in enumerate(grid):
         budget = next_budget()
@@ -178,8 +179,8 @@ def follow(
         problem = examples.problem(float(C))
         part = progress.part(f"C={C:.3g}", number, len(grid))
         part = Named(part, functools.partial(svc._name_weights, examples))
-        told = Shifted(part, 0.0, clock.now() - started)
-        solution = check_finite(solver.solve(problem, budget, seed, start, told), problem)
+        told = Shifted(part, 0.0, context.elapsed)
+        solution = check_finite(solver.solve(problem, budget, context.seed, start, told), problem)
         part.close()
         start, certificate = solution.start, solution.certificate(svc.tol, svc.scale is not None)
         yield Fitted(problem.C, problem.largest_norm, *examples.weights(solution.point.w), certificate)
