@@ -198,6 +198,11 @@ def join_parts(parts: Sequence[Certificate], seconds: float) -> Certificate:
     )
 
 
+def all_reasons(certificate: Certificate) -> set[str]:
+    """Why each problem of a fit ended."""
+    return {part.reason for part in (certificate, *certificate.parts)}
+
+
 def history_from_records(records: Sequence[Sequence[float]]) -> History:
     """Arrays by name from rows of (seconds, epoch, primal, dual)."""
     table = np.array(records, dtype=np.float64).reshape(-1, 4)

@@ -14,6 +14,7 @@ from sklearn.datasets import make_classification
 
 from pegasos import SVC, LinearSVC, LinearSVCCV
 from pegasos.base import display
+from pegasos.base.checkpoint import Context
 from pegasos.base.display import Display, listening, seconds_left
 
 X, Y = make_classification(300, 10, random_state=0)
@@ -192,7 +193,7 @@ def test_bar_ends_with_an_error(on_terminal):
     clf = LinearSVC(verbose=1, tol=0, max_iter=10**6, random_state=0)
 
     def fail():
-        with listening(clf) as progress:
+        with listening(clf, Context(0.0)) as progress:
             progress.progressed(1.0, 1.0)
             raise RuntimeError("enough")
 

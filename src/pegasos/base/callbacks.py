@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pegasos.base.checkpoint import Given
 from pegasos.base.listen import Check, Told, unheard
 from pegasos.base.progress import Progress, Weights
 from pegasos.certificate import Certificate, history_from_records
 
 __all__ = [
     "AgainstTheRest",
-    "Given",
     "Problems",
     "Unseen",
     "called",
@@ -26,14 +26,6 @@ __all__ = [
 
 #: Arguments of `fit` that scorers take too.
 METADATA = ("sample_weight", "lengths")
-
-
-class Given(NamedTuple):
-    """Examples, as the user gave them."""
-
-    X: Any
-    y: Any
-    metadata: dict[str, Any]
 
 
 class Problems:
@@ -85,22 +77,16 @@ def with_callbacks(fit: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fit)
     def run(estimator: Any, *args: Any, **kwargs: Any) -> None:
         named = inspect.signature(fit).bind(estimator, *args, **kwargs).arguments
-        metadata = {name: named[name] for name in METADATA if named.get(name) is not None}
-        given = estimator._given = Given(named.get("X"), named.get("y"), metadata)  # for the listener
-        try:
-            fit(estimator, *args, **kwargs)
-            _end(estimator, given)
-        finally:
-            estimator.__dict__.pop("_given", None)
+        fit(estimator, *args, **kwargs)
+        _end(estimator, Given.of(named.get("X"), named.get("y"), **{name: named.get(name) for name in METADATA}))
 
     managed: Callable[..., Any] = with_callbacks(run)
     return managed
 
 
-def called(progress: Progress, estimator: Any, problems: Problems) -> Progress:
+def called(progress: Progress, estimator: Any, problems: Problems, given: Given | None) -> Progress:
     """The listener, and with it the estimator's callbacks, if it has any."""
-    given = vars(estimator).pop("_given", None)
-    if given is None:
+    if given is None or "_skl_callbacks" not in vars(estimator):
         return progress
     fit, open_task = _Fit(estimator, problems, given), estimator._init_callback_context
     root = Called(progress, fit, "", None, open_task, threading.Lock())
@@ -109,23 +95,20 @@ def called(progress: Progress, estimator: Any, problems: Problems) -> Progress:
 
 
 @contextmanager
-def refitting(estimator: Any, last: Any, number: int, X: Any, y: Any, sample_weight: Any) -> Iterator[None]:
+def refitting(estimator: Any, last: Any, number: int, given: Given) -> Iterator[None]:
     """Tell the callbacks of an estimator of its last task, of that number, in which another one is fitted."""
     context = vars(estimator).get("_callback_fit_ctx")
     if context is None:
         yield
         return
-    given = Given(X, y, {} if sample_weight is None else {"sample_weight": sample_weight})
     task = context.subcontext(task_name="refit", task_id=number)
     with task.propagate_callback_context(last):
         task.call_on_fit_task_begin(estimator=estimator, **given._asdict())
-        if "_skl_callbacks" in vars(last):
-            last._given = given
         try:
             yield
             _end(last, given)
         finally:
-            for name in ("_given", "_callback_fit_ctx", "_skl_callbacks_to_teardown"):
+            for name in ("_callback_fit_ctx", "_skl_callbacks_to_teardown"):
                 vars(last).pop(name, None)
         task.call_on_fit_task_end(estimator=estimator, **given._asdict())
 

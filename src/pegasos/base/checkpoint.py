@@ -12,14 +12,13 @@ import logging
 import os
 import shutil
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -27,7 +26,8 @@ from scipy.sparse import issparse
 from pegasos import _core
 from pegasos.base import clock
 from pegasos.base.state import State
-from pegasos.certificate import Certificate
+from pegasos.base.warn import warn
+from pegasos.certificate import all_reasons
 from pegasos.io.atomic import InUse, held, open_atomic
 
 LOGGER = logging.getLogger("pegasos")
@@ -110,12 +110,32 @@ def as_seconds(time: Any) -> float:
     return seconds
 
 
-class Kept(NamedTuple):
-    """What a fit goes on with: its seed, when it started, less the time it was not at work, and its runs."""
+class Given(NamedTuple):
+    """The arguments of `fit`, as the user passed them."""
 
-    seed: int
-    started: float
-    runs: "Runs | None"
+    X: Any
+    y: Any
+    metadata: dict[str, Any]
+
+    @classmethod
+    def of(cls, X: Any, y: Any, **metadata: Any) -> Self:
+        return cls(X, y, {name: value for name, value in metadata.items() if value is not None})
+
+
+class Context(NamedTuple):
+    """What a fit has besides data, parameters and the last fit."""
+
+    started: float  # less the time that it was not at work
+    seed: int = 0
+    given: Given | None = None  # for callbacks
+    label: str = ""  # that lines of progress begin with
+    runs: "Runs | None" = None  # that leave checkpoints
+    earlier: float = 0.0  # seconds of another process, which left a checkpoint
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the fit started."""
+        return clock.now() - self.started
 
 
 class Runs:
@@ -261,11 +281,10 @@ class Store:
         except OSError as error:
             if not self.is_failure_told:
                 self.is_failure_told = True
-                warnings.warn(
+                warn(
                     f"{self.folder}: no checkpoint could be written ({error.strerror or error}); the fit goes on, the "
                     "last whole checkpoint stays, and another is tried when it is due",
                     RuntimeWarning,
-                    stacklevel=5,
                 )
 
     def write_manifest(self) -> None:
@@ -314,25 +333,26 @@ def _digest(begin: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def checkpointing(estimator: Any, seed: int, started: float, *data: Any) -> Iterator[Kept]:
+def checkpointing(estimator: Any, context: Context, *data: Any) -> Iterator[Context]:
     """What a fit to the data goes on with. Its checkpoints are removed when it is over, and kept where it is ended."""
     wanted = estimator.checkpoint
-    vars(estimator).pop("_earlier_seconds", None)
     if wanted is None:
-        yield Kept(seed, started, None)
+        yield context
         return
     settings = wanted if isinstance(wanted, Checkpoint) else Checkpoint(wanted)
     _check(settings, estimator)
     with _folder_of(settings, fingerprint(estimator, data)) as folder:
-        store = _open(settings, folder, seed, started, _tell(estimator, data))
-        if store.started < started:
-            estimator._earlier_seconds = started - store.started  # for a warning
-        yield from _checkpointing(settings, estimator, store)
+        store = _open(settings, folder, context.seed, context.started, _tell(estimator, data))
+        earlier = max(context.started - store.started, 0.0)
+        context = context._replace(
+            started=store.started, seed=store.manifest["seed"], runs=Runs(store), earlier=earlier
+        )
+        yield from _checkpointing(settings, estimator, store, context)
 
 
-def _checkpointing(settings: Checkpoint, estimator: Any, store: "Store") -> Iterator[Kept]:
+def _checkpointing(settings: Checkpoint, estimator: Any, store: "Store", context: Context) -> Iterator[Context]:
     try:
-        yield Kept(store.manifest["seed"], store.started, Runs(store))
+        yield context
     except BaseException as error:
         store.flush()
         if isinstance(error, Exception) and not _states(store.folder):  # there is nothing to go on from
@@ -340,14 +360,10 @@ def _checkpointing(settings: Checkpoint, estimator: Any, store: "Store") -> Iter
         if isinstance(error, ValueError) and "checkpoint does not belong" in str(error):  # the core knows no files
             raise ValueError(f"{store.folder}: {error}") from None
         raise
-    if settings.keep or _is_cut_short(estimator.certificate_):
+    if settings.keep or not all_reasons(estimator.certificate_).isdisjoint(CUT_SHORT):
         store.flush()
     else:
         store.remove()
-
-
-def _is_cut_short(found: Certificate) -> bool:
-    return any(one.reason in CUT_SHORT for one in (found, *found.parts))
 
 
 def _check(settings: Checkpoint, estimator: Any) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pegasos.base.callbacks import Problems, called
+from pegasos.base.checkpoint import Context
 from pegasos.base.listen import told
 from pegasos.base.progress import Progress, Shifted, Weights
 from pegasos.base.wording import visible
@@ -39,19 +40,18 @@ def _level(verbose: Any) -> int:
 
 
 @contextmanager
-def listening(estimator: Any, problems: Problems | None = None, fits: int = 1) -> Iterator[Progress]:
+def listening(estimator: Any, context: Context, problems: Problems | None = None, fits: int = 1) -> Iterator[Progress]:
     """The listener that an estimator's `verbose` asks for, who reads the log, `listen`, or callbacks, which are told of
     these problems, until the fit is over; or so many fits, each with the estimator's `max_time`."""
     verbose, name = _level(estimator.verbose), type(estimator).__name__
-    label = vars(estimator).pop("_label", "")  # which a search has put there
     shown = verbose or LOGGER.isEnabledFor(logging.INFO)
     limit = getattr(estimator, "max_time", None)
     end = math.inf if limit is None else float(limit) * fits
-    display = Display(name, float(estimator.tol), verbose, label, end) if shown else None
+    display = Display(name, float(estimator.tol), verbose, context.label, end) if shown else None
     progress = display.whole if display else Progress()
-    progress.runs = vars(estimator).pop("_runs", None)  # which `fit` has put there
+    progress.runs = context.runs
     try:
-        yield called(told(progress, name), estimator, problems or Problems())
+        yield called(told(progress, name), estimator, problems or Problems(), context.given)
     finally:
         if display:
             display.close()

@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from pegasos._threads import count_threads
 from pegasos.base import clock
 from pegasos.base.callbacks import with_callbacks
-from pegasos.base.checkpoint import NO_MATTER, checkpointing
+from pegasos.base.checkpoint import NO_MATTER, Context, Given, checkpointing
 from pegasos.base.conventions import ClassifierMixin, RegressorMixin
 from pegasos.base.early_stopping import split
 from pegasos.base.options import Flag, Option, check_options
@@ -32,7 +32,6 @@ from pegasos.base.parameters import (
     Method,
     Penalty,
     Seeded,
-    is_searched,
     parameter,
     parameters,
 )
@@ -52,7 +51,7 @@ from pegasos.base.validation import (
     sum_weights,
 )
 from pegasos.base.wording import meant, shortened
-from pegasos.certificate import REASONS, Certificate, History, join_parts
+from pegasos.certificate import REASONS, Certificate, History, all_reasons, join_parts
 from pegasos.io.csr import check_sparse
 from pegasos.io.dataset import Dataset
 from pegasos.io.floats import FLOATS, float_types
@@ -85,8 +84,9 @@ def at_once(fit: AnyMethod) -> AnyMethod:
     """Decorate a method that fits: it changes the estimator at its end and in one go, or not at all.
 
     The method works on a copy, whose attributes become those of the estimator. So after an error or Ctrl-C the
-    estimator is what it was, and another thread that predicts meanwhile has the old model whole. Where Ctrl-C was to
-    keep what there is, the KeyboardInterrupt says why nothing is kept.
+    estimator is what it was, and another thread that predicts meanwhile has the old model whole. With
+    ``on_interrupt="keep"`` Ctrl-C leaves the best point, if there is one. It is raised all the same, so that a search
+    or a loop around the fit ends too.
     """
 
     known = list(inspect.signature(fit).parameters)[1:]
@@ -106,9 +106,12 @@ def at_once(fit: AnyMethod) -> AnyMethod:
         except KeyboardInterrupt as error:
             if getattr(self, "on_interrupt", "") != "keep" or error.args:
                 raise
-            why = "in a search, which must end" if is_searched() else "before there was a point to keep"
-            raise KeyboardInterrupt(f"interrupted {why}: nothing is kept") from error
+            raise KeyboardInterrupt("interrupted before there was a point to keep: nothing is kept") from error
         self.__dict__ = working.__dict__
+        found = vars(self).get("certificate_")
+        if found is not None and "interrupt" in all_reasons(found):
+            point = f"the best point of the last check, whose gap is {found.gap:.2g}"
+            raise KeyboardInterrupt(f"interrupted: this {type(self).__name__} has {point}")
         return self
 
     return cast(AnyMethod, run)
@@ -177,7 +180,6 @@ class Machine(Common, Explained):
     classes_: NDArray[Any]
     n_features_in_: int
     _fit_parameters: dict[str, Any]
-    _label: str  # what its lines of progress begin with, where a search says so
 
     options: ClassVar[Mapping[str, Option]]
     #: Those it can be solved by.
@@ -201,9 +203,9 @@ class Machine(Common, Explained):
         started = clock.now()
         solver = self.check_parameters()
         data, last = self._continue(X, y, sample_weight)
-        with checkpointing(self, self._seed(), started, data.X, data.y, data.sample_weight) as kept:
-            self._runs = kept.runs  # for the listener
-            return self._fit(data, solver, kept.seed, last, kept.started)
+        context = Context(started, self._seed(), Given.of(X, y, sample_weight=sample_weight))
+        with checkpointing(self, context, data.X, data.y, data.sample_weight) as context:
+            return self._fit(data, solver, last, context)
 
     def _continue(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Any]:
         """The arguments of `fit`, validated, and the fit that is continued with them, if there is one."""
@@ -231,7 +233,7 @@ class Machine(Common, Explained):
         """What a fit can continue, None where there is nothing."""
         raise NotImplementedError
 
-    def _fit(self, data: Data, solver: Solver, seed: int, last: Any, started: float) -> Self:
+    def _fit(self, data: Data, solver: Solver, last: Any, context: Context) -> Self:
         """Fit to examples that are validated."""
         raise NotImplementedError
 
@@ -378,12 +380,10 @@ class Machine(Common, Explained):
     @property
     def fit_status_(self) -> int:
         """0 where the last fit reached `tol`, or was stopped early as asked for, and 1 where it fell short."""
-        return int(bool(shortfall(self.certificate_, lambda _: "short")))
+        return int(bool(short_parts(self.certificate_)))
 
     def _bounds_reached(self, found: Certificate) -> list[str]:
         """What a fit that fell short of `tol` did reach, in sentences."""
-        earlier = vars(self).get("_earlier_seconds", 0.0) if found.reason == "max_time" else 0.0
-        before = f"; {earlier:.3g} s of it had gone by when the fit went on from its checkpoint" if earlier else ""
         above = f"may be up to {found.gap:.3g} (relative) above the optimum, which is at least {found.dual:.6g}"
         if is_hidden(found):
             regression = isinstance(self, RegressorMixin)
@@ -394,16 +394,12 @@ class Machine(Common, Explained):
                 one = "" if regression else "all examples with a weight are of one class, or where "
                 above = f"may be zero but for rounding, as where {one}{targets}C or weights are tiny"
         return [
-            f"{type(self).__name__} did not reach tol={float(self.tol):g}: {REASONS[found.reason]}{before}.",
+            f"{type(self).__name__} did not reach tol={float(self.tol):g}: {REASONS[found.reason]}.",
             f"The objective {found.primal:.6g} {above}.",
         ]
 
     def _raise_what(self, found: Certificate, otherwise: bool) -> str:
         """The last sentence of the advice on a fit that fell short."""
-        if found.reason == "interrupt":
-            more = "; fit again to go on from it" if self.warm_start else ""
-            begun = "" if np.isfinite(found.gap) else " The fit had hardly begun, so do not expect much of the model."
-            return f"The best point of the last check was kept{more}.{begun}"
         if is_hidden(found):
             what = "weights and targets" if isinstance(self, RegressorMixin) else "weights"
             if found.primal < AS_GOOD_AS_ZERO:
@@ -523,12 +519,22 @@ def copy_results(source: Any, target: Any) -> None:
             setattr(target, name, value)
 
 
-def shortfall(found: Certificate, advice: Callable[[Certificate], str], kind: str = "classes") -> str:
-    """The advice on a fit that is not within its `tol`; empty where it is."""
-    asked = ("early_stopping", "callback")  # to end there
-    short = [part for part in found.parts or (found,) if not part.converged and part.reason not in asked]
-    if not short:
+def short_parts(found: Certificate) -> list[Certificate]:
+    """The problems of a fit that are not within its `tol`, and were not asked to end before."""
+    asked = ("early_stopping", "callback")
+    return [part for part in found.parts or (found,) if not part.converged and part.reason not in asked]
+
+
+def shortfall(
+    found: Certificate, advice: Callable[[Certificate], str], earlier: float = 0.0, kind: str = "classes"
+) -> str:
+    """The advice on a fit that is not within its `tol`; empty where it is, and after Ctrl-C. It went on from a
+    checkpoint so many seconds `earlier`."""
+    short = short_parts(found)
+    if not short or "interrupt" in all_reasons(found):
         return ""
     worst = max(short, key=lambda part: part.gap)
     text, named = advice(worst), f", {worst.problem}" if worst.problem else ""
+    if earlier and worst.reason == "max_time":
+        text += f" Of max_time {earlier:.3g} s had gone by when the fit went on from its checkpoint."
     return f"{len(short)} of {len(found.parts)} {kind} fell short. The worst{named}: {text}" if found.parts else text

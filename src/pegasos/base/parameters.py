@@ -8,10 +8,8 @@ fit stores is declared in classes that are not decorated, as annotations there a
 import functools
 import math
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from types import FrameType
 from typing import Any, Self, TypeVar, dataclass_transform, overload
 
 import numpy as np
@@ -194,14 +192,6 @@ def loss_slopes(estimator: Any) -> tuple[float, float] | None:
     return known.get(estimator.loss)
 
 
-def _level_of_caller() -> int:
-    """The stacklevel of a warning, in the function that asks, which tells of the line outside of this package."""
-    level, frame = 1, sys._getframe(1).f_back
-    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "pegasos":
-        level, frame = level + 1, frame.f_back
-    return level + 1
-
-
 @parameters
 class Budgets:
     """When a fit ends."""
@@ -223,29 +213,13 @@ class Interrupts:
         "raise",
         Choice(
             values=names("raise", "keep"),
-            help="after Ctrl-C: raise, or keep the best point of the last check",
+            help="what Ctrl-C leaves: what was there before, or the best point of the last check",
         ),
     )
 
     @property
     def _keeps(self) -> bool:
-        return self.on_interrupt == "keep" and not is_searched()
-
-
-#: Packages that fit many times, of which one that is interrupted must not pass for done; and their parts that do not.
-SEARCHES = ("sklearn", "joblib", "dask", "distributed", "optuna", "skopt", "hyperopt", "ray")
-NO_SEARCHES = ("sklearn.pipeline", "sklearn.base", "sklearn.utils")
-
-
-def is_searched() -> bool:
-    """Whether a search or a cross-validation is among the callers: it must end, whatever a fit of its own keeps."""
-    frame: FrameType | None = sys._getframe()
-    while frame is not None:
-        name = str(frame.f_globals.get("__name__", ""))
-        if name.partition(".")[0] in SEARCHES and not name.startswith(NO_SEARCHES):
-            return True
-        frame = frame.f_back
-    return False
+        return self.on_interrupt == "keep"
 
 
 @parameters

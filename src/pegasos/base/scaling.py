@@ -1,6 +1,5 @@
 """Columns of very different size: how large they are, a copy of the data without the differences, which to name."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -11,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pegasos.base.memory import refuse_beyond
+from pegasos.base.warn import warn
 
 #: Entries looked at at a time, so that no second copy of the data is made on the way.
 BLOCK = 1 << 20
@@ -166,10 +166,10 @@ def _moments_of_full_columns(rows: Any) -> tuple[NDArray[np.float64], NDArray[np
     return means, np.where(counts == n, np.sqrt(squares / max(n, 1)), 0.0)
 
 
-def warn_of_offsets(X: Any, names: NDArray[Any] | None, stacklevel: int) -> None:
+def warn_of_offsets(X: Any, names: NDArray[Any] | None) -> None:
     """Warn where dividing columns by their sizes leaves hardly a difference in them."""
     if text := describe_offsets(X, names):
-        warnings.warn(f"scale='auto' divides columns and does not centre them. {text}", UserWarning, stacklevel + 1)
+        warn(f"scale='auto' divides columns and does not centre them. {text}")
 
 
 def describe_sizes(X: Any, names: Any, remedy: str = "pass scale='auto'", C: float = 0.0) -> str:

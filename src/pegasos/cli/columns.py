@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pegasos.base.wording import counted
-from pegasos.cli.data import Data, DataFlags, Summary, file_of
+from pegasos.cli.data import Data, DataFlags, Summary, file_of, fit_or_keep
 from pegasos.cli.predictions import judge_labels, line_of, no_error, none_known, unknown_labels
 from pegasos.io.conll import read_lines
 from pegasos.sequence.chunks import ChunkCounts, chunk_scores, to_iob2
@@ -82,7 +82,7 @@ class Columns:
         from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
 
         try:
-            return make_pipeline(self._template_for(data), machine).fit(data.X, data.y)
+            return fit_or_keep(make_pipeline(self._template_for(data), machine), data.X, data.y)
         except ForbiddenLink as error:
             line = data.lines[error.sequence] + error.position
             raise click.UsageError(

@@ -9,6 +9,7 @@ import click
 from pegasos.base.wording import visible
 from pegasos.cli.options import Names
 from pegasos.io.table_file import NAMED
+from pegasos.summary import machine_of
 
 Command = Callable[..., Any]
 Summary = tuple[dict[str, Any], str]  # for machines, and in words
@@ -42,6 +43,18 @@ def data_flags(command: Command) -> Command:
     return click.option(
         "--zero-based", is_flag=True, default=None, help="feature numbers start at 0 [they start at 1]"
     )(command)
+
+
+def fit_or_keep(model: Any, *data: Any) -> Any:
+    """Fit a machine, or a pipeline that ends in one; go on after Ctrl-C where the machine keeps a point."""
+    machine = machine_of(model)
+    before = vars(machine).get("certificate_")
+    try:
+        model.fit(*data)
+    except KeyboardInterrupt:
+        if vars(machine).get("certificate_") is before:
+            raise
+    return model
 
 
 class DataFlags(NamedTuple):

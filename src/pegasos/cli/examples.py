@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier, is_regressor
 
 from pegasos.base.wording import counted
-from pegasos.cli.data import Data, DataFlags, Summary, file_of, quoted
+from pegasos.cli.data import Data, DataFlags, Summary, file_of, fit_or_keep, quoted
 from pegasos.cli.predictions import LabelErrors, ValueErrors, line_of, no_error
 from pegasos.io import iter_svmlight, open_dataset, read_svmlight
 from pegasos.io.dataset import Dataset
@@ -99,7 +99,7 @@ class Svmlight:
         return X
 
     def fit(self, machine: Any, data: Data) -> Any:
-        return self.named(machine.fit(data.X, data.y))
+        return self.named(fit_or_keep(machine, data.X, data.y))
 
     def features(self, data: Data) -> Any:
         return data.X
@@ -247,9 +247,9 @@ class OnDisk(Svmlight):
 
     def fit(self, machine: Any, data: Data) -> Any:
         if self.by_blocks:
-            return machine.fit(data.X)
+            return fit_or_keep(machine, data.X)
         X, y, weights = data.X.load() if isinstance(data.X, Dataset) else (data.X, data.y, data.weights)
-        return self.named(machine.fit(X, y, weights))
+        return self.named(fit_or_keep(machine, X, y, weights))
 
     def columns(self, dataset: Dataset, source: str) -> list[int] | None:
         """Which columns are the features of the model, in its order; None where all are, as they stand."""

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from pegasos.base.wording import counted
-from pegasos.cli.data import Data, DataFlags, file_of, quoted
+from pegasos.cli.data import Data, DataFlags, file_of, fit_or_keep, quoted
 from pegasos.cli.examples import Svmlight, whole, words_of
 from pegasos.io import read_text
 from pegasos.io.raw_text import as_labels, read_raw_text
@@ -36,7 +36,7 @@ class _Behind(Svmlight):
             raise click.UsageError(f"{data.source} has examples without a label to train on; {self.remedy}")
         from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while
 
-        return make_pipeline(self.step, machine.fit(data.X, data.y, data.weights))
+        return make_pipeline(self.step, fit_or_keep(machine, data.X, data.y, data.weights))
 
     def unfitted(self, machine: Any, data: Data) -> Any:
         from sklearn.pipeline import make_pipeline  # not for all commands: it takes a while

@@ -12,6 +12,7 @@ import click
 from pegasos.base import clock
 from pegasos.base.checkpoint import CUT_SHORT, Checkpoint, manifests
 from pegasos.base.scaling import UnscaledColumns, columns_called
+from pegasos.certificate import all_reasons
 from pegasos.cli.choose import SHORTEST, Chosen, choose_C
 from pegasos.cli.data import Data, DataFlags, Form, Summary, called, data_flags, quoted
 from pegasos.cli.forms import form_of, machine_of
@@ -215,17 +216,12 @@ class Found(NamedTuple):
 
     @property
     def interrupted(self) -> bool:
-        return "interrupt" in self._reasons
+        return "interrupt" in all_reasons(self.machine.certificate_)
 
     @property
     def goes_on(self) -> bool:
         """Whether there is more to do, for which a checkpoint is worth keeping."""
-        return not self._reasons.isdisjoint(CUT_SHORT)
-
-    @property
-    def _reasons(self) -> set[str]:
-        certificate = self.machine.certificate_
-        return {part.reason for part in (certificate, *certificate.parts)}
+        return not all_reasons(self.machine.certificate_).isdisjoint(CUT_SHORT)
 
 
 def _name_model(data: str, folds: int | None) -> str:

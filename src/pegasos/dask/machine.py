@@ -2,7 +2,6 @@
 
 import copy
 import functools
-import warnings
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, ClassVar, Self
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.base import clock
 from pegasos.base.callbacks import Unseen
+from pegasos.base.checkpoint import Context, Given
 from pegasos.base.display import listening
 from pegasos.base.estimator import at_once, copy_results
 from pegasos.base.options import Number, Option, check_options
@@ -21,6 +21,7 @@ from pegasos.base.outcome import Budget
 from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameter, parameters
 from pegasos.base.progress import Named
 from pegasos.base.scaling import UnscaledColumns
+from pegasos.base.warn import warn
 from pegasos.certificate import Certificate
 from pegasos.dask.client import find_client
 from pegasos.dask.group import DaskGroup
@@ -72,7 +73,7 @@ class DaskMachine(DaskParameters, Explained):
         y, sample_weight : as X, or arrays
             Labels or targets, and weights, cut at the same rows.
         """
-        started = clock.now()
+        context = Context(clock.now(), given=Given.of(X, y, sample_weight=sample_weight))
         check_options(self, self.options)
         machine = self._unfitted()
         machine.check_parameters()
@@ -86,9 +87,9 @@ class DaskMachine(DaskParameters, Explained):
                 labels = [repr(plan.classes.tolist()[target]) for target in plan.targets] if len(plan.classes) else [""]
                 if uneven := group.describe(plan.C):
                     words = f"On Dask such columns take very many epochs. {uneven}"
-                    warnings.warn(words, UnscaledColumns, stacklevel=3)
-                budget = Budget(self.tol, self._max_epochs, self.max_time, clock.now() - started, keep=self._keeps)
-                with listening(self, Unseen(len(labels))) as whole:
+                    warn(words, UnscaledColumns)
+                budget = Budget(self.tol, self._max_epochs, self.max_time, context.elapsed, keep=self._keeps)
+                with listening(self, context, Unseen(len(labels))) as whole:
                     progress = Named(whole, functools.partial(name_weights, machine, plan))
                     told = [progress]
                     if len(labels) > 1:
@@ -104,7 +105,7 @@ class DaskMachine(DaskParameters, Explained):
         self.rounds_, self.recoveries_ = tally.rounds, tally.lost
         self.bytes_per_round_ = tally.bytes / tally.rounds
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warn(text, ConvergenceWarning)
         return self
 
     def _unfitted(self) -> Any:

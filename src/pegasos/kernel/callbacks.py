@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from pegasos.base.callbacks import AgainstTheRest, Given, Problems
+from pegasos.base.callbacks import AgainstTheRest, Problems
+from pegasos.base.checkpoint import Given
 from pegasos.base.estimator import Data
 from pegasos.base.progress import Weights
 from pegasos.kernel.fit import Subproblem

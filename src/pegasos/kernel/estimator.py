@@ -1,7 +1,6 @@
 """What machines with a kernel share: the kernel matrix, the problems of a fit, decisions."""
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -12,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.base import clock
+from pegasos.base.checkpoint import Context
 from pegasos.base.display import listening
 from pegasos.base.estimator import Data, Machine, is_hidden, of_one_model, shortfall
 from pegasos.base.exchange import Exchanged
@@ -31,6 +30,7 @@ from pegasos.base.scaling import (
 )
 from pegasos.base.scores import worth_threads
 from pegasos.base.solver import EARLY_STOPPING, FREE, refuse_unsupported, wish_for_loss
+from pegasos.base.warn import warn, warn_of_fit
 from pegasos.certificate import REASONS, Certificate
 from pegasos.config import make_csr
 from pegasos.kernel.callbacks import KernelProblems
@@ -189,24 +189,24 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
             all_rows[number] = weights_there
         return all_rows
 
-    def _fit(self, data: Data, solver: Solver, seed: int, last: Floats | None, started: float) -> Self:
+    def _fit(self, data: Data, solver: Solver, last: Floats | None, context: Context) -> Self:
         s = self._weights(data)
         C = self.weight_of_loss(s.sum())
         X, scale = data.X, None
         if self.scale is not None:
-            warn_of_offsets(X, getattr(self, "feature_names_in_", None), 4)
+            warn_of_offsets(X, getattr(self, "feature_names_in_", None))
             X, scale = scale_columns(check_points(X, self._threads() or 1)[0], s)
         kernel = make_kernel(self._kernel_request(), solver, X, data.sample_weight, C * float(s.max()))
-        left = math.inf if self.max_time is None else float(self.max_time) - (clock.now() - started)
-        known = definiteness(kernel, seed, left)
+        left = math.inf if self.max_time is None else float(self.max_time) - context.elapsed
+        known = definiteness(kernel, context.seed, left)
         if solver.maximises_margin and (known.shift > 0 or known.asymmetry > 0):
             known = replace(known, assumed=True)  # bounds of a margin allow for neither
         parts = self._parts(data)
         if last is not None and last.shape != (len(parts), len(s)):
             last = None
 
-        with listening(self, KernelProblems(data, parts, kernel, scale)) as progress:
-            fit = KernelFit(self, solver, kernel, known, s, C, seed, started)
+        with listening(self, context, KernelProblems(data, parts, kernel, scale)) as progress:
+            fit = KernelFit(self, solver, kernel, known, s, C, context)
             solved = fit.solve_all(parts, last, progress)
         found = [solution for solution, _ in solved]
 
@@ -224,9 +224,12 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         self.n_kernel_evaluations_ = round(sum(point.evaluations for point in points))
         self.n_updates_ = sum(point.updates for point in points)
         certificates = [self._certificate(solution, known) for solution in found]
-        self._store_outcome(found, certificates, clock.now() - started)
+        self._store_outcome(found, certificates, context.elapsed)
         text = shortfall(
-            self.certificate_, lambda worst: self._advice(worst, solver, C, known.indefinite, data.X), "problems"
+            self.certificate_,
+            lambda worst: self._advice(worst, solver, C, known.indefinite, data.X),
+            context.earlier,
+            "problems",
         )
         if solver.maximises_margin and not known.indefinite and min(part.dual for part in certificates) <= 0:
             text = (
@@ -234,9 +237,9 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
                 "are no support vectors, and one class is predicted. Raise nu, max_iter or max_steps."
             )
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            warn(text, ConvergenceWarning)
         elif text := self._describe_small_C(data, s, C, points[0], kernel) or self._describe_spread(data.X):
-            warnings.warn(text, UserWarning, stacklevel=4)
+            warn_of_fit(self.certificate_, text)
         return self
 
     def _certificate(self, solution: Solution[KernelPoint], known: Definiteness) -> Certificate:
@@ -256,8 +259,6 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         sentences = self._bounds_reached(found)
         if solver.maximises_margin:
             sentences[1] = f"The margin is {found.dual:.6g}, and the largest at most {found.primal:.6g}."
-        elif found.reason == "interrupt":
-            pass  # of no data and no C
         elif not self.scale and (uneven := self._uneven(X)):
             sentences.append(uneven)
         elif found.reason == "precision" and found.rounding > 0.2 * found.gap:

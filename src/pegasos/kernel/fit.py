@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos._threads import usable_threads
-from pegasos.base import clock
+from pegasos.base.checkpoint import Context
 from pegasos.base.early_stopping import split
 from pegasos.base.memory import free_memory
 from pegasos.base.outcome import Budget, Solution, is_cut_short, refuse_overflow
@@ -84,8 +84,7 @@ class KernelFit:
     known: Definiteness
     s: Floats
     C: float
-    seed: int
-    started: float
+    context: Context
 
     def solve_all(
         self, parts: Sequence[Subproblem], last: Floats | None, progress: Progress
@@ -118,7 +117,7 @@ class KernelFit:
 
         def solve(number: int, start: Floats | None, progress: Progress) -> tuple[Solution[KernelPoint], Kernel]:
             first = subsets.get(number)
-            if first is not None and clock.now() - self.started >= machine.max_time:
+            if first is not None and self.context.elapsed >= machine.max_time:
                 found, used = first
             else:
                 found, used = self._solve(parts[number], whole, start, progress, brief=first is not None)
@@ -127,7 +126,7 @@ class KernelFit:
             # The solver's own bounds allow for more rounding than those of the last look.
             rows, point = parts[number].rows, found.point
             named = _name(point.beta, np.arange(len(self.s)) if rows is None else rows, point.b)
-            seconds, bounds = clock.now() - self.started, found.bounds
+            seconds, bounds = self.context.elapsed, found.bounds
             progress.checked(seconds, found.epochs, bounds.primal, bounds.dual, lambda: named)
             if found.reason != "max_time":  # with which it may go on
                 progress.close()
@@ -167,7 +166,7 @@ class KernelFit:
         limit, able = self.machine.max_time, self._able.continued and not getattr(self.machine, "early_stopping", False)
         if limit is None or len(found) == 1 or not able or progress.runs:
             return []
-        left = float(limit) - (clock.now() - self.started)
+        left = float(limit) - self.context.elapsed
         return [k for k, (one, _) in enumerate(found) if one.reason == "max_time"] if left > LEFT * limit else []
 
     def _solve_subsets(self, parts: Sequence[Subproblem], at_a_time: int, seconds: float) -> dict[int, Solved]:
@@ -178,7 +177,7 @@ class KernelFit:
         machines of the one before.
         """
         n, rows, keep = len(self.s), FIRST_ROWS, self.keep
-        random = np.random.default_rng(self.seed).random(n)
+        random = np.random.default_rng(self.context.seed).random(n)
         machines: dict[int, Solved] = {}
         self.keep = False  # an interrupt leaves nothing yet
 
@@ -192,14 +191,14 @@ class KernelFit:
 
         try:
             while True:
-                began = clock.now() - self.started
+                began = self.context.elapsed
                 # Even where the time was over before there was anything to solve, a short while is well spent.
                 first = began + max(SUBSET_SHARE * (seconds - began), SHORT_WHILE * began)
                 self.share = TimeShare(seconds if machines else first, len(parts), at_a_time)
                 chosen = [_choose_some(part, random, rows / n) for part in parts]
                 works = [(functools.partial(solve, k, some), Progress()) for k, some in enumerate(chosen)]
                 machines = dict(enumerate(run_all(works, at_a_time)))
-                elapsed = clock.now() - self.started
+                elapsed = self.context.elapsed
                 took, left = elapsed - began, seconds - elapsed
                 if left > 2 * took * (n / rows) ** GROWTH:
                     return {} if rows == FIRST_ROWS else machines
@@ -246,7 +245,7 @@ class KernelFit:
         rows = np.arange(len(self.s)) if part.rows is None else part.rows
         if not getattr(self.machine, "early_stopping", False):
             return Chosen(part, rows, slice(None), None, part.rows)
-        train, held = split(part.y, float(self.machine.validation_fraction), self.seed)
+        train, held = split(part.y, float(self.machine.validation_fraction), self.context.seed)
         return Chosen(part, rows[train], train, held, rows[np.concatenate([train, held])])
 
     def _solve(
@@ -263,7 +262,7 @@ class KernelFit:
         problem = self._problem(chosen, kernel, source or kernel.source(order, 1))
         start = None if last is None else feasible_start(problem, last[chosen.rows])
         stored: Solution[KernelPoint] | None = None
-        asked, earlier, limit = SHARE * tol, None, self.share.limit(clock.now() - self.started)
+        asked, earlier, limit = SHARE * tol, None, self.share.limit(self.context.elapsed)
 
         def name(flat: Floats) -> dict[str, Any]:
             beta = problem.beta(flat[: problem.core.size])
@@ -273,10 +272,10 @@ class KernelFit:
         while True:
             # What the solver finds in the time and the epochs that are left.
             epochs = max(int(machine._max_epochs - (0.0 if earlier is None else earlier.epochs)), 1)
-            elapsed = clock.now() - self.started
+            elapsed = self.context.elapsed
             budget = Budget(asked, epochs, limit, elapsed, self.n_jobs, self.keep, machine.max_time, brief)
             try:
-                found = self.solver.solve(problem, budget, self.seed, start, listener)
+                found = self.solver.solve(problem, budget, self.context.seed, start, listener)
             except KeyboardInterrupt:
                 if stored is None or not self.keep:
                     raise
@@ -298,7 +297,7 @@ class KernelFit:
             if not ended or self.known.indefinite or self.solver.maximises_margin or tol == 0 or gap <= tol:
                 break
             rounded = gap - found.bounds.plain_gap > LITTLE * tol or found.reason == "precision"
-            if limit is not None and clock.now() - self.started >= limit:
+            if limit is not None and self.context.elapsed >= limit:
                 stored = replace(stored, reason="max_time")
                 break
             finer = kernel.finer() if rounded else kernel
@@ -360,7 +359,7 @@ class KernelFit:
             budget = Budget(self.machine.tol, 1, limit, n_jobs=self.n_jobs or usable_threads())
 
             def run() -> native.Run:
-                return make_run(replace(budget, elapsed=clock.now() - self.started))
+                return make_run(replace(budget, elapsed=self.context.elapsed))
 
             given = None if free else found.point.b
             found = certify(problem, found, kernel.exact(chosen.order), float(self.machine.tol), run, given)
@@ -385,7 +384,7 @@ class KernelFit:
         """The solution with its bounds as the last record; those before are not better."""
         primal, dual = found.bounds.primal, found.bounds.dual
         _refuse_overflow(self.C, primal)
-        seconds, records = clock.now() - self.started, _best_so_far(found.records, primal, dual)
+        seconds, records = self.context.elapsed, _best_so_far(found.records, primal, dual)
         if not self._able.exact:  # which may return another point than the best, but has no other lower bound
             pairs = zip(found.records, records, strict=True)
             records = [[*before[:3], best[3]] for before, best in pairs]

@@ -1,6 +1,5 @@
 """Kernel machines as LIBSVM has them."""
 
-import warnings
 from itertools import combinations
 from typing import Any
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from pegasos.base.exchange import as_fitted
+from pegasos.base.warn import warn
 from pegasos.io.foreign import Foreign, as_label_numbers
 from pegasos.io.libsvm import LibsvmModel
 from pegasos.kernel.exchange import fill_kernel, refuse_unsayable
@@ -23,10 +23,8 @@ def from_libsvm(given: tuple[LibsvmModel, int | None]) -> SVC | SVR:
     """The model that a file tells of, with so many features."""
     told, n_features = given
     if told.kind.startswith("nu"):
-        warnings.warn(
+        warn(
             f"the model of LIBSVM is a {told.kind}: it predicts the same, and another fit of it has C in place of nu",
-            UserWarning,
-            stacklevel=4,
         )
     parameters: dict[str, Any] = {
         "kernel": told.kernel,

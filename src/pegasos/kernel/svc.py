@@ -1,6 +1,5 @@
 """Support vector classification with a kernel."""
 
-import warnings
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NoReturn
@@ -16,6 +15,7 @@ from pegasos.base.onnx import Graph, Output
 from pegasos.base.options import Choice, Flag, names
 from pegasos.base.parameters import WithoutProbability, parameter, parameters
 from pegasos.base.validation import class_weights
+from pegasos.base.warn import warn
 from pegasos.kernel.estimator import KernelMachine
 from pegasos.kernel.fit import Subproblem
 from pegasos.kernel.onnx import write_classifier
@@ -186,11 +186,10 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
     def _accept(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool = True) -> Data:
         if self.probability is True:
             # The category is that of scikit-learn's own warning.
-            warnings.warn(
+            warn(
                 f"probability=True has no effect: {type(self).__name__} has no probabilities, and scikit-learn has "
                 f"its parameter deprecated. {CALIBRATE}",
                 FutureWarning,
-                stacklevel=3,
             )
         return super()._accept(X, y, sample_weight, reset)
 

@@ -3,7 +3,6 @@
 import functools
 import inspect
 import itertools
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -16,6 +15,7 @@ from pegasos._threads import count_threads
 from pegasos.base import clock
 from pegasos.base.available import available
 from pegasos.base.callbacks import Unseen, refitting
+from pegasos.base.checkpoint import Context, Given
 from pegasos.base.conventions import ClassifierMixin
 from pegasos.base.display import listening
 from pegasos.base.estimator import Data, at_once, copy_results
@@ -28,6 +28,7 @@ from pegasos.base.rows import check_rows
 from pegasos.base.scores import score_rows
 from pegasos.base.threads import TimeShare, run_all
 from pegasos.base.validation import require_targets
+from pegasos.base.warn import warn
 from pegasos.base.wording import shortened
 from pegasos.certificate import Certificate, History, join_parts
 from pegasos.io.dataset import Dataset
@@ -94,7 +95,7 @@ class LinearSVCCV(CVParameters, ClassifierMixin, Explained):
         The scores do not depend on it. Each active fold holds a copy of its part of X. The last fit uses the threads
         that `LinearSVC` would choose, or one with ``n_jobs=1``.
     on_interrupt : {"raise", "keep"}, default="raise"
-        As in `LinearSVC`, for the last fit. In a fold, Ctrl-C raises.
+        As in `LinearSVC`, for the last fit. In a fold, Ctrl-C leaves nothing.
     loss, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, class_weight, \
 random_state, verbose
         As in `LinearSVC`. `max_iter` applies to each fit, and `max_time` to the whole call: the folds and the last fit
@@ -164,19 +165,19 @@ random_state, verbose
 
         X may be a data set on disk, which is read into memory whole; its `memory_limit` must allow for that.
         """
-        started = clock.now()
+        context = Context(clock.now(), given=Given.of(X, y, sample_weight=sample_weight))
         dataset = X if isinstance(X, Dataset) else None
         if dataset is not None:
             refuse_larger(dataset, type(self).__name__)
             X, y, sample_weight = take_all(dataset, y, sample_weight)
-        one_thread, data, solver, seed = self._search(X, y, sample_weight, groups, started)
+        one_thread, data, solver, context = self._search(X, y, sample_weight, groups, context)
         best = self._make_svc(C=self.C_, n_jobs=1 if self.n_jobs == 1 else None, on_interrupt=self.on_interrupt)
         copy_results(one_thread, best)  # those of validation
         if dataset is not None:
             name_features(best, dataset)
-        best._label = "last fit"
-        with refitting(self, best, len(self.scores_), X, y, sample_weight):
-            best._fit(data, solver, seed, None, started)
+        given = Given.of(X, y, sample_weight=sample_weight)
+        with refitting(self, best, len(self.scores_), given):
+            best._fit(data, solver, None, context._replace(given=given, label="last fit"))
         for name, value in vars(best).items():
             if name.endswith("_"):
                 setattr(self, name, value)
@@ -184,8 +185,8 @@ random_state, verbose
         return self
 
     def _search(
-        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None, started: float
-    ) -> tuple[LinearSVC, Data, Solver, int]:
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None, context: Context
+    ) -> tuple[LinearSVC, Data, Solver, Context]:
         """Choose C and store it with the scores; what the last fit needs besides."""
         solver, grid = self.check_parameters(), make_grid(self.Cs)
         require_targets(self, y)
@@ -193,11 +194,11 @@ random_state, verbose
         data = one_thread._accept(X, y, sample_weight)
         copy_results(one_thread, self)  # the names of columns, for messages
         check_rows(data.X)  # before rows are taken for folds
-        seed = one_thread._seed()
+        context = context._replace(seed=one_thread._seed())
         splits, n_jobs = self._splits(data, groups), count_threads(self.n_jobs) or 1
         share = _share(self.max_time, len(splits), n_jobs)
-        work = functools.partial(_fit_fold, one_thread, solver, self._scorer(), data, grid, seed, started, share)
-        with listening(self, Unseen(len(splits) + 1)) as progress:  # the last fit is one more
+        work = functools.partial(_fit_fold, one_thread, solver, self._scorer(), data, grid, context, share)
+        with listening(self, context, Unseen(len(splits) + 1)) as progress:  # the last fit is one more
             listeners = [progress.part(f"fold {k + 1}", k, len(splits)) for k in range(len(splits))]
             works = [(functools.partial(work, k == 0, *split), listeners[k]) for k, split in enumerate(splits)]
             try:
@@ -205,14 +206,14 @@ random_state, verbose
             except KeyboardInterrupt as error:
                 raise KeyboardInterrupt("interrupted while C was chosen: nothing is kept") from error
         points = [point for fold in folds for point in fold.points]
-        warn_of_shortfall(type(self).__name__, one_thread, points, data.X, stacklevel=4)
+        warn_of_shortfall(type(self).__name__, one_thread, points, data.X)
         left_out = len(folds) * len(grid) - len(points)
         if left_out:
             text = (
                 f"{type(self).__name__}: max_time={self.max_time!r} left no time for {left_out} of "
                 f"{len(folds) * len(grid)} fits; raise max_time or tol, or take fewer Cs or folds"
             )
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warn(text, ConvergenceWarning)
         scores = np.array([fold.scores for fold in folds])
         spread = scores.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(grid))
         mean, deviation = scores.mean(axis=0), spread / np.sqrt(len(folds))
@@ -223,7 +224,7 @@ random_state, verbose
         self.scores_, self.mean_score_, self.standard_error_ = scores, mean, deviation
         self.norms_ = np.array([fold.norms for fold in folds])
         self.certificates_ = tuple(tuple(point.certificate for point in fold.points) for fold in folds)
-        return one_thread, data, solver, seed
+        return one_thread, data, solver, context
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Decisions as in `LinearSVC`."""
@@ -323,7 +324,7 @@ random_state, verbose
 
 def choose_only(search: LinearSVCCV, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, started: float) -> None:
     """Choose C as `fit` does, and store it with the scores, without the last fit. `max_time` began at `started`."""
-    search._search(X, y, sample_weight, None, started)
+    search._search(X, y, sample_weight, None, Context(started))
 
 
 def _share(max_time: float | None, n_folds: int, n_jobs: int) -> TimeShare:
@@ -338,8 +339,7 @@ def _fit_fold(
     scorer: Callable[..., float],
     data: Data,
     grid: NDArray[np.float64],
-    seed: int,
-    started: float,
+    context: Context,
     share: TimeShare,
     always: bool,
     train: Any,
@@ -347,12 +347,12 @@ def _fit_fold(
     progress: Progress,
 ) -> Fold:
     """The path on the examples to train on, and its scores on those held out; `always` that of the first C at least."""
-    limit = share.limit(clock.now() - started)
+    limit = share.limit(context.elapsed)
     count = len(data.classes) if len(data.classes) > 2 else 1
     turns = TimeShare(limit, len(grid) * count, 1)
 
     def next_budget() -> Budget | None:
-        elapsed = clock.now() - started
+        elapsed = context.elapsed
         first = turns.waiting > (len(grid) - 1) * count
         if limit is not None and elapsed >= limit and not (always and first):
             return None
@@ -360,13 +360,13 @@ def _fit_fold(
         return replace(svc._budget(), max_time=None if own is None else own - elapsed)
 
     found, scores, norms, held_out = [], [], [], data.take(test)
-    if always or limit is None or clock.now() - started < limit:
+    if always or limit is None or context.elapsed < limit:
         examples = _against_the_rest(svc._hand_over(data.take(train)), data.encoded[train], count)
         listeners = [progress]
         if count > 1:
             listeners = [progress.part(repr(label), k, count) for k, label in enumerate(data.classes.tolist())]
         told = zip(examples, listeners, strict=True)
-        paths = [follow(svc, solver, own, grid, seed, listener, next_budget, started) for own, listener in told]
+        paths = [follow(svc, solver, own, grid, context, listener, next_budget) for own, listener in told]
         points = zip(*paths, strict=False)  # each C of all classes before the next C, as far as there is time
         while some := list(itertools.islice(points, -(-SCORED // count))):
             scores += _score(svc, scorer, data, held_out, some)

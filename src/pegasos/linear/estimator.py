@@ -11,8 +11,8 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.base import clock
 from pegasos.base.callbacks import Problems
+from pegasos.base.checkpoint import Context
 from pegasos.base.display import listening
 from pegasos.base.early_stopping import stop_early
 from pegasos.base.estimator import Data, Machine, is_hidden, shortfall
@@ -32,6 +32,7 @@ from pegasos.base.scaling import (
 )
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import EARLY_STOPPING, FREE, WARM_START, Elsewhere, Wish, refuse_unsupported, wish_for_loss
+from pegasos.base.warn import warn, warn_of_fit
 from pegasos.certificate import Certificate
 from pegasos.config import make_csr
 from pegasos.io.csr import canonical
@@ -60,13 +61,8 @@ class Task(NamedTuple):
     examples: Examples
     C: float
     solver: Solver
-    seed: int
     last: LastFit | None
-    started: float
-
-    @property
-    def elapsed(self) -> float:
-        return clock.now() - self.started
+    context: Context
 
     def solve(
         self,
@@ -80,7 +76,7 @@ class Task(NamedTuple):
         improve."""
 
         def solve(budget: Budget, start: Start[Point] | None, progress: Progress) -> Solution[Point]:
-            return check_finite(self.solver.solve(problem, budget, self.seed, start, progress), problem)
+            return check_finite(self.solver.solve(problem, budget, self.context.seed, start, progress), problem)
 
         if self.held_out is None:
             return solve(budget, start, progress)
@@ -139,19 +135,21 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
     def _last_fit(self) -> LastFit | None:
         return getattr(self, "_last", None)
 
-    def _fit(self, data: Data, solver: Solver, seed: int, last: LastFit | None, started: float) -> Self:
-        data, held_out = self._hold_out(data, seed)
+    def _fit(self, data: Data, solver: Solver, last: LastFit | None, context: Context) -> Self:
+        data, held_out = self._hold_out(data, context.seed)
         examples = self._hand_over(data)
         C = self.weight_of_loss(examples.total_weight)
         patience = int(getattr(self, "n_iter_no_change", 0))
-        task = Task(data, held_out, patience, examples, C, solver, seed, last, started)
-        with listening(self, self._problems(data.classes)) as progress:
+        task = Task(data, held_out, patience, examples, C, solver, last, context)
+        with listening(self, context, self._problems(data.classes)) as progress:
             self._run(task, Named(progress, functools.partial(self._name_weights, examples)))
-        text = shortfall(self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X))
+        text = shortfall(
+            self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X), context.earlier
+        )
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            warn(text, ConvergenceWarning)
         elif text := self._describe_offsets(data.X):
-            warnings.warn(f"{type(self).__name__}: {text}", UserWarning, stacklevel=4)
+            warn_of_fit(self.certificate_, f"{type(self).__name__}: {text}")
         return self
 
     def _describe_offsets(self, X: Any) -> str:
@@ -197,7 +195,7 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
         n_jobs, scale = self._threads() or 1, None
         rows, facts = make_rows(X, self._bias, n_jobs)
         if self.scale is not None:
-            warn_of_offsets(X, getattr(self, "feature_names_in_", None), 5)
+            warn_of_offsets(X, getattr(self, "feature_names_in_", None))
             X, scale = scale_columns(canonical(X), s)
             rows, facts = make_rows(X, self._bias, n_jobs, rescaled=True)
         y = self._targets(data)
@@ -205,10 +203,10 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
 
     def _run(self, task: Task, progress: Progress) -> None:
         """Solve, and store what was found."""
-        solution = self._solve_one(task, task.examples, self._start(task), progress, self._budget(task.elapsed))
+        solution = self._solve_one(task, task.examples, self._start(task), progress, self._budget(task.context.elapsed))
         coef, intercept = task.examples.weights(solution.point.w)
         self._store_weights(coef[None, :], np.array([intercept]))
-        self._store([solution], task.elapsed, task.examples)
+        self._store([solution], task.context.elapsed, task.examples)
 
     def _start(self, task: Task, number: int = 0, count: int = 1) -> Start[Point] | None:
         """From where one of so many problems continues the last fit, whose dual point another loss may not allow."""
@@ -320,8 +318,6 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
     def _advise(self, found: Certificate, C: float, longest: float, uneven: str, how: str, *more: str) -> str:
         """The advice where the columns are `uneven`, in a sentence; `how` to scale them where they are not."""
         sentences = [*self._bounds_reached(found), *more]
-        if found.reason == "interrupt":  # of no data and no C
-            return " ".join([*sentences, self._raise_what(found, False)])
         if uneven:
             sentences.append(uneven)
         elif longest > 100 and not self.scale:

@@ -1,6 +1,5 @@
 """Linear machines as those of scikit-learn, and back."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from scipy.sparse import issparse
 
 from pegasos.base.exchange import carry_names, store_imported
 from pegasos.base.outcome import Start
+from pegasos.base.warn import warn
 
 Floats = NDArray[np.float64]
 
@@ -131,10 +131,8 @@ def classifier_parameters(estimator: Any) -> dict[str, Any]:
     """The parameters of ours that a `LinearSVC` of scikit-learn's has."""
     given = {name: getattr(estimator, name) for name in SHARED_SVC}
     if len(estimator.classes_) > 2 and given["class_weight"] is not None:
-        warnings.warn(
+        warn(
             "class_weight is left out: of more than two classes it is another problem in scikit-learn's LinearSVC",
-            UserWarning,
-            stacklevel=4,
         )
         given["class_weight"] = None
     if estimator.multi_class == "crammer_singer":
@@ -159,8 +157,6 @@ def logistic_parameters(estimator: Any) -> dict[str, Any]:
 
 def warn_of_penalty(name: str, penalty: str) -> None:
     """Tell that another fit will be of another problem."""
-    warnings.warn(
+    warn(
         f"the {name} has penalty={penalty!r}: the model predicts the same, and another fit of it has penalty='l2'",
-        UserWarning,
-        stacklevel=4,
     )

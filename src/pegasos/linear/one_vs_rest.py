@@ -70,7 +70,7 @@ class OneVsRest:
         self.solutions = list(itertools.chain.from_iterable(found))
         if all(solution.epochs == 0 and is_cut_short(solution) for solution in self.solutions):
             raise KeyboardInterrupt
-        finish_short(self._find_short, self._go_on, self.budget.max_time, lambda: self.task.elapsed)
+        finish_short(self._find_short, self._go_on, self.budget.max_time, lambda: self.task.context.elapsed)
         for number, solution in enumerate(self.solutions):
             if solution.reason == "max_time":
                 self._listener(number, self.opened).close()
@@ -88,7 +88,7 @@ class OneVsRest:
         self.held = itertools.count()  # dual points
 
     def _next_budget(self) -> Budget:
-        elapsed = self.task.elapsed
+        elapsed = self.task.context.elapsed
         return replace(self.budget, max_time=self.share.limit(elapsed), elapsed=elapsed, n_jobs=1)
 
     def _leave(self, solution: Solution[Point]) -> Solution[Point]:
@@ -111,7 +111,7 @@ class OneVsRest:
         return solution
 
     def _not_begun(self, group: int) -> list[Solution[Point]]:
-        return [not_begun(self._examples(k), self.task.C, self.task.elapsed) for k in self.groups[group]]
+        return [not_begun(self._examples(k), self.task.C, self.task.context.elapsed) for k in self.groups[group]]
 
     def _find_short(self) -> list[int]:
         ended = not self.able or any(map(is_cut_short, self.solutions))
@@ -130,7 +130,7 @@ class OneVsRest:
     def _solve_more(self, number: int, progress: Progress) -> Solution[Point]:
         task, first = self.task, self.solutions[number]
         problem = self._examples(number).problem(task.C)
-        solution = go_on_alone(task.solver, problem, first, self._next_budget(), task.seed, progress)
+        solution = go_on_alone(task.solver, problem, first, self._next_budget(), task.context.seed, progress)
         if solution.reason != "max_time":
             self._listener(number, self.opened).close()
         return self._leave(check_finite(solution, problem))
@@ -194,7 +194,7 @@ def solve_together(
         shared_epochs=math.inf if examples.loss == "log_loss" else float(SHARED_EPOCHS),
         keep_points=keep_points,
         tol=budget.tol,
-        seed=task.seed,
+        seed=task.context.seed,
         visits=None,
         report=checked,
     )
@@ -215,7 +215,7 @@ def solve_together(
         if cut:
             solutions[k] = replace(first, reason="interrupt")
             continue
-        solutions[k] = go_on_alone(solver, problem, first, rest, task.seed, listeners[k])
+        solutions[k] = go_on_alone(solver, problem, first, rest, task.context.seed, listeners[k])
         elapsed, cut = solutions[k].seconds, is_cut_short(solutions[k])
     for solution, listener in zip(solutions, listeners, strict=True):
         if solution.reason != "max_time":  # with which it may go on

@@ -1,7 +1,6 @@
 """Many values of C: a path of fits, each from the dual point of the last."""
 
 import functools
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral
@@ -14,12 +13,14 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
 from pegasos.base import clock
+from pegasos.base.checkpoint import Context
 from pegasos.base.display import listening
 from pegasos.base.estimator import Data
 from pegasos.base.outcome import Budget, check_finite
 from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded, parameters, refuse_unknown
 from pegasos.base.progress import Named, Progress, Shifted
 from pegasos.base.scores import is_plain, score_rows
+from pegasos.base.warn import warn
 from pegasos.certificate import Certificate
 from pegasos.io.csr import check_sparse
 from pegasos.io.floats import float_types
@@ -116,9 +117,10 @@ def path(
     svc, started = LinearSVC(**parameters), clock.now()
     grid, solver = make_grid(Cs), svc.check_parameters()
     data = two_classes(svc._accept(X, y, sample_weight))
-    with listening(svc, fits=len(grid)) as progress:
-        points = list(follow(svc, solver, svc._hand_over(data), grid, svc._seed(), progress, svc._budget, started))
-    warn_of_shortfall("path", svc, points, data.X, stacklevel=3)
+    context = Context(started, svc._seed())
+    with listening(svc, context, fits=len(grid)) as progress:
+        points = list(follow(svc, solver, svc._hand_over(data), grid, context, progress, svc._budget))
+    warn_of_shortfall("path", svc, points, data.X)
     return as_path(points, data.classes)
 
 
@@ -162,14 +164,13 @@ def follow(
     solver: Solver,
     examples: Examples,
     grid: NDArray[np.float64],
-    seed: int,
+    context: Context,
     progress: Progress,
     next_budget: Callable[[], Budget | None],
-    started: float,
 ) -> Iterator[Fitted]:
     """Solve for each C in turn, from the dual point of the last. Its variables are shares of their bounds C s_i: they
     are feasible for any C, and those at a bound stay there. Without a budget for the next C it ends. Certificates have
-    the seconds of each fit, and listeners are told those since all `started`."""
+    the seconds of each fit, and listeners are told those since all started."""
     start = None
     for number, C in enumerate(grid):
         budget = next_budget()
@@ -178,8 +179,8 @@ def follow(
         problem = examples.problem(float(C))
         part = progress.part(f"C={C:.3g}", number, len(grid))
         part = Named(part, functools.partial(svc._name_weights, examples))
-        told = Shifted(part, 0.0, clock.now() - started)
-        solution = check_finite(solver.solve(problem, budget, seed, start, told), problem)
+        told = Shifted(part, 0.0, context.elapsed)
+        solution = check_finite(solver.solve(problem, budget, context.seed, start, told), problem)
         part.close()
         start, certificate = solution.start, solution.certificate(svc.tol, svc.scale is not None)
         yield Fitted(problem.C, problem.largest_norm, *examples.weights(solution.point.w), certificate)
@@ -195,7 +196,7 @@ def as_path(points: Sequence[Fitted], classes: NDArray[Any]) -> Path:
     )
 
 
-def warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: Any, stacklevel: int) -> None:
+def warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: Any) -> None:
     """One warning for all the fits that fell short of `tol`, with the advice for the worst."""
     short = [point for point in points if not point.certificate.converged]
     if short:
@@ -203,4 +204,4 @@ def warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: Any
         found = max(worst.certificate.parts or (worst.certificate,), key=lambda part: part.gap)
         advice = svc._advice(found, worst.C, worst.longest, X)
         text = f"{who}: {len(short)} of {len(points)} fits fell short. The worst, at C={worst.C:.3g}: {advice}"
-        warnings.warn(text, ConvergenceWarning, stacklevel=stacklevel)
+        warn(text, ConvergenceWarning)

@@ -1,6 +1,5 @@
 """Learning from streams: `partial_fit` of the linear machines, and the learners behind it."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self, cast
@@ -19,6 +18,7 @@ from pegasos.base.rows import make_rows
 from pegasos.base.scaling import describe_offsets, describe_sizes
 from pegasos.base.solver import Elsewhere, continued_seed, resolve
 from pegasos.base.validation import check_weights, class_weights, require_targets
+from pegasos.base.warn import warn
 from pegasos.certificate import Certificate, History
 from pegasos.io.dataset import Dataset
 from pegasos.linear.estimator import LinearMachine
@@ -226,7 +226,7 @@ class StreamMachine(LinearMachine):
                 f"partial_fit(X[:1000], y[:1000]{labels}); or use fit(dataset), which needs not all of it in memory"
             )
 
-    def _warn_of_offsets(self, X: Any, solver: Solver, who: str, more: str, stacklevel: int) -> None:
+    def _warn_of_offsets(self, X: Any, solver: Solver, who: str, more: str) -> None:
         """Warn once, at the first part that tells, of columns far from zero or of very different sizes."""
         if self._looked_at or X.shape[0] < ENOUGH_ROWS:
             return
@@ -238,7 +238,7 @@ class StreamMachine(LinearMachine):
         if not text and of_sizes:
             text = describe_sizes(X, names, f"scale them (sklearn.preprocessing.StandardScaler){how}")
         if text:
-            warnings.warn(f"{who} learns little from these data. {text}", stacklevel=stacklevel)
+            warn(f"{who} learns little from these data. {text}")
 
     def _learn_part(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, encode: Encode, targets: Callable[[Data], list[Floats]]
@@ -256,7 +256,7 @@ class StreamMachine(LinearMachine):
         self._weigh_classes(data, s)
         rows, _ = make_rows(X, self._bias)
         more = ", whose partial_fit takes a stream too"
-        self._warn_of_offsets(X, solver, f"{type(self).__name__}.partial_fit", more, 5)
+        self._warn_of_offsets(X, solver, f"{type(self).__name__}.partial_fit", more)
         learned = targets(data)
         if first:
             self._begin_stream(solver, X.shape[1], len(learned))
@@ -302,7 +302,7 @@ class OnePass:
 
     def look_at(self, X: Any, who: str) -> None:
         """Warn where examples, the first of all, are such that little is learned from them."""
-        self.machine._warn_of_offsets(X, self.machine._streams[0].solver, who, "", 2)
+        self.machine._warn_of_offsets(X, self.machine._streams[0].solver, who, "")
 
     def learn(self, rows: native.Rows, y: NDArray[Any], weights: Floats) -> list[native.Progress]:
         """Learn from examples with targets y, or y the numbers of their classes; progress of this part alone."""

@@ -104,10 +104,10 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         than before, if those of the previous fit come first. With fewer examples, `SDCA`, `InteriorPoint` and `MPU`
         start anew.
     on_interrupt : {"raise", "keep"}, default="raise"
-        What Ctrl-C does to a fit. "raise" leaves the estimator as it was. "keep" makes the fit return the best point
-        of the last check, without another pass, with its certificate and the reason "interrupt". Classes without a
-        check then have zero weights. If there was no check at all, "keep" raises too, and so it does inside searches
-        and cross-validation, such as `GridSearchCV`.
+        What Ctrl-C leaves in the estimator; it raises KeyboardInterrupt in any case. "raise" leaves what was there
+        before the fit. "keep" leaves the best point of the last check, without another pass, with its certificate and
+        the reason "interrupt". Classes without a check then have zero weights. If there was no check at all, nothing
+        changes.
     checkpoint : str, path-like or Checkpoint, default=None
         A folder for checkpoints, written every 30 seconds. If a fit is killed and the same fit is started again, it
         resumes from its checkpoint and ends with the same bits; see `pegasos.Checkpoint`.
@@ -330,7 +330,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         solutions = [self._without_dual_point(solution) for solution in found]
         weights = [task.examples.weights(solution.point.w) for solution in solutions]
         self._store_weights(np.array([coef for coef, _ in weights]), np.array([intercept for _, intercept in weights]))
-        self._store(solutions, task.elapsed, task.examples)
+        self._store(solutions, task.context.elapsed, task.examples)
 
     def _without_dual_point(self, solution: Solution[Point]) -> Solution[Point]:
         """Dual points of many classes take much memory, and are kept only for one who asks for it."""
@@ -355,6 +355,6 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
             numbers = score_rows(held_out.X, coef, intercepts, n_jobs=1, numbers=True)
             return accuracy(held_out, numbers == held_out.encoded)
 
-        solution = task.solve(problem, self._budget(task.elapsed), start, progress, score)
+        solution = task.solve(problem, self._budget(task.context.elapsed), start, progress, score)
         self._store_weights(*examples.joint_weights(solution.point.w))
-        self._store([self._without_dual_point(solution)], task.elapsed, examples)
+        self._store([self._without_dual_point(solution)], task.context.elapsed, examples)

@@ -1,7 +1,6 @@
 """Linear support vector regression."""
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -23,6 +22,7 @@ from pegasos.base.scaling import some_step
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import Elsewhere, Solver
 from pegasos.base.validation import middle_and_spread, near_middle
+from pegasos.base.warn import warn_of_fit
 from pegasos.certificate import Certificate
 from pegasos.linear.estimator import Task
 from pegasos.linear.exchange import regressor_to_sklearn
@@ -122,7 +122,7 @@ feature_names_in_
     def _run(self, task: Task, progress: Progress) -> None:
         super()._run(task, progress)
         if text := self._describe_small_C(task) or self._describe_misfit(task.data.X, task.examples):
-            warnings.warn(text, UserWarning, stacklevel=6)
+            warn_of_fit(self.certificate_, text)
 
     def _describe_small_C(self, task: Task) -> str:
         """A sentence where C keeps the predictions near a constant; "" where it does not, or the fit fell short."""

@@ -14,7 +14,6 @@ phi_down||^2``, c = C s_i, and the best t <= p_down has a formula.
 """
 
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar, Self
@@ -31,6 +30,7 @@ from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.bounds import UNIT, VANISHING
 from pegasos.base.callbacks import Problems
+from pegasos.base.checkpoint import Context, Given
 from pegasos.base.conventions import ClassifierMixin
 from pegasos.base.display import listening
 from pegasos.base.estimator import at_once, of_one_model, shortfall
@@ -39,6 +39,7 @@ from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_fin
 from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameters
 from pegasos.base.progress import Named, Progress, Unsaved, make_run
 from pegasos.base.validation import check_cost, check_weights, require_targets, sum_weights
+from pegasos.base.warn import warn
 from pegasos.certificate import REASONS, Certificate, History
 from pegasos.io.csr import check_sparse
 
@@ -122,7 +123,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
     @at_once
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to the examples X, a sequence or array of whatever `feature_map` takes, with labels y."""
-        started = clock.now()
+        context = Context(clock.now(), given=Given.of(X, y, sample_weight=sample_weight))
         check_options(self, self.options)
         if not callable(self.feature_map):
             raise ValueError(
@@ -139,12 +140,15 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
         random = check_random_state(self.random_state)
         problem = _Problem(_all_features(self.feature_map, items, classes), own, s, C, cost)
         budget = Budget(self.tol, self._max_epochs, self.max_time, keep=self._keeps)
-        with listening(self, Problems(classes_=classes)) as progress, np.errstate(over="ignore", invalid="ignore"):
-            solution = _solve(problem, budget, random, started, progress)
+        with (
+            listening(self, context, Problems(classes_=classes)) as progress,
+            np.errstate(over="ignore", invalid="ignore"),
+        ):
+            solution = _solve(problem, budget, random, context, progress)
         self._store(check_finite(solution, problem), classes)
         text = shortfall(self.certificate_, self._advice)
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warn(text, ConvergenceWarning)
         return self
 
     @of_one_model
@@ -267,7 +271,7 @@ class _Problem:
 
 
 def _solve(
-    problem: _Problem, budget: Budget, random: np.random.RandomState, started: float, progress: Progress
+    problem: _Problem, budget: Budget, random: np.random.RandomState, context: Context, progress: Progress
 ) -> Solution[Point]:
     """Block-coordinate Frank-Wolfe in pairs, in a random order of the examples.
 
@@ -287,7 +291,7 @@ def _solve(
             passes = [random.permutation(order) for _ in range(min(PASSES, n // len(order)))]
             moves, out_of_time = 0, False
             for i in np.concatenate(passes)[: budget.max_iter * n - round(fit.visits)].tolist():
-                if clock.now() - started >= limit:
+                if context.elapsed >= limit:
                     out_of_time = True
                     break
                 moves += _ascend(problem, i, p[i], w)
@@ -300,12 +304,12 @@ def _solve(
             fit.begin_check()
             fit.add(measure)
             exhausted = moves == 0 or len(order) == 0 or not math.isfinite(measure.losses)
-            run = make_run(replace(budget, elapsed=clock.now() - started, keep=False), listener)
+            run = make_run(replace(budget, elapsed=context.elapsed, keep=False), listener)
             fit.end_check(run, out_of_time, fit.visits >= budget.max_iter * n and not exhausted)
             if exhausted and not fit.reason:
                 fit.reason = "precision"
     used = UsedSolvers(("block-coordinate Frank-Wolfe in pairs",))
-    return Solution.of_parts(fit, clock.now() - started, used, "max_iter", p.ravel())
+    return Solution.of_parts(fit, context.elapsed, used, "max_iter", p.ravel())
 
 
 def _ascend(problem: _Problem, i: int, p: Floats, w: Floats) -> bool:

@@ -2,7 +2,6 @@
 
 import functools
 import math
-import warnings
 from collections.abc import Collection
 from typing import Any, Self
 
@@ -16,7 +15,7 @@ from pegasos._threads import usable_threads
 from pegasos.base import clock
 from pegasos.base.available import available
 from pegasos.base.callbacks import Problems
-from pegasos.base.checkpoint import checkpointing
+from pegasos.base.checkpoint import Context, Given, checkpointing
 from pegasos.base.display import listening
 from pegasos.base.estimator import Common, Machine, at_once, of_one_model, shortfall
 from pegasos.base.memory import refuse_beyond
@@ -29,6 +28,7 @@ from pegasos.base.scaling import describe_offsets, describe_sizes
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import WARM_START, refuse_unsupported
 from pegasos.base.validation import check_cost, check_weights, require_targets, sum_weights
+from pegasos.base.warn import warn
 from pegasos.certificate import Certificate, History
 from pegasos.io.dataset import Dataset
 from pegasos.problems.sequence import Labellings, SequencePoint, SequenceProblem
@@ -222,15 +222,15 @@ class SequenceSVC(SequenceParameters, Machine):
         self._check_names(X, reset=True)
         told = Problems(_encoder=encoder, classes_=labels.classes, n_features_in_=sequences.X.shape[1])
         data = (sequences.X, sequences.starts, labels.encoded, weights)
+        context = Context(started, self._seed(), Given.of(X, y, lengths=lengths, sample_weight=sample_weight))
         try:
-            with checkpointing(self, self._seed(), started, *data) as kept:
-                self._runs = kept.runs
-                with listening(self, told) as progress:
-                    budget = self._budget(clock.now() - kept.started)
+            with checkpointing(self, context, *data) as context:
+                with listening(self, context, told) as progress:
+                    budget = self._budget(context.elapsed)
                     start, n_labels = None if last is None else Start(last), problem.n_labels
                     links = n_labels * (n_labels + 2)  # which come last
                     named = Named(progress, lambda flat: _name(flat[:-links], flat[-links:], n_labels))
-                    found = solver.solve(problem, budget, kept.seed, start, named)
+                    found = solver.solve(problem, budget, context.seed, start, named)
                 self._encoder, self.classes_ = encoder, labels.classes
                 self._store(found)
         except MemoryError:
@@ -242,9 +242,10 @@ class SequenceSVC(SequenceParameters, Machine):
         text = shortfall(
             self.certificate_,
             functools.partial(self._advice, X=sequences.X, longest=math.sqrt(facts.largest_squared_norm)),
+            context.earlier,
         )
         if text:
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warn(text, ConvergenceWarning)
         return self
 
     @of_one_model

@@ -1,6 +1,5 @@
 """What an estimator does with a data set on disk: fit to it from memory where it fits, and by blocks where not."""
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos.base import clock
-from pegasos.base.checkpoint import Kept, checkpointing
+from pegasos.base.checkpoint import Context, Given, checkpointing
 from pegasos.base.display import listening
 from pegasos.base.estimator import shortfall
 from pegasos.base.outcome import Point, Solution
@@ -18,6 +17,7 @@ from pegasos.base.rows import check_rows
 from pegasos.base.scaling import UnscaledColumns, describe_offsets, describe_sizes
 from pegasos.base.solver import Elsewhere
 from pegasos.base.validation import class_weights
+from pegasos.base.warn import warn
 from pegasos.base.wording import megabytes
 from pegasos.io.dataset import Dataset
 from pegasos.io.dataset_reader import read_some_rows
@@ -91,23 +91,25 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
     solver = machine.check_parameters()
     classes = _classes(machine, dataset)
     n_parts = 1 if classes is None or len(classes) == 2 else len(classes)
-    with checkpointing(machine, machine._seed(), started, dataset) as kept:
-        limit = limit_of(dataset, kept.runs)
+    context = Context(started, machine._seed(), Given.of(dataset, None))
+    with checkpointing(machine, context, dataset) as context:
+        limit = limit_of(dataset, context.runs)
         if fits_in_memory(dataset, n_parts, limit) and not needs_no_pass(solver):
             X, labels, weights = take_all(dataset, None, None)
             _check_labels(dataset, labels, classes)
             data, last = machine._continue(X, labels, weights)
-            machine._runs = kept.runs
-            return machine._fit(data, solver, kept.seed, last, kept.started)
+            return machine._fit(data, solver, last, context)
         _refuse(machine, solver, dataset, n_parts)
         problem = _make_problem(machine, dataset, classes, n_parts)
         columns = _look(dataset, problem)
-        _fit_by_blocks(machine, dataset, solver, classes, problem, limit, kept)
+        _fit_by_blocks(machine, dataset, solver, classes, problem, limit, context)
     text = shortfall(
-        machine.certificate_, lambda worst: machine._advise(worst, problem.C, columns.longest, columns.uneven, BEFORE)
+        machine.certificate_,
+        lambda worst: machine._advise(worst, problem.C, columns.longest, columns.uneven, BEFORE),
+        context.earlier,
     )
     if text and not needs_no_pass(solver):
-        warnings.warn(text, ConvergenceWarning, stacklevel=5)
+        warn(text, ConvergenceWarning)
     return machine
 
 
@@ -130,7 +132,7 @@ def _look(dataset: Dataset, problem: BlocksProblem) -> Columns:
     remedy = f"scale them {BEFORE}, or {needed} and pass scale='auto'"
     uneven = describe_offsets(X, names, how) or describe_sizes(X, names, remedy, problem.C)
     if uneven:
-        warnings.warn(f"By blocks such columns take very many epochs. {uneven}", UnscaledColumns, stacklevel=6)
+        warn(f"By blocks such columns take very many epochs. {uneven}", UnscaledColumns)
     return Columns(uneven, longest)
 
 
@@ -152,17 +154,16 @@ def _make_problem(machine: Any, dataset: Dataset, classes: Any, n_parts: int) ->
 
 
 def _fit_by_blocks(
-    machine: Any, dataset: Dataset, solver: Solver, classes: Any, problem: BlocksProblem, limit: int, kept: Kept
+    machine: Any, dataset: Dataset, solver: Solver, classes: Any, problem: BlocksProblem, limit: int, context: Context
 ) -> None:
     n_parts = problem.n_problems
-    machine._runs = kept.runs
-    with listening(machine, machine._problems(classes)) as whole:
+    with listening(machine, context, machine._problems(classes)) as whole:
         progress = Named(whole, lambda w: machine._name_rows(w[None, :-1], w[-1:] * machine._bias))
         labels = [] if n_parts == 1 else classes.tolist()
         listeners = [progress.part(repr(label), k, n_parts) for k, label in enumerate(labels)] or [progress]
         encode = _encoder(dataset, classes, _class_weight(machine, dataset, classes))
-        budget, own = machine._budget(clock.now() - kept.started), kept.runs.own() if kept.runs else None
-        fit = FitByBlocks(dataset, solver, problem, encode, listeners, budget, kept.seed, limit, own)
+        budget, own = machine._budget(context.elapsed), context.runs.own() if context.runs else None
+        fit = FitByBlocks(dataset, solver, problem, encode, listeners, budget, context.seed, limit, own)
         solutions = fit.solve()
     _store(machine, dataset, classes, solutions)
 
