@@ -122,7 +122,7 @@ def test_data_frames():
     assert clf.n_features_in_ == 10
     np.testing.assert_array_equal(clf.coef_, svc().fit(X, Y).coef_)
     assert clf.score(frame, y) > 0.8
-    with pytest.raises(ValueError, match=r"(?s)feature names should match.*pass the columns the model was trained on"):
+    with pytest.raises(ValueError, match="feature names should match"):
         clf.predict(frame[frame.columns[::-1]])
     with pytest.warns(UserWarning, match="X does not have valid feature names"):
         clf.predict(X)
