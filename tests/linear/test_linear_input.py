@@ -171,7 +171,7 @@ def test_arrays_of_dates_masked_entries_and_images():
     for X, words in (
         (dates, "X has dates or times; make numbers of them"),
         (masked, "X has masked entries, which are missing values; fill them"),
-        (np.ones((4, 2, 3)), r"Found array with dim 3.*X\.reshape\(len\(X\), -1\)"),
+        (np.ones((4, 2, 3)), "Found array with dim 3"),
     ):
         with pytest.raises(ValueError, match=words):
             LinearSVC().fit(X, [0, 1, 0, 1])
@@ -182,7 +182,7 @@ def test_arrays_of_dates_masked_entries_and_images():
 def test_other_features_at_predict(store):
     clf = svc().fit(store(X), Y)
     for method in (clf.predict, clf.decision_function):
-        with pytest.raises(ValueError, match=r"X has 2 features.*expecting 3.*trained on"):
+        with pytest.raises(ValueError, match="X has 2 features.*expecting 3"):
             method(store(X[:, :2]))
 
 
@@ -386,7 +386,7 @@ def test_columns_of_frames_by_name(model):
     for predict in (model.predict, model.decision_function):
         with pytest.raises(ValueError, match=message):
             predict(wrong)
-    with pytest.raises(ValueError, match="X has dates or times: column day; leave it out"):
+    with pytest.raises(ValueError, match="X has dates or times in column day; make numbers"):
         model.fit(frame.assign(day=pd.Timestamp("2020-01-01")), Y)
 
 
