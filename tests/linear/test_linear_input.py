@@ -182,7 +182,7 @@ def test_arrays_of_dates_masked_entries_and_images():
 def test_other_features_at_predict(store):
     clf = svc().fit(store(X), Y)
     for method in (clf.predict, clf.decision_function):
-        with pytest.raises(ValueError, match="X has 2 features.*expecting 3"):
+        with pytest.raises(ValueError, match=r"X has 2 features.*expecting 3"):
             method(store(X[:, :2]))
 
 
