@@ -1,7 +1,11 @@
-"""What a run of `run.py` says: ratios of rivals' times to ours, for charts and for the tables of the documentation."""
+"""What a run of `run.py` says: ratios of rivals' times to ours, for charts and for the tables of the documentation.
+
+``python benchmarks/summary.py RUN.json SHORT.json`` writes what these need of a run.
+"""
 
 import json
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,3 +99,26 @@ def losses(run: dict[str, Any]) -> list[Ratio]:
 def geometric_mean(values: Iterable[float]) -> float:
     logs = [math.log(value) for value in values]
     return math.exp(sum(logs) / len(logs)) if logs else math.nan
+
+
+def shorten(run: dict[str, Any]) -> str:
+    """The run as JSON without what its tables and charts do not need: a line for each package's best on a problem."""
+    clock = clock_of(run)
+    problems = []
+    for problem in run["problems"]:
+        best: dict[str, dict[str, Any]] = {}
+        for line in sorted(problem["contenders"], key=lambda line: (line["status"] != "reached", line[clock] or 0)):
+            best.setdefault(line["peer"], line)
+        lines = [line for line in problem["contenders"] if line is best[line["peer"]]]
+        contenders = [{key: line[key] for key in ("peer", "way", "status", clock) if key in line} for line in lines]
+        head = {key: problem[key] for key in ("problem", "rows", "features", "kind", "classes")}
+        rows = ",\n  ".join(map(json.dumps, contenders))
+        problems.append(f'{json.dumps(head)[:-1]}, "contenders": [\n  {rows}\n ]}}')
+    head = {key: value for key, value in run.items() if key not in ("problems", "stop_after")}
+    head["load"] = [min(run["load"]), max(run["load"])]
+    parts = ",\n ".join(problems)
+    return f'{json.dumps(head)[:-1]}, "problems": [\n {parts}\n]}}\n'
+
+
+if __name__ == "__main__":
+    Path(sys.argv[2]).write_text(shorten(read(Path(sys.argv[1]))), encoding="utf-8")

@@ -102,10 +102,6 @@ void bind_stream(nb::module_& m) {
                      "The last iterate; of Pegasos a / (lambda (weight + idle)).")
         .def_prop_ro("weight", of_learner(&StreamLearner::met), "The weight met.")
         .def_prop_ro("idle", of_learner(&StreamLearner::idle), "Weight added so that no step overshoots.")
-        .def_prop_ro("dual_sum", of_learner(&StreamLearner::dual_sum),
-                     "M: the sum of the weighted duals of the slopes met.")
-        .def_prop_ro("dual_error", of_learner(&StreamLearner::dual_error),
-                     "How far rounding may have taken M.")
         .def_prop_ro("error", of_learner(&StreamLearner::error),
                      "How far rounding may have taken the last iterate, in norm.");
     bind_state(stream);

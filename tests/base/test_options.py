@@ -61,9 +61,9 @@ def test_defaults_are_allowed(solver):
 
 @any_solver
 def test_unknown_option(solver):
-    with pytest.raises(TypeError, match=r"has no parameter 'bach_size'(: it has|; did you mean 'batch_)|takes no"):
+    with pytest.raises(TypeError, match=r"has no parameter 'bach_size'; (it has|did you mean 'batch_)|takes no"):
         solver(bach_size=3)
-    with pytest.raises(TypeError, match=r"takes its parameters by name|takes no arguments"):
+    with pytest.raises(TypeError, match=r"positional argument|takes no arguments"):
         solver(3)
 
 

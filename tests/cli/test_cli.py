@@ -100,7 +100,7 @@ def test_regression(folder, pegasos):
         assert pegasos(f"train --task {task} {loss} --C 10 --tol 0.1 --quiet values.svm m")[::2] == (0, "")
         assert text in pegasos("inspect m")[1]
     line = "train --task regression --loss huber --epsilon 0 values.svm"
-    assert "--loss huber needs epsilon above 0" in pegasos(line)[2]
+    assert "loss='huber' needs epsilon above 0" in pegasos(line)[2]
     assert "--quantile is for --task regression or svr" in pegasos("train --quantile 0.9 train.svm")[2]
 
 
@@ -118,10 +118,11 @@ def test_kernel(folder, pegasos):
     assert "SVC (loss=hinge, C=5.0, intercept=free, kernel=rbf, gamma=2.0), classes -1 and 1" in out
     assert "support vectors of 200 examples" in out
     assert json.loads(pegasos("inspect --json m")[1])["support_vectors"] == len(model.support_)
-    assert "--gamma big: must be scale, auto or a finite" in pegasos("train --task svc --gamma big train.svm")[2]
+    assert "--gamma='big': must be 'scale', 'auto' or a finite" in pegasos("train --task svc --gamma big train.svm")[2]
     assert "--kernel is for --task svc" in pegasos("train --kernel rbf train.svm")[2]
     assert (
-        "sdca does not support --fit-intercept with a kernel" in pegasos("train --task svc --solver sdca train.svm")[2]
+        "sdca does not support fit_intercept=True with a kernel"
+        in pegasos("train --task svc --solver sdca train.svm")[2]
     )
 
 
@@ -197,7 +198,7 @@ def test_not_converged_warns_and_succeeds(folder, pegasos):
     code, out, err = pegasos("train --max-iter 1 --tol 1e-9 train.svm m")
     assert code == 0
     assert "not converged" in out
-    assert "pegasos: warning: LinearSVC did not reach --tol 1e-09: the budget of --max-iter epochs was used up. " in err
+    assert "pegasos: warning: LinearSVC did not reach tol=1e-09: the budget of max_iter epochs was used up. " in err
     assert pegasos("train --max-iter 1 --tol 1e-9 --quiet train.svm m") == (0, "", "")
 
 
@@ -296,17 +297,17 @@ MISTAKES = {
     "train": "Missing argument 'DATA'",
     "train none.svm": "none.svm: No such file or directory",
     "train --unknown 1 train.svm": "--unknown",
-    "train --C 0 train.svm": "--C 0.0: must be a finite number above 0",
+    "train --C 0 train.svm": "--C=0.0: must be a finite number above 0",
     "train --C x train.svm": "'x' is neither a number nor auto",
-    "train --solver gauss train.svm": "--solver gauss: must be auto, sdca, sgd-s, sgd-m, sgd-r, pegasos, norma",
+    "train --solver gauss train.svm": "solver='gauss': must be 'auto', 'sdca', 'sgd-s', 'sgd-m', 'sgd-r', 'pegasos'",
     "train --solver gauss --eta 1 train.svm": "must be one of auto, sdca, sgd-s, sgd-m, sgd-r, pegasos, norma",
     "train --solver norma --project train.svm": "--project is no option of the solver norma",
     "train --batch-size 8 train.svm": "no option of the solver auto, which has none; choose with --solver",
-    "train --solver pegasos --batch-size 1000 train.svm": "--batch-size 1000 is more than the 200 examples",
+    "train --solver pegasos --batch-size 1000 train.svm": "batch_size=1000 is more than the 200 examples",
     "train --c 1 train.svm": "no option --c; did you mean --C?",
     "train --max_iter 1 train.svm": "no option --max_iter; did you mean --max-iter?",
     "train --nothing train.svm": "no option --nothing; pegasos train --help lists them",
-    "train --solver sdka train.svm": "newton; did you mean sdca?",
+    "train --solver sdka train.svm": "did you mean 'sdca'?",
     "train --loss squaredhinge train.svm": "--loss squaredhinge: must be one of hinge, squared_hinge, log_loss,",
     "train --task svc --kernel RBF train.svm": "; did you mean rbf?",
     "train --average maybe train.svm": "--average maybe: must be one of no, last, yes, suffix",
@@ -323,8 +324,8 @@ MISTAKES = {
     "train --loss epsilon_insensitive train.svm": "must be one of hinge, squared_hinge, log_loss",
     "train --task regression --loss hinge train.svm": "must be one of epsilon_insensitive",
     "train --solver pegasos --average random train.svm": "--average random: must be one of no, last, yes, suffix",
-    "train --multi-class joint --solver norma train.svm": "norma does not support --multi-class joint; use",
-    "train --early-stopping train.svm": "auto does not support --early-stopping",
+    "train --multi-class joint --solver norma train.svm": "norma does not support multi_class='joint'; use",
+    "train --early-stopping train.svm": "auto does not support early_stopping=True",
     "train --cost bad.svm train.svm": "--cost bad.svm: could not convert string to float: '1:1'",
     "predict --proba test.svm m": "a LinearSVC with --loss hinge has no probabilities; leave --proba out",
     "predict --proba --decision test.svm m": "leave one out",
@@ -337,7 +338,7 @@ MISTAKES = {
     "inspect .": "Is a directory",
     "train --random-state -1 train.svm": "--random-state -1: must be a number from 0 to 4294967295",
     "train --class-weight 1=-2 train.svm": "--class-weight 1=-2: the weight must be finite and not negative",
-    "train --n-jobs 0 train.svm": "1 to 1024, or -1 for as many as there are processors\n",
+    "train --n-jobs 0 train.svm": "1 to 1024, or None, or -1 for as many as there are processors\n",
 }
 
 

@@ -37,7 +37,7 @@ def test_killed_and_resumed(data, tmp_path, pegasos, monkeypatch, by_blocks):
             pegasos(kept)
     code, _, err = pegasos(kept)
     assert code != 0
-    assert "has a checkpoint of this fit already; go on from it with --resume, or delete" in err
+    assert "has a checkpoint of this fit already; go on from it with resume=True, or delete" in err
     assert pegasos(f"{kept} --resume")[0] == 0
     assert np.array_equal(io.load_model(tmp_path / "m").coef_, whole)
     assert not list((tmp_path / "checkpoints").iterdir())

@@ -98,7 +98,7 @@ def test_no_text_of_damaged_data(folder, pegasos, name):
         ),
         ("convert train.svm news.csv.gz", "ends in .csv.gz; tables are read and not written"),
         ("convert train.svm more.svm", "ends in .svm; only a data set becomes text: name the TARGET such as more.ds"),
-        ("convert --features 10 train.svm train.ds", "index 20 is beyond --features 10; pass a larger --features"),
+        ("convert --features 10 train.svm train.ds", "index 20 is beyond n_features=10; pass a larger n_features"),
     ],
 )
 def test_mistakes_leave_nothing_behind(folder, pegasos, arguments, message):
@@ -167,18 +167,18 @@ def test_unscaled_columns_are_named_before_the_fit(folder, pegasos):
     _, _, err = pegasos("train --memory-limit 50MB large.ds")  # there is no fit
     warning, error = err.splitlines()
     assert warning.startswith("pegasos: warning: By blocks such columns take very many epochs. Columns differ in size")
-    assert "and pass --scale auto." in warning
-    assert "--memory-limit 50MB is too small" in error
+    assert "and pass scale='auto'." in warning
+    assert "memory_limit=50MB is too small" in error
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ("train --zero-based train.ds", "--zero-based is for text"),
-        ("train --memory-limit 50MB train.ds", "--memory-limit 50MB is too small: the process itself and weights of"),
+        ("train --memory-limit 50MB train.ds", "memory_limit=50MB is too small: the process itself and weights of"),
         (
             "train --memory-limit 50MB --C auto train.ds",
-            "more than --memory-limit 50MB; raise it, or choose C on a part",
+            "more than memory_limit=50MB; raise it, or choose C on a part",
         ),
         ("train --memory-limit much train.ds", "such as '1GB'"),
         ("train --memory-limit 1GB train.svm", "--memory-limit is for data sets"),

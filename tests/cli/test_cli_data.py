@@ -145,7 +145,7 @@ def test_targets_and_whole_numbers(tables, pegasos):
 
 
 MISTAKES = {
-    "train kinds.csv": "column 'kind' is of type string, not of numbers; remove it, name it by --label",
+    "train kinds.csv": "column 'kind' is of type string, not of numbers; leave it out, name it as the label",
     "train features.csv": "features.csv is a table; name its column of labels with --label",
     "train --label size kinds.csv": "kinds.csv: no column 'size'; there are 'a', 'kind', 'b'",
     "train --label kind --zero-based kinds.csv": "--zero-based is for svmlight files; leave it out",
@@ -153,7 +153,7 @@ MISTAKES = {
     "train --task sequence --label kind data.txt": "--label is for tables, and the last column of a sequence",
     "predict lacking.csv m": "lacking.csv has no columns 'a', 'b', which the model was trained on; add them",
     "predict sizes.csv old": "sizes.csv has 3 columns of features, but the model was trained on 2; name that of labels",
-    "predict words.txt m": "and the model was trained on a table with columns 'a', 'b': pass one (.csv, .tsv,",
+    "predict words.txt m": "line 1, column 1: label 'oak' is not a number",
     "predict --label a kinds.csv m": "column 'a' is a feature that the model was trained on, and no label; name that",
     "train --one-pass --label kind kinds.csv": "pegasos convert --label COLUMN kinds.csv t.ds, then pegasos",
     "train --label kind none.csv": "none.csv: No such file or directory",

@@ -128,21 +128,6 @@ def test_refusals(line, text, folder, pegasos):
     assert not os.path.exists("out.model")
 
 
-@pytest.mark.parametrize(
-    ("flags", "expected"),
-    [
-        ("-w1 2", "--class-weight LABEL=WEIGHT"),
-        ("-n 2", "--n-jobs"),
-        ("-m 2", "--n-jobs"),
-        ("-R", "--intercept free"),
-    ],
-)
-def test_flags_that_have_another_name_here(folder, pegasos, flags, expected):
-    code, _, err = pegasos(f"train {flags} train.svm out.model")
-    assert (code, err) == (2, f"pegasos: no option {flags[:2]}; LIBLINEAR's is here {expected}\n")
-    assert pegasos(f"predict {flags} train.svm out.model")[2].endswith("--help lists them\n")
-
-
 def test_cross_validation(folder, pegasos):
     """As LIBLINEAR has it: a score, and no model."""
     code, out, err = pegasos("train -s 3 -B 1 -c 10 -v 5 train.svm")

@@ -146,7 +146,7 @@ def test_separator(folder, pegasos):
     assert (code, out) == (0, "\n".join("".join(f"{label}\n" for _, label in own) for own in sentences))
     code, _, err = pegasos("train --task sequence --quiet tabs.txt m")
     assert code == 2
-    assert "tabs.txt: line 2: 2 columns, but line 1 has 3; correct the line; or give --separator tab" in err
+    assert "tabs.txt: line 2: 2 columns, but line 1 has 3; correct the line; or name the separator" in err
 
 
 def test_json(folder, pegasos):
@@ -209,7 +209,7 @@ def test_verbose_and_not_converged(folder, pegasos):
     code, _, err = pegasos("train --task sequence --verbose --C 100 --max-iter 1 train.txt m")
     assert code == 0
     assert err.splitlines()[0].startswith("gap ")
-    assert "pegasos: warning: SequenceSVC did not reach --tol 0.1" in err
+    assert "pegasos: warning: SequenceSVC did not reach tol=0.1" in err
 
 
 def test_standard_input(folder, pegasos, monkeypatch):
@@ -270,10 +270,10 @@ MISTAKES = {
     "train --task sequence --zero-based train.txt": "--zero-based is for svmlight files, and sequences come in columns",
     "train --task sequence --dtype float64 train.txt": "--dtype is for svmlight files",
     "train --task sequence --loss hinge train.txt": "--loss is for --task classification, regression or svr; leave",
-    "train --task sequence --solver sdca train.txt": "--solver sdca: it is for fit of LinearSVC",
+    "train --task sequence --solver sdca train.txt": "solver='sdca': it is for fit of LinearSVC",
     "train --task sequence --constraints iob train.txt": "--constraints iob: must be one of no, bio",
-    "train --task sequence --warm-start --solver pegasos train.txt": "pegasos does not support --warm-start with",
-    "train --task sequence --hash-bits 99 train.txt": "--hash-bits 99: must be an integer of at least 1 and at most 28",
+    "train --task sequence --warm-start --solver pegasos train.txt": "pegasos does not support warm_start=True with",
+    "train --task sequence --hash-bits 99 train.txt": "--hash-bits=99: must be an integer of at least 1 and at most 28",
     "train --task sequence --scheme iob1 tags.txt": "tags.txt: the sentence at line 3, position 1: label 'V' is none "
     "of O, B-type and I-type; leave --scheme out",
     "predict words.txt m": "words.txt has 1 column, but the model was trained on 2 columns and labels after them",

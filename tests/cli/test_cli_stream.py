@@ -184,7 +184,7 @@ def test_more_classes_weights_and_regression(folder, pegasos):
     [
         (
             "train --one-pass --hash-bits 40 train.vw m",
-            "--hash-bits 40: must be an integer of at least 1 and at most",
+            "hash_bits=40: must be an integer of at least 1 and at most",
         ),
         ("train --one-pass --hash-bits 10 train.svm m", "train.svm: line 1, column 1: no '|' after the label"),
         ("train --one-pass --hash-bits 10 bad.vw m", "bad.vw: line 2, column 7: 'x' is not a finite number"),
@@ -211,17 +211,17 @@ def test_more_classes_weights_and_regression(folder, pegasos):
         ("train --hash-bits 10 unlabelled.vw m", "unlabelled.vw has examples without a label to train on; write label"),
         ("train --hash-bits 10 --zero-based train.vw m", "--zero-based is for other files than text; leave it out"),
         ("train --one-pass --solver pegasos train.svm m", "--solver pegasos needs --alpha"),
-        ("train --one-pass --solver sdca train.svm m", "--solver sdca: it is for fit of LinearSVC"),
+        ("train --one-pass --solver sdca train.svm m", "solver='sdca': it is for fit of LinearSVC"),
         ("train --one-pass --solver adagrad --alpha 1 train.svm m", "AdaGrad minimises the loss alone"),
         ("train --one-pass --eta 0.1 --alpha 1 train.svm m", "--eta is no option of the solver pegasos"),
         (
             "train --one-pass --batch-size 2 --alpha 1 train.svm m",
-            "pegasos does not support --batch-size 2 with a stream",
+            "pegasos does not support batch_size=2 with a stream",
         ),
         ("train --classes 0,1 train.svm m", "--classes is for --one-pass"),
         (
             "train --solver adagrad train.svm m",
-            "--solver adagrad: it is for partial_fit of LinearSVC and LinearSVR (on the command line --one-pass)",
+            "solver='adagrad': it is for partial_fit of LinearSVC and LinearSVR (on the command line --one-pass)",
         ),
         ("train --one-pass train.svm nowhere/m", "no folder that can be written to"),
         ("predict --zero-based test.vw text.model", "--zero-based is for other files than text"),

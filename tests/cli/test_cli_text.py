@@ -251,7 +251,7 @@ MISTAKES = {
     "train --format text train.csv": "train.csv is a table; name its column of texts with --text",
     "train --text body train.tsv": "train.tsv: no column 'body'; there are",
     "train --text body train.txt": "--text is for tables, such as .csv and .parquet files; leave it out",
-    "predict lines.txt svm.model": "label 'spam' is not a number; correct it, or train another model with --format",
+    "predict lines.txt svm.model": "label 'spam' is not a number; correct it",
     "train --format text --label kind train.txt": "--label is for tables",
     "train --text body --format vw train.csv": "--text is for raw text, and --format vw for another",
     "train --format text --task svc train.tsv": "text, by --text or --format, is for --task classification or",

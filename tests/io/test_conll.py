@@ -92,7 +92,7 @@ def test_compressed_files(tmp_path, end, module):
 
 
 ERRORS = [
-    (b"a b c\n\nd e\n", {}, "line 3: 2 columns, but line 1 has 3; correct the line; or pass separator='\\t' where"),
+    (b"a b c\n\nd e\n", {}, "line 3: 2 columns, but line 1 has 3; correct the line; or name the separator"),
     (b"\na b\na b c\n", {}, "line 3: 3 columns, but line 2 has 2; correct the line"),
     (b"a\tb\na\n", {"separator": "\t"}, "line 2: 1 columns, but line 1 has 2; correct the line"),
     (b"a b\ncaf\xe9 b\n", {}, "line 2, byte 4: 0xe9 is not UTF-8; convert the file to UTF-8"),

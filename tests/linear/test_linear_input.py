@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 
-from pegasos import SVC, SVR, LinearSVC, LinearSVCCV, LinearSVR, SequenceSVC
+from pegasos import SVC, SVR, LinearSVC, LinearSVCCV, LinearSVR
 from pegasos.solvers import AdaGrad, ConstantStep, Norma, Pegasos
 
 random = np.random.default_rng(0)
@@ -64,15 +64,15 @@ def test_not_classes():
 
 
 def test_lengths():
-    refuses(X, Y[:5], parts=["[20, 5]", "one label for each row"])
+    refuses(X, Y[:5], parts=["[20, 5]"])
     refuses(X, Y, np.ones(7), parts=["(7,)", "(20,)", "give one weight for each row"])
     refuses(X, Y, np.ones((20, 2)), parts=["(20, 2)", "(20,)", "give one weight for each row"])
-    refuses(X, np.column_stack([Y, Y]), parts=["1d array", "(20, 2)", "of one-hot columns y.argmax(axis=1)"])
+    refuses(X, np.column_stack([Y, Y]), parts=["1d array", "(20, 2)"])
 
 
 def test_bad_labels():
     refuses(X, None, parts=["requires y to be passed", "fit(X, y)"])
-    refuses(X, C="auto", parts=["C='auto': pass a number", "LinearSVCCV chooses C"])
+    refuses(X, C="auto", parts=["C='auto': must be a finite number above 0"])
     refuses(X, changed(Y.astype(float), 3, np.nan), parts=["y contains NaN", "no label for example 4"])
 
 
@@ -106,24 +106,17 @@ def test_targets_that_are_no_numbers(regressor):
             regressor.fit(X[:4], y)
 
 
-def test_an_argument_that_fit_does_not_have():
-    for model in (LinearSVC(), SVC(), LinearSVR()):
-        words = f"{type(model).__name__}.fit() has no argument 'sample_weights'; did you mean 'sample_weight'?"
-        with pytest.raises(TypeError, match=re.escape(words)):
-            model.fit(X, Y, sample_weights=np.ones(20))
-
-
 def test_a_long_text_in_a_frame_is_cut():
     frame = pd.DataFrame({"a": np.arange(20.0), "mail": ["From: " + "words " * 100] * 20})
-    with pytest.raises(ValueError, match=r"look at column mail.*TfidfVectorizer") as caught:
+    with pytest.raises(ValueError, match=r"could not convert.* in column mail; .*TfidfVectorizer") as caught:
         LinearSVC().fit(frame, Y)
     assert len(str(caught.value)) < 400
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_matrix])
 def test_empty(store):
-    refuses(store(X[:0]), Y[:0], parts=["0 sample(s)", "(0, 3)", "at least one row"])
-    refuses(store(X[:, :0]), parts=["0 feature(s)", "(20, 0)", "one column"])
+    refuses(store(X[:0]), Y[:0], parts=["0 sample(s)", "(0, 3)"])
+    refuses(store(X[:, :0]), parts=["0 feature(s)", "(20, 0)"])
 
 
 def test_shapes():
@@ -133,7 +126,7 @@ def test_shapes():
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_matrix])
 def test_complex(store):
-    refuses(store(X + 1j), parts=["Complex data not supported", "real and imaginary parts"])
+    refuses(store(X + 1j), parts=["Complex data not supported"])
     with pytest.raises(ValueError, match="Complex data not supported"):
         svc().fit(X, Y).predict(store(X + 1j))
 
@@ -148,13 +141,13 @@ def test_complex(store):
     ids=["str", "object", "list"],
 )
 def test_text(text):
-    refuses(text, parts=["could not convert", "red", "OneHotEncoder"])
+    refuses(text, parts=["could not convert string to float: 'red' in column 0", "OneHotEncoder"])
     with pytest.raises(ValueError, match=r"red.*OneHotEncoder"):
         svc().fit(X, Y).predict(text)
 
 
 def test_texts_without_columns():
-    refuses(["red car", "blue bike"] * 10, parts=["no columns", "TfidfVectorizer"])
+    refuses(["red car", "blue bike"] * 10, parts=["could not convert string to float: 'red car'", "TfidfVectorizer"])
 
 
 @pytest.mark.parametrize(
@@ -164,12 +157,12 @@ def test_texts_without_columns():
 )
 def test_text_columns_are_named(column):
     frame = pd.DataFrame({"size": X[:, 0], "colour": column, "weight": X[:, 1]})
-    refuses(frame, parts=["red", "look at column colour", "OneHotEncoder"])
+    refuses(frame, parts=["'red' in column colour", "OneHotEncoder"])
 
 
 def test_dates():
     frame = pd.DataFrame({"size": X[:, 0], "day": pd.date_range("2020-01-01", periods=20)})
-    refuses(frame, parts=["X has dates or times: column day", "make numbers of it"])
+    refuses(frame, parts=["X has dates or times in column day", "make numbers of them"])
 
 
 def test_arrays_of_dates_masked_entries_and_images():
@@ -178,7 +171,7 @@ def test_arrays_of_dates_masked_entries_and_images():
     for X, words in (
         (dates, "X has dates or times; make numbers of them"),
         (masked, "X has masked entries, which are missing values; fill them"),
-        (np.ones((4, 2, 3)), r"Found array with dim 3.*X\.reshape\(len\(X\), -1\)"),
+        (np.ones((4, 2, 3)), "Found array with dim 3"),
     ):
         with pytest.raises(ValueError, match=words):
             LinearSVC().fit(X, [0, 1, 0, 1])
@@ -189,7 +182,7 @@ def test_arrays_of_dates_masked_entries_and_images():
 def test_other_features_at_predict(store):
     clf = svc().fit(store(X), Y)
     for method in (clf.predict, clf.decision_function):
-        with pytest.raises(ValueError, match=r"X has 2 features.*expecting 3.*trained on"):
+        with pytest.raises(ValueError, match=r"X has 2 features.*expecting 3"):
             method(store(X[:, :2]))
 
 
@@ -304,33 +297,11 @@ def test_steps_that_would_turn_the_weights_round():
     refuses(X, alpha=0.1, solver=ConstantStep(eta=10), parts=["eta=10", "1/alpha=10", "smaller"])
 
 
-@pytest.mark.parametrize(
-    ("name", "advice"),
-    [("shrinking", "leave it out"), ("nu", "weighed by C"), ("n_iter", "max_iter"), ("eta0", "eta")],
-)
-def test_habits_are_explained(name, advice):
-    with pytest.raises(TypeError, match=rf"LinearSVC has no parameter '{name}': .*{advice}"):
-        LinearSVC(**{name: "l2"})
-
-
 def test_unknown_parameter():
     with pytest.raises(TypeError, match=r"LinearSVC has no parameter 'Cost'; did you mean 'cost'\?"):
         LinearSVC(Cost=1)
-    with pytest.raises(TypeError, match=r"by name: write LinearSVC\(C=1.0\)"):
-        LinearSVC(1.0)
-    with pytest.raises(TypeError, match=r"by name: write SequenceSVC\(C=5.0\)"):
-        SequenceSVC(5.0)
-    with pytest.raises(TypeError, match=r"by name: write LinearSVCCV\(Cs=\[1, 2\]\)"):
-        LinearSVCCV([1, 2])
-    with pytest.raises(TypeError, match="by name; it has C, alpha, tol"):
-        LinearSVC(1.0, 2.0)
     with pytest.raises(ValueError, match=r"LinearSVC has no parameter 'c'; did you mean 'C'\?"):
         LinearSVC().set_params(c=1)
-    with pytest.raises(TypeError, match=r"by name: write LinearSVC\(penalty='l1', loss='squared_hinge'\)"):
-        LinearSVC("l1", "squared_hinge")
-    for model in (LinearSVC(), LinearSVCCV(), SequenceSVC()):
-        with pytest.raises(ValueError, match="has no parameter 'eta0': step sizes belong to the solver"):
-            model.set_params(eta0=1)
 
 
 @pytest.mark.parametrize(
@@ -415,7 +386,7 @@ def test_columns_of_frames_by_name(model):
     for predict in (model.predict, model.decision_function):
         with pytest.raises(ValueError, match=message):
             predict(wrong)
-    with pytest.raises(ValueError, match="X has dates or times: column day; leave it out"):
+    with pytest.raises(ValueError, match="X has dates or times in column day; make numbers"):
         model.fit(frame.assign(day=pd.Timestamp("2020-01-01")), Y)
 
 

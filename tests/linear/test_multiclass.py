@@ -275,7 +275,7 @@ class TestOneAgainstRest:
     def test_paths_serve_two_classes(self):
         with pytest.raises(ValueError, match=r"Only binary.*multiclass: y has 4 classes.*LinearSVCCV supports more"):
             path(X, Y)
-        with pytest.raises(TypeError, match="no parameter 'multi_class': there is one way"):
+        with pytest.raises(TypeError, match="no parameter 'multi_class'"):
             path(X, Y > 1, multi_class="joint")
         with pytest.raises(TypeError, match="LinearSVCCV has no parameter 'multi_class'"):
             LinearSVCCV(multi_class="ovr")

@@ -78,7 +78,7 @@ def test_the_problem_has_the_targets_and_epsilon():
     ("y", "words"),
     [
         (np.where(np.arange(200) == 3, np.nan, Y), "y contains NaN"),
-        (Y[:5], "give one label for each row"),
+        (Y[:5], "inconsistent numbers of samples"),
         (None, "LinearSVR requires y to be passed"),
         (np.column_stack([Y, Y]), "1d array"),
         (["tall"] * 200, "could not convert y"),

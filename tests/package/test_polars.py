@@ -37,15 +37,15 @@ def test_streams(frame):
 def test_errors(frame):
     words = frame.with_columns(pl.lit("a").alias("word"))
     model = LinearSVC()
-    with pytest.raises(ValueError, match=r"look at column word\); encode columns"):
+    with pytest.raises(ValueError, match="'a' in column word; encode names"):
         model.fit(words, Y)
     with pytest.raises(ValueError, match="contains NaN: row 0, column 'none'"):
         model.fit(frame.with_columns(pl.lit(None, dtype=pl.Int64).alias("none")), Y)
     day = frame.with_columns(pl.lit("2020-01-01").str.to_date().alias("day"))
-    with pytest.raises(ValueError, match="X has dates or times: column day; leave it out, or make numbers of it"):
+    with pytest.raises(ValueError, match="X has dates or times in column day; make numbers of them"):
         model.fit(day, Y)
     with pytest.raises(TypeError, match=r"pass X.collect\(\)"):
         model.fit(frame.lazy(), Y)
     model.fit(frame, Y)
-    with pytest.raises(ValueError, match=r"pass the columns the model was trained on$"):
+    with pytest.raises(ValueError, match="feature names should match"):
         model.predict(frame.select(reversed(frame.columns)))

@@ -50,7 +50,7 @@ def test_all_parameters_of_scikit_learn(name):
 
 
 def test_another_penalty():
-    advice = r"penalty='l1': .*'l2'.*SelectFromModel .* or stay with sklearn.svm"
+    advice = r"penalty='l1': must be 'l2'"
     with pytest.raises(ValueError, match=advice):
         LinearSVC(penalty="l1").fit(X, Y)
     with pytest.raises(ValueError, match=advice):
@@ -146,7 +146,7 @@ def test_kernels_of_texts(model, store):
     assert texts.support_vectors_.tolist() == [words[row] for row in texts.support_]
     with pytest.raises(ValueError, match="scale='auto' divides columns of numbers"):
         model(kernel=kernel, scale="auto").fit(words, y)
-    with pytest.raises(ValueError, match="texts and no columns"):
+    with pytest.raises(ValueError, match="could not convert string to float: 'a a'; encode"):
         model().fit(words, y)
 
 

@@ -232,10 +232,6 @@ class TestErrors:
         with pytest.raises(ValueError, match=r"sample_weight\[1\]=inf: weights must be finite"):
             strings.score(STRINGS[:2], LABELS[:2], sample_weight=[1.0, np.inf])
 
-    def test_habits_of_others(self):
-        with pytest.raises(TypeError, match="has no parameter 'penalty'"):
-            SequenceSVC(penalty="l2")
-
 
 class Tells(list):
     """A list that tells another length than it has."""

@@ -2,7 +2,6 @@
 
 import copy
 import functools
-import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -44,13 +43,14 @@ from pegasos.base.validation import (
     check_weights,
     class_weights,
     number_labels,
+    refuse_dates,
     refuse_masked,
     refuse_missing,
     refuse_mixed,
+    refuse_text,
     require_targets,
     sum_weights,
 )
-from pegasos.base.wording import meant, shortened
 from pegasos.certificate import REASONS, Certificate, History, all_reasons, join_parts
 from pegasos.io.csr import check_sparse
 from pegasos.io.dataset import Dataset
@@ -65,20 +65,6 @@ NOT_OF_FITS = (*NO_MATTER, "break_ties", "decision_function_shape", "n_jobs", "w
 #: Objectives below it are probably zero, where rounding hides the optimum.
 AS_GOOD_AS_ZERO = 1e-6
 
-#: What to do about input that scikit-learn's validation turns down, by a part of its message.
-REMEDIES = {
-    "could not convert": "encode columns that are not numbers: names with sklearn.preprocessing.OneHotEncoder, texts "
-    "with TfidfVectorizer (sklearn.feature_extraction.text) on that column, by sklearn.compose.ColumnTransformer",
-    "inconsistent numbers of samples": "give one label for each row of X",
-    "should be a 1d array": "give one label or target for each row: of one-hot columns y.argmax(axis=1); for several "
-    "targets there is sklearn.multioutput",
-    "while a minimum of": "X needs at least one row and one column; look at how it was made",
-    "Input y contains": "give every example a label or target, or drop it",
-    "feature names should match": "pass the columns the model was trained on",
-    "is expecting": "pass the columns the model was trained on",
-    "Found array with dim": "X needs two dimensions, a row for each example: of images X.reshape(len(X), -1)",
-}
-
 
 def at_once(fit: AnyMethod) -> AnyMethod:
     """Decorate a method that fits: it changes the estimator at its end and in one go, or not at all.
@@ -89,14 +75,8 @@ def at_once(fit: AnyMethod) -> AnyMethod:
     or a loop around the fit ends too.
     """
 
-    known = list(inspect.signature(fit).parameters)[1:]
-
     @functools.wraps(fit)
     def run(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        for name in kwargs:
-            if name not in known:
-                slip = meant(name, known) or f"; it has {', '.join(known)}"
-                raise TypeError(f"{type(self).__name__}.{fit.__name__}() has no argument {name!r}{slip}")
         working = object.__new__(type(self))
         working.__dict__.update(self.__dict__)
         try:
@@ -143,25 +123,6 @@ class Data(NamedTuple):
         """A copy of some of the examples."""
         weights = None if self.sample_weight is None else self.sample_weight[rows]
         return self._replace(X=self.X[rows], y=self.y[rows], encoded=self.encoded[rows], sample_weight=weights)
-
-
-def _columns(X: Any, wanted: Callable[[Any], bool]) -> str:
-    """The columns of a data frame whose type is such, for an error message."""
-    if not hasattr(X, "dtypes") or not hasattr(X, "columns"):
-        return ""
-    return ", ".join(str(name) for name, dtype in zip(X.columns, X.dtypes, strict=True) if wanted(dtype))
-
-
-def _is_date(dtype: Any) -> bool:
-    """Whether a column of a data frame has dates, times, or what is between them."""
-    kind = getattr(dtype, "kind", None)
-    return kind in ("M", "m") if kind is not None else str(dtype).startswith(("Date", "Time", "Duration"))
-
-
-def _is_number(dtype: Any) -> bool:
-    """Whether a column of a data frame has numbers; polars' types have names only."""
-    kind = getattr(dtype, "kind", None)
-    return kind in "biuf" if kind is not None else str(dtype).startswith(("Int", "UInt", "Float", "Boolean", "Decimal"))
 
 
 @parameters
@@ -264,12 +225,7 @@ class Machine(Common, Explained):
     def _validate_pair(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
         """X and y as the core takes them."""
         require_targets(self, y)
-        try:
-            return self._validate(X, y, order="C", accept_large_sparse=True, reset=reset)
-        except ValueError as error:
-            if reset or "feature" not in str(error):
-                raise
-            raise ValueError(f"{error}; or, as warm_start=True continues the previous fit, a new estimator") from error
+        return self._validate(X, y, order="C", accept_large_sparse=True, reset=reset)
 
     def _take(self, X: Any, **options: Any) -> Any:
         """Examples to predict, validated; those that need no change are not looked at for long."""
@@ -279,17 +235,12 @@ class Machine(Common, Explained):
         return self._validate(X, accept_large_sparse=True, reset=False, **options)
 
     def _validate(self, *arrays: Any, **options: Any) -> Any:
-        """scikit-learn's `validate_data`, with a remedy in each message. NaN and infinity are left for later."""
+        """scikit-learn's `validate_data`, and what it does not say. NaN and infinity are left for later."""
         if type(arrays[0]).__name__ == "LazyFrame":
             raise TypeError("X is a lazy data frame, whose rows are not there yet; pass X.collect()")
         if getattr(arrays[0], "format", "") != "csr" or arrays[0].dtype not in FLOATS:
             check_sparse(arrays[0])  # which will be converted
-        dates = _columns(arrays[0], _is_date)
-        if dates:
-            remedy = "leave it out, or make numbers of it, such as days since the first"
-            raise ValueError(f"X has dates or times: column {dates}; {remedy}")
-        if _is_date(getattr(arrays[0], "dtype", None)):
-            raise ValueError("X has dates or times; make numbers of them, such as days since the first")
+        refuse_dates(arrays[0])
         what = "target" if isinstance(self, RegressorMixin) else "label"
         for name, values in zip("Xy", arrays, strict=False):
             refuse_masked(name, values, MASKED[name])
@@ -297,24 +248,10 @@ class Machine(Common, Explained):
             taken = validate_data(
                 self, *arrays, accept_sparse="csr", dtype=float_types(arrays[0]), ensure_all_finite=False, **options
             )
-        except (ValueError, TypeError) as error:
-            text = str(error)
-            if len(arrays) > 1 and ("contains NaN" in text or "value of NA" in text):
+        except (ValueError, TypeError):
+            if len(arrays) > 1:
                 refuse_missing(arrays[1], what)
-            if "Complex data" in text:  # the rest of the message is all the data
-                advice = "Complex data not supported: pass real and imaginary parts as columns of their own"
-                raise ValueError(advice) from None
-            if "could not convert" in text and np.ndim(arrays[0]) == 1:
-                advice = "X has texts and no columns: make features of them, for example with TfidfVectorizer"
-                raise ValueError(f"{advice} (sklearn.feature_extraction.text)") from error
-            for part, remedy in REMEDIES.items():
-                if part in text:
-                    columns = _columns(arrays[0], lambda dtype: not _is_number(dtype))
-                    look = f" (look at column {columns})" if columns else ""
-                    told = text.strip().rstrip(".")
-                    if part == "could not convert":
-                        told = shortened(told, 100)  # the entry is in it, which may be a long text
-                    raise ValueError(f"{told}{look}; {remedy}") from error
+            refuse_text(arrays[0])
             raise
         if len(arrays) > 1 and taken[1].dtype.kind == "O":
             refuse_missing(taken[1], what)
@@ -344,7 +281,7 @@ class Machine(Common, Explained):
     def _budget(self, elapsed: float = 0.0) -> Budget:
         return Budget(self.tol, self._max_epochs, self.max_time, elapsed, self._threads(), self._keeps)
 
-    def _store_parameters(self) -> None:
+    def store_parameters(self) -> None:
         """Keep the parameters of this fit: later ones, set with `set_params`, are for the next."""
         names = [one.name for one in fields(self) if one.name not in NOT_OF_FITS]
         self._fit_parameters = {name: _copied(getattr(self, name)) for name in names}
@@ -367,7 +304,7 @@ class Machine(Common, Explained):
         self.certificate_ = join_parts(certificates, seconds) if several else certificates[0]
         self.history_ = histories if several else histories[0]
         self._count_iterations()
-        self._store_parameters()
+        self.store_parameters()
 
     def _problem_names(self) -> list[str]:
         """What each of several problems is, in words."""
@@ -426,9 +363,6 @@ class Classifier(HeldOut, ClassWeight, ClassifierMixin, Mixed):
 
     classes_: NDArray[Any]
 
-    #: What to use where the labels are numbers that are not classes.
-    regressor: ClassVar[str]
-
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The share of the examples X that are predicted right, for the labels y. X is what `predict` takes.
 
@@ -451,7 +385,7 @@ class Classifier(HeldOut, ClassWeight, ClassifierMixin, Mixed):
 
     def _encode(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The classes, and for each example which one it has."""
-        classes, encoded = number_labels(y, self.regressor)
+        classes, encoded = number_labels(y)
         if len(classes) < 2:
             label = classes.tolist()[0]
             raise ValueError(f"y has one class only, {label!r}; a classifier needs examples of two classes")

@@ -57,4 +57,4 @@ def store_imported(model: Any, maker: str, n_problems: int) -> None:
     model.certificate_ = join_parts(parts, 0.0) if count > 1 else parts[0]
     model.history_ = histories if count > 1 else histories[0]
     model._count_iterations()
-    model._store_parameters()
+    model.store_parameters()

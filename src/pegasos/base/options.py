@@ -1,7 +1,7 @@
 """Kinds of options: what values are allowed, said once for Python, the command line and the docs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,12 +12,10 @@ from pegasos.base.wording import meant
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One option: its one-line help, whether None (meaning "not set") is allowed, and what to use in place of some
-    values (`habits`) that other packages have."""
+    """One option: its one-line help, and whether None (meaning "not set") is allowed."""
 
     help: str
     optional: bool = False
-    habits: Mapping[str, str] = field(default_factory=dict)
 
     def accepts(self, value: Any) -> bool:
         raise NotImplementedError
@@ -30,8 +28,6 @@ class Option:
         """Raise a ValueError that names the option, the value and what is allowed."""
         if self.optional and value is None:
             return
-        if isinstance(value, str) and value in self.habits:
-            raise ValueError(f"{name}={value!r}: {self.habits[value]}")
         if not self.accepts(value):
             none = " or None" if self.optional else ""
             raise ValueError(f"{name}={value!r}: must be {self.wanted()}{none}{self.meant(value)}")

@@ -9,7 +9,7 @@ import functools
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Self, TypeVar, dataclass_transform, overload
 
 import numpy as np
@@ -28,36 +28,8 @@ INFINITE_C = 1e10
 #: What -1 counts as in `max_iter`.
 MOST_EPOCHS = 10**9
 
-#: What to do for a C that suits the data.
-CHOOSE_C = {
-    "auto": "pass a number; LinearSVCCV chooses C by cross-validation, for other estimators "
-    "sklearn.model_selection.GridSearchCV does"
-}
-
 Value = TypeVar("Value")
 Class = TypeVar("Class", bound=type[Any])
-
-#: Parameters of other packages that users pass out of habit, and what to do instead.
-HABITS = {
-    "penalty": "the penalty is always the squared Euclidean norm ('l2'); leave it out",
-    "dual": "which of primal and dual to work on is the solver's business; leave it out, or choose solver=...",
-    "multi_class": "there is one way to treat classes here; leave it out",
-    "n_iter": "the number of epochs is max_iter",
-    "eta0": "step sizes belong to the solver: solver=ConstantStep(eta=...)",
-    "probability": "there are no probabilities; wrap it in sklearn.calibration.CalibratedClassifierCV",
-    "shrinking": "which variables to leave out for a while is the solver's business; leave it out",
-    "nu": "errors are weighed by C, or alpha; SVC takes a slack instead with solver=SBP(nu=...)",
-    "c1": "there is no L1 penalty; leave it out, and raise min_count for fewer features",
-    "c2": "C weighs the loss, c2 the norm, and the losses differ; leave it out and start from the default C",
-    "algorithm": "the method is solver=...; leave it out",
-    "min_freq": "the number is min_count",
-    "max_iterations": "the number of epochs is max_iter, and tol ends a fit before",
-    "epsilon": "the gap at which a fit ends is tol",
-    "delta": "the gap at which a fit ends is tol",
-    "all_possible_transitions": "every label may follow every label here; leave it out",
-    "all_possible_states": "every label has a weight for every feature here; leave it out",
-    "learning_rate": "step sizes belong to the solver: solver=Pegasos(), Norma() or ConstantStep()",
-}
 
 
 def parameter(default: Value, option: Option) -> Value:
@@ -84,42 +56,20 @@ def parameters(cls: Any = None, /, *, kw_only: bool = True) -> Any:
 
     @functools.wraps(init)
     def explained(self: Any, *args: Any, **kwargs: Any) -> None:
-        who = type(self).__name__
-        known = [one.name for one in fields(made)]
-        if args and kw_only:
-            raise TypeError(f"{who} takes its parameters by name{_by_name(who, args, known, made.options)}")
-        refuse_unknown(who, kwargs, known)
-        for one in [one for one in fields(made) if one.default is MISSING and not one.kw_only][len(args) :]:
-            if one.name not in kwargs:
-                raise TypeError(f"{who} needs {one.name}: write {who}({one.name}=...)")
+        refuse_unknown(type(self).__name__, kwargs, [one.name for one in fields(made)])
         init(self, *args, **kwargs)
 
     made.__init__ = explained
     return made
 
 
-def _by_name(who: str, values: Iterable[Any], known: Iterable[str], options: Mapping[str, Option]) -> str:
-    """How values given by place are probably meant, to end a message with."""
-    found: dict[str, Any] = {}
-    for value in values:
-        name = next((name for name in ("C", "Cs") if name in known), "")
-        if isinstance(value, str):
-            choices = ((name, option) for name, option in options.items() if isinstance(option, Choice))
-            name = next((name for name, option in choices if option.accepts(value) or value in option.habits), "")
-        if not name or name in found:
-            return f"; it has {', '.join(known)}"
-        found[name] = value
-    return f": write {who}({', '.join(f'{name}={value!r}' for name, value in found.items())})"
-
-
 def refuse_unknown(who: str, given: Iterable[str], known: Iterable[str], error: type[Exception] = TypeError) -> None:
-    """Raise an error where a parameter is not known, with advice."""
+    """Raise an error for a parameter that is not known."""
+    known = list(known)
+    has = f"; it has {', '.join(known) or 'none'}"
     for name in given:
         if name not in known:
-            known = list(known)
-            advice = HABITS.get(name, f"it has {', '.join(known) or 'none'}")
-            slip = "" if name in HABITS else meant(name, known)
-            raise error(f"{who} has no parameter {name!r}{slip or f': {advice}'}")
+            raise error(f"{who} has no parameter {name!r}{meant(name, known) or has}")
 
 
 class Explained(CallbackSupportMixin, Notebook):
@@ -143,7 +93,7 @@ class Explained(CallbackSupportMixin, Notebook):
 class Penalty:
     """What the loss weighs against the norm."""
 
-    C: float = parameter(1.0, Number(low=0, open=True, help="weight of the loss", habits=CHOOSE_C))
+    C: float = parameter(1.0, Number(low=0, open=True, help="weight of the loss"))
     alpha: float | None = parameter(
         None, Number(low=0, open=True, optional=True, help="the papers' lambda, instead of C: C = 1/(alpha n)")
     )
@@ -288,15 +238,7 @@ class SquaredNorm:
 
     penalty: str = parameter(
         "l2",
-        Accepted(
-            values={"l2": "l2"},
-            help="the penalty",
-            habits={
-                "l1": "the penalty is the squared norm, 'l2', which leaves no weight at exactly zero; for fewer "
-                "features put sklearn.feature_selection.SelectFromModel before it, or RFE, or stay with "
-                "sklearn.svm.LinearSVC(penalty='l1', dual=False)"
-            },
-        ),
+        Accepted(values={"l2": "l2"}, help="the penalty"),
     )
 
 

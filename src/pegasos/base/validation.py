@@ -1,7 +1,8 @@
 """Labels and targets, and the weights of examples and classes."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -40,11 +41,47 @@ def refuse_masked(name: str, values: Any, remedy: str) -> None:
 
 def refuse_missing(y: Any, what: str) -> None:
     """Raise a ValueError where an example has no label or target, whatever says so: None, NaN, or a frame's NA."""
+    if not isinstance(y, Iterable) or getattr(y, "ndim", 1) != 1:
+        return
     for i, value in enumerate(y):
         if value is None or type(value).__name__ in ("NAType", "NaTType") or (_is_float(value) and value != value):
             raise ValueError(
                 f"Input y contains NaN: y has no {what} for example {i + 1}, y[{i}] is {value!r}; give each example a "
                 f"{what}, or drop it"
+            )
+
+
+def refuse_dates(X: Any) -> None:
+    """Raise a ValueError where X, or a column of the data frame X, has dates, times, or what is between them."""
+    remedy = "make numbers of them, such as days since the first"
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        for name, dtype in zip(X.columns, X.dtypes, strict=True):
+            if _is_date(dtype):
+                raise ValueError(f"X has dates or times in column {name}; {remedy}")
+    if _is_date(getattr(X, "dtype", None)):
+        raise ValueError(f"X has dates or times; {remedy}")
+
+
+def _is_date(dtype: Any) -> bool:
+    kind = getattr(dtype, "kind", None)  # polars' types have names only
+    return kind in ("M", "m") if kind is not None else str(dtype).startswith(("Date", "Time", "Duration"))
+
+
+def refuse_text(X: Any) -> None:
+    """Raise a ValueError where an entry of the examples X is text that is no number."""
+    table = np.asarray(X)
+    if table.dtype.kind not in "OU":
+        return
+    for place, value in np.ndenumerate(table):
+        with suppress(TypeError, ValueError):
+            float(value)
+            continue
+        if isinstance(value, str):
+            column = f" in column {getattr(X, 'columns', range(place[1] + 1))[place[1]]}" if len(place) > 1 else ""
+            raise ValueError(
+                f"could not convert string to float: {shortened(repr(str(value)))}{column}; encode names with "
+                "sklearn.preprocessing.OneHotEncoder, texts with TfidfVectorizer (sklearn.feature_extraction.text), "
+                "some of the columns with sklearn.compose.ColumnTransformer"
             )
 
 
@@ -145,7 +182,7 @@ def class_weights(given: Any, classes: NDArray[Any], counts: NDArray[Any] | None
     return weights
 
 
-def number_labels(y: NDArray[Any], regressor: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def number_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The different labels in order, and which one each example has."""
     if y.dtype.kind in "iu":
         lowest, highest = int(y.min()), int(y.max())
@@ -159,12 +196,7 @@ def number_labels(y: NDArray[Any], regressor: str) -> tuple[NDArray[Any], NDArra
             f"Unknown label type: y holds objects, such as {shortened(repr(wrong))}; labels are strings, or whole "
             "numbers between -2**63 and 2**64, in an array of such a type"
         )
-    try:
-        check_classification_targets(y)
-    except ValueError as error:
-        if "continuous" in str(error):
-            raise ValueError(f"{error} For those use {regressor}") from error
-        raise
+    check_classification_targets(y)
     return np.unique(y, return_inverse=True)
 
 

@@ -37,15 +37,9 @@ def megabytes(size: float) -> str:
     return f"{math.ceil(size / 1e6):,} MB"
 
 
-def shortened(text: str, most: int = 60) -> str:
-    """A text for a message, cut where it is long.
-
-    Examples
-    --------
-    >>> shortened("so and so"), shortened("so and so", 5)
-    ('so and so', 'so an ...')
-    """
-    return text if len(text) <= most else f"{text[:most]} ..."
+def shortened(text: str) -> str:
+    """A text for a message, cut where it is long."""
+    return text if len(text) <= 60 else f"{text[:60]} ..."
 
 
 def meant(given: Any, known: Iterable[Any], quoted: Callable[[str], str] = repr) -> str:

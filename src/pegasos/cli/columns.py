@@ -37,10 +37,7 @@ class Columns:
             raise click.UsageError("--template is another than that of the model, which it continues; leave it out")
 
     def read(self, source: str) -> Data:
-        try:
-            sentences, lines = read_lines(file_of(source), self.separator)
-        except ValueError as error:  # with the names that things have here
-            raise click.UsageError(str(error).replace("pass separator='\\t'", "give --separator tab")) from None
+        sentences, lines = read_lines(file_of(source), self.separator)
         width = len(sentences[0][0])
         labelled = self.width is None or width == self.width + 1
         if self.width is not None and width not in (self.width, self.width + 1):

@@ -10,7 +10,6 @@ import click
 from pegasos.cli.forms import machine_of
 from pegasos.cli.options import as_json_text, refuse_overwriting
 from pegasos.cli.talk import echo
-from pegasos.cli.wording import in_flags
 from pegasos.io import (
     load_model,
     read_liblinear_model,
@@ -54,7 +53,7 @@ def convert_model(
         echo(f"{target}: a {facts['estimator']} of {model.n_features_in_:,} features, as a model of {form}")
     if not quiet:
         for warning in caught:
-            echo(f"pegasos: warning: {in_flags(str(warning.message))}", err=True)
+            echo(f"pegasos: warning: {warning.message}", err=True)
 
 
 def _convert(source: str, target: str, features: int | None) -> tuple[Any, str]:

@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -17,7 +16,6 @@ from pegasos.io import iter_svmlight, open_dataset, read_svmlight
 from pegasos.io.dataset import Dataset
 from pegasos.io.dataset_reader import read_examples
 from pegasos.io.table import iter_labelled, read_labelled, table_columns
-from pegasos.io.table_file import NAMED
 from pegasos.linear.estimator import LinearMachine
 from pegasos.sequence.svc import SequenceSVC
 from pegasos.summary import FromOne, machine_of
@@ -44,18 +42,11 @@ class Svmlight:
 
     def read(self, source: str) -> Data:
         """Whole labels become integers."""
-        with self._explaining():
-            X, y = read_svmlight(file_of(source), zero_based=self.zero_based, dtype=self.dtype)
+        X, y = read_svmlight(file_of(source), zero_based=self.zero_based, dtype=self.dtype)
         return self._data(source, X, y)
 
     def parts(self, source: str) -> Iterator[Data]:
-        with self._explaining():
-            parts = self._iterate(source)
-        while True:
-            with self._explaining():
-                part = next(parts, None)
-            if part is None:
-                return
+        for part in self._iterate(source):
             yield self._data(source, *part)
 
     def _iterate(self, source: str) -> Iterator[Any]:
@@ -66,25 +57,6 @@ class Svmlight:
         X = self.fitted_width(X, source)
         text = _shape(X.shape) + (f", {X.nnz:,} entries" if issparse(X) else "")
         return Data(source, X, None if y is None else whole(y), {"examples": X.shape[0]}, text)
-
-    @contextmanager
-    def _explaining(self) -> Iterator[None]:
-        """Errors on a file, with what is to be done here."""
-        try:
-            yield
-        except ValueError as error:
-            text = str(error)
-            if self.width is not None and self.names is not None:
-                text += (
-                    f"; and the model was trained on a table with {quoted(self.names)}: pass one ({NAMED}) if it is one"
-                )
-            elif ": label " in text and self.width is not None:
-                text += ", or train another model with --format text if lines are raw text"
-            elif ": label " in text:
-                text += (
-                    ", or give --format text if lines are raw text, --task sequence if they are columns of a sentence"
-                )
-            raise click.UsageError(text) from None
 
     def fitted_width(self, X: Any, source: str) -> Any:
         """X with as many features as the model has, if there is one."""
@@ -170,8 +142,7 @@ class Table(Svmlight):
         self.own_dtype = None if flags.dtype is None else self.dtype
 
     def read(self, source: str) -> Data:
-        with self._explaining():
-            X, y = read_labelled(source, self.label, self._columns(source), self.own_dtype, self.words)
+        X, y = read_labelled(source, self.label, self._columns(source), self.own_dtype, self.words)
         return self._data(source, X, y)
 
     def _iterate(self, source: str) -> Iterator[Any]:
@@ -183,17 +154,6 @@ class Table(Svmlight):
         columns = self.found(source, given) if known else given
         self.others = [name for name in given if name not in columns]
         return columns
-
-    @contextmanager
-    def _explaining(self) -> Iterator[None]:
-        try:
-            yield
-        except (ValueError, ImportError) as error:  # with the names that things have here
-            text = str(error).replace(
-                "leave it out by columns=, name it as the label",
-                "remove it, name it by --label, or by --text where it has texts",
-            )
-            raise click.UsageError(text) from None
 
     def fitted_width(self, X: Any, source: str) -> Any:
         if self.width is not None and X.shape[1] != self.width:

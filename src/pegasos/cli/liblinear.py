@@ -30,14 +30,6 @@ INTERCEPT = ("fit_intercept", "intercept", "intercept_scaling")
 #: Errors that cost nothing in LIBLINEAR's regression, by default.
 EPSILON = 0.1
 
-#: Its flags that are not taken, and what says the same here.
-INSTEAD = {
-    "-w": "--class-weight LABEL=WEIGHT",
-    "-n": "--n-jobs",
-    "-m": "--n-jobs",  # of the multi-core version
-    "-R": "--intercept free",
-}
-
 
 class FromLiblinear(NamedTuple):
     """What its flags say beside the problem."""

@@ -236,12 +236,15 @@ def given_parameters(
 
 
 def _value(name: str, option: Option, given: Any) -> Any:
-    """What is meant by the value of a flag."""
+    """What is meant by the value of a flag; a mistake where the option cannot have it."""
+    flag = f"--{name.replace('_', '-')}"
     if isinstance(option, Choice):
-        return option.values[check_name(f"--{name.replace('_', '-')}", given, option.values)]
+        return option.values[check_name(flag, given, option.values)]
     if isinstance(option, NumberOrName):
         with contextlib.suppress(ValueError):
-            return float(given)
+            given = float(given)
+    if (name, given) != ("C", "auto"):
+        option.check(flag, given)
     return given
 
 

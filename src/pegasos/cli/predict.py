@@ -118,6 +118,6 @@ def _check_wanted(fitted: Any, decision: bool, proba: bool) -> None:
     ]
     for flag, wanted, method, what in asked:
         if wanted and not hasattr(fitted, method):
-            kind = type(fitted).__name__ + (f" with loss={fitted.loss}" if hasattr(fitted, "loss") else "")
+            kind = type(fitted).__name__ + (f" with --loss {fitted.loss}" if hasattr(fitted, "loss") else "")
             remedy = ", or train with --loss log_loss" if isinstance(fitted, LinearSVC) else ""
             raise click.UsageError(f"a {kind} has no {what}; leave {flag} out{remedy}")

@@ -11,13 +11,11 @@ from pegasos.cli.convert import convert
 from pegasos.cli.demo import demo
 from pegasos.cli.help import InOrder
 from pegasos.cli.inspect import inspect
-from pegasos.cli.liblinear import INSTEAD
 from pegasos.cli.predict import predict
 from pegasos.cli.report import report
 from pegasos.cli.signals import SIGNALS
 from pegasos.cli.talk import LOST, drop, say, write_whole
 from pegasos.cli.train import train
-from pegasos.cli.wording import in_flags
 
 
 @click.group(cls=InOrder, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -89,10 +87,7 @@ def _run(arguments: Sequence[str]) -> int:
     except click.NoSuchOption as error:
         command = error.ctx.command if error.ctx is not None else pegasos
         known = [name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)]
-        slip = ""
-        if command is train and error.option_name in INSTEAD:
-            slip = f"; LIBLINEAR's is here {INSTEAD[error.option_name]}"
-        slip = slip or meant(error.option_name, [name for name in known if name.startswith("--")], str)
+        slip = meant(error.option_name, [name for name in known if name.startswith("--")], str)
         path = error.ctx.command_path if error.ctx is not None else "pegasos"
         return _mistake(f"no option {error.option_name}{slip or f'; {path} --help lists them'}")
     except click.ClickException as error:
@@ -109,5 +104,5 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _mistake(message: str) -> int:
-    say(f"pegasos: {in_flags(' '.join(message.split()))}", err=True)
+    say(f"pegasos: {' '.join(message.split())}", err=True)
     return 2

@@ -17,7 +17,7 @@ from pegasos.cli.options import TASKS, as_json_text, given_parameters, refuse_fo
 from pegasos.cli.signals import SIGNALS
 from pegasos.cli.talk import say
 from pegasos.cli.text import DEFAULT_BITS
-from pegasos.cli.wording import distinct, in_flags
+from pegasos.cli.wording import distinct
 from pegasos.io import save_model
 from pegasos.io.stream import ParsedRows, read_svmlight_parts, read_text_parts
 from pegasos.linear import LinearSVC, LinearSVR, TextHasher
@@ -84,7 +84,7 @@ def train_stream(data: str, model: str, task: str, flags: StreamFlags, given: di
     print_summary(machine, model, started, talk)
     if not talk.quiet:
         for text in distinct(str(warning.message) for warning in caught):
-            say(f"pegasos: warning: {in_flags(text)}", err=True)
+            say(f"pegasos: warning: {text}", err=True)
     if not SIGNALS.received:
         return 0
     say(f"pegasos: interrupted; what was learned so far is saved in {model}", err=True)

@@ -38,7 +38,7 @@ from pegasos.cli.stream import StreamFlags, Talk, train_stream
 from pegasos.cli.talk import say
 from pegasos.cli.validation import Judges, Validation, cross_validate, validation_flag
 from pegasos.cli.waiting import waiting
-from pegasos.cli.wording import distinct, in_flags, kept
+from pegasos.cli.wording import distinct, kept
 from pegasos.io import load_model, save_model
 from pegasos.io.dataset import Dataset, is_dataset
 from pegasos.io.table_file import is_table
@@ -338,7 +338,7 @@ def _fit(plan: Plan, examples: Data, shown: bool, talk: Talk) -> Found:
         if not issubclass(category, UnscaledColumns):
             caught.append(str(message))
         elif not talk.quiet:  # at once, as it saves the wait
-            say(f"pegasos: warning: {in_flags(str(message))}", err=True)
+            say(f"pegasos: warning: {message}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
@@ -358,6 +358,7 @@ def _fit(plan: Plan, examples: Data, shown: bool, talk: Talk) -> Found:
         with not_written(plan.model, when), columns_called(form.called(examples)):
             fitted = form.fit(machine, examples)
     machine.on_interrupt, machine.checkpoint, machine.max_time = "raise", None, limit
+    machine.store_parameters()
     return Found(machine, fitted, chosen, distinct(caught))
 
 
@@ -407,7 +408,7 @@ def _tell_result(
             say(f"report   {report}")
     if not talk.quiet:
         for text in found.warnings:
-            say(f"pegasos: warning: {in_flags(text)}", err=True)
+            say(f"pegasos: warning: {text}", err=True)
 
 
 def _further(machine: Any, kept_in: Checkpoint | None, X: Any) -> str:

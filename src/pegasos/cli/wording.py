@@ -1,4 +1,4 @@
-"""Messages of the package in the words of the command: flags in place of Python's parameters."""
+"""Warnings once each, and parameters as flags."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -8,11 +8,9 @@ from pegasos.base.options import Accepted, Choice, Flag, Option
 from pegasos.cli.options import ALL_SOLVERS, TASKS
 
 #: What flags there are beside those that options declare.
-_OTHERS = ("random_state", "class_weight", "cost", "constraints", "solver", "dtype", "n_features", "memory_limit")
+_OTHERS = ("random_state", "class_weight", "cost", "constraints", "solver")
 _OPTIONS: dict[str, Option | None] = {
     **dict.fromkeys(_OTHERS),
-    "zero_based": Flag(help=""),
-    "resume": Flag(help=""),
     **{
         name: option
         for owner in (*TASKS.values(), *ALL_SOLVERS.values())
@@ -20,32 +18,7 @@ _OPTIONS: dict[str, Option | None] = {
         if not isinstance(option, Accepted)
     },
 }
-_CALL = re.compile(r"(\w+\([^()]*\))")  # of Python, such as SDCA(order='permute')
-_NAMES = "|".join(sorted(_OPTIONS, key=len, reverse=True))
-_VALUE = r"'[^']*'|\"[^\"]*\"|[^\s,;:(){}\[\]'\"]+"
-_GIVEN = re.compile(rf"(?<![\w.\-/'\"])({_NAMES})=({_VALUE})(?!\w)")
-#: Names that are no words: they have an underscore, or are "tol".
-_PLAIN = "|".join(name for name in sorted(_OPTIONS, key=len, reverse=True) if "_" in name or name == "tol")
-_BARE = re.compile(rf"(?<![\w.\-/'\"=])({_PLAIN})(?![\w\-/'\"=(\[]|\.\w)")
-
 _NUMBER = re.compile(r"[-+]?\d[\d.,]*(?:e[-+]?\d+)?")
-_NONE = re.compile(",? or None")
-_QUOTED = re.compile(r"'([\w-]+)'")
-_WORDS = {
-    *(solver for owner in TASKS.values() for solver in owner.solvers),
-    *(word for option in _OPTIONS.values() for word in getattr(option, "values", ())),
-}
-
-
-def in_flags(message: str) -> str:
-    """The message with ``--max-iter 10`` for ``max_iter=10``, and ``--max-iter`` for ``max_iter``."""
-    parts = _CALL.split(message.replace(", or an object from pegasos.solvers", ""))  # every other one is a call
-    parts[::2] = [_BARE.sub(lambda found: _dashed(found[1]), _GIVEN.sub(_given, part)) for part in parts[::2]]
-    changed = "".join(parts)
-    if changed == message:
-        return message
-    # Of the words that flags take none is in quotes, and what None means is said by leaving a flag out.
-    return _QUOTED.sub(lambda found: found[1] if found[1] in _WORDS else found[0], _NONE.sub("", changed))
 
 
 def distinct(messages: Iterable[str]) -> list[str]:
@@ -82,19 +55,8 @@ def _number(value: float) -> str:
     return short if float(short) == value else repr(float(value))
 
 
-def _given(found: re.Match[str]) -> str:
-    name, value = found[1], found[2].strip("'\"").removeprefix("np.")
-    dot = "." if value.endswith(".") else ""
-    value, option = value.removesuffix("."), _OPTIONS[name]
-    if isinstance(option, Flag) and value in ("True", "False"):
-        return _switch(name, value == "True") + dot
-    if isinstance(option, Choice):
-        value = next((key for key, allowed in option.values.items() if repr(allowed) == value), value)
-    return f"{_dashed(name)} {value}{dot}"
-
-
 def _dashed(name: str) -> str:
-    return "--features" if name == "n_features" else f"--{name.replace('_', '-')}"
+    return f"--{name.replace('_', '-')}"
 
 
 def _switch(name: str, on: bool) -> str:

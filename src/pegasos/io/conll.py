@@ -80,7 +80,7 @@ def _read_sentences(lines: Iterable[bytes], separator: str | None) -> tuple[Sent
                 if not width:
                     width, first = len(columns), number
                 if len(columns) != width:
-                    remedy = "" if separator else "; or pass separator='\\t' where tabs stand between the columns"
+                    remedy = "" if separator else "; or name the separator, where it is the tab"
                     raise ValueError(
                         f"line {number}: {len(columns)} columns, but line {first} has {width}; correct the line{remedy}"
                     )

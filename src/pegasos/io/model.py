@@ -317,7 +317,7 @@ def _restore(header: Header, tensors: Tensors) -> Any:
         model.feature_names_in_ = np.array(names, dtype=object)
     if n_parts is not None:
         _unpack_result(model, header, tensors, n_parts)
-    model._store_parameters()
+    model.store_parameters()
     return _behind_features(model, kind, header, tensors)
 
 

@@ -303,7 +303,7 @@ class _Plan(_Labels):
             return False
         if is_text(kind) and (mistake := self.file.no_number(name)):
             raise ValueError(f"{self.file.name}: {mistake}")
-        remedy = "leave it out by columns=, name it as the label, or encode it (sklearn.preprocessing.OneHotEncoder)"
+        remedy = "leave it out, name it as the label, or encode it (sklearn.preprocessing.OneHotEncoder)"
         raise self._wrong_type(name, kind, "numbers", remedy)
 
     def arrays(self, table: Any, first: int) -> tuple[NDArray[Any], NDArray[Any] | None]:

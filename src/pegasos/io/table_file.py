@@ -226,18 +226,7 @@ class TableFile:
         if count:
             raise ValueError(f"{self.name}: {count} columns are named {name!r}; rename them")
         some = ", ".join(map(repr, self.names[:8])) + (", ..." if len(self.names) > 8 else "")
-        raise ValueError(f"{self.name}: no column {name!r}; there are {some}{self._why_absent(name)}")
-
-    def _why_absent(self, name: str) -> str:
-        """What may be wrong where there is no such column."""
-        spaced = next((other for other in self.names if other.strip() == name.strip()), None)
-        if spaced is not None:
-            return f"; {spaced!r} differs by spaces: write the name with them, or remove them"
-        if isinstance(self.text, _Delimited) and len(self.names) == 1:
-            mark = next((mark for mark in ";\t,|" if mark != self.text.delimiter and mark in self.names[0]), None)
-            if mark is not None:
-                return f", as {mark!r} separates nothing here: columns of .csv have commas between them, of .tsv tabs"
-        return ""
+        raise ValueError(f"{self.name}: no column {name!r}; there are {some}")
 
     def no_number(self, name: str) -> str:
         """What the first value that is not a number is, and where, in a column of text that mostly has numbers."""

@@ -203,10 +203,10 @@ def _unpacked(head: bytes, file: Any, kind: Kind, name: str) -> Iterator[NDArray
         yield block if block[-1] == 10 else np.append(block, np.uint8(10))
 
 
-def _is_dry(file: Any, seconds: float = 0.02) -> bool:
+def _is_dry(file: Any) -> bool:
     """Whether nothing comes for a while."""
     try:
-        return not select.select([file], [], [], seconds)[0]
+        return not select.select([file], [], [], 0.02)[0]
     except (OSError, ValueError):  # no file that could be waited for
         return False
 

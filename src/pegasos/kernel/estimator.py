@@ -17,7 +17,7 @@ from pegasos.base.estimator import Data, Machine, is_hidden, of_one_model, short
 from pegasos.base.exchange import Exchanged
 from pegasos.base.options import ChoiceOrFunction, Integer, Number, NumberOrName, names
 from pegasos.base.outcome import Solution
-from pegasos.base.parameters import CHOOSE_C, Budgets, Penalty, Scaled, WithoutShrinking, parameter, parameters
+from pegasos.base.parameters import Budgets, Penalty, Scaled, WithoutShrinking, parameter, parameters
 from pegasos.base.rows import check_rows, check_scores
 from pegasos.base.scaling import (
     LOOKED_AT_SHORTLY,
@@ -63,7 +63,7 @@ Floats = NDArray[np.float64]
 class KernelParameters(WithoutShrinking, Scaled, Budgets, Penalty):
     """Parameters of all machines with a kernel."""
 
-    C: float = parameter(1.0, Number(low=0, open=True, infinite=True, help="weight of the loss", habits=CHOOSE_C))
+    C: float = parameter(1.0, Number(low=0, open=True, infinite=True, help="weight of the loss"))
     max_iter: int = 10_000
     kernel: Any = parameter("rbf", ChoiceOrFunction(values=names(*KERNELS, "precomputed"), help="the kernel"))
     degree: int = parameter(3, Integer(low=0, high=2**31 - 1, help="exponent of the polynomial kernel"))

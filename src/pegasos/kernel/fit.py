@@ -18,7 +18,7 @@ from pegasos.base.outcome import Budget, Solution, is_cut_short, refuse_overflow
 from pegasos.base.parameters import loss_parameter
 from pegasos.base.progress import Named, Progress, make_run
 from pegasos.base.solver import Supports
-from pegasos.base.threads import TimeShare, run_all
+from pegasos.base.threads import TimeShare, finish_short, run_all
 from pegasos.kernel.certify import allow_for, certify
 from pegasos.kernel.definiteness import Definiteness
 from pegasos.kernel.kernels import CalledKernel, Kernel, PointKernel
@@ -68,10 +68,6 @@ class Chosen(NamedTuple):
     train: Any  # the same of those of the part
     held: NDArray[np.intp] | None  # of the part, to tell when to stop by
     order: NDArray[np.intp] | None  # rows of the kernel matrix; None is all
-
-
-#: The share of `max_time` for which problems that fell short are worth another try.
-LEFT = 0.05
 
 
 @dataclass
@@ -145,8 +141,8 @@ class KernelFit:
         for k, (found, _) in subsets.items():
             starts[k] = self.spread(parts[k], found.point.beta)
         everything = solve_some(range(len(parts)), starts)
-        # In what is left of the time those go on whose share was too short.
-        while short := self._short(everything, progress):
+
+        def go_on(short: Sequence[int]) -> None:
             starts = {k: self.spread(parts[k], everything[k][0].point.last_beta) for k in short}
             try:
                 more = solve_some(short, starts)
@@ -156,18 +152,17 @@ class KernelFit:
                 more = [(replace(everything[k][0], reason="interrupt"), everything[k][1]) for k in short]
             for k, (found, used) in zip(short, more, strict=True):
                 everything[k] = _nearer(everything[k], (found, used))
+
+        def find_short() -> list[int]:
+            return [k for k, (found, _) in enumerate(everything) if found.reason == "max_time"]
+
+        stops = getattr(machine, "early_stopping", False)
+        if len(parts) > 1 and self._able.continued and not stops and not progress.runs:
+            finish_short(find_short, go_on, machine.max_time, lambda: self.context.elapsed)
         for (found, _), listener in zip(everything, listeners, strict=True):
             if found.reason == "max_time":
                 listener.close()
         return everything
-
-    def _short(self, found: Sequence[tuple[Solution[KernelPoint], Kernel]], progress: Progress) -> list[int]:
-        """The problems that ran out of time while there is some left, and that can go on."""
-        limit, able = self.machine.max_time, self._able.continued and not getattr(self.machine, "early_stopping", False)
-        if limit is None or len(found) == 1 or not able or progress.runs:
-            return []
-        left = float(limit) - self.context.elapsed
-        return [k for k, (one, _) in enumerate(found) if one.reason == "max_time"] if left > LEFT * limit else []
 
     def _solve_subsets(self, parts: Sequence[Subproblem], at_a_time: int, seconds: float) -> dict[int, Solved]:
         """Where so many seconds look too short for all rows, a machine of each problem from random ones.

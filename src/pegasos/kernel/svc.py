@@ -164,7 +164,6 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
 
     docs_page = "kernel.md"
 
-    regressor = "SVR"
     loss = "hinge"
 
     decision_function_shape: str = parameter(

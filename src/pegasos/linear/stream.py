@@ -215,7 +215,7 @@ class StreamMachine(LinearMachine):
         self.t_ = told[0].rows
         self.n_iter_ = 1  # as in scikit-learn: a stream is one epoch
         self.scale_ = None
-        self._store_parameters()
+        self.store_parameters()
 
     def _refuse_dataset(self, X: Any) -> None:
         """Raise a TypeError that says how to learn from the pieces of a data set."""

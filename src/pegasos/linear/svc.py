@@ -172,8 +172,6 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
 
     docs_page = "tutorial.md"
 
-    regressor = "LinearSVR, on the command line --task regression"
-
     multi_class: str = parameter(
         "ovr",
         Choice(

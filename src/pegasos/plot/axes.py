@@ -21,9 +21,7 @@ def pyplot() -> Any:
     return plt
 
 
-def make_axes(
-    ax: Any, count: int = 1, size: tuple[float, float] = (6.4, 4.2), columns: int = 3, same_x: bool = False
-) -> list[Any]:
+def make_axes(ax: Any, count: int = 1, size: tuple[float, float] = (6.4, 4.2), same_x: bool = False) -> list[Any]:
     """The axes given, or so many new ones in a figure of their own, each of that size in inches.
 
     With `same_x` new ones have the same range along x, also where a user zooms.
@@ -34,7 +32,7 @@ def make_axes(
         if len(given) != count:
             raise ValueError(f"ax has {len(given)} axes, and there are {count} to draw on; pass as many, or None")
         return given
-    columns = min(count, columns)
+    columns = min(count, 3)
     rows = -(-count // columns)
     shape = (size[0] * columns, size[1] * rows)
     figure, made = plt.subplots(rows, columns, figsize=shape, squeeze=False, layout="constrained", sharex=same_x)

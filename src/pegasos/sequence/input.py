@@ -152,9 +152,8 @@ def _check_matrix(X: Any) -> Any:
             ensure_min_features=int(np.shape(X)[:1] > (0,)),
         )
     except ValueError as error:
-        text = str(error).partition("\n")[0] if "Complex" in str(error) else error  # the rest is all the data
         raise ValueError(
-            f"{text}; lengths are for one matrix of all positions, with a row for each: pass that, or leave them out"
+            f"{error}; lengths are for one matrix of all positions, with a row for each: pass that, or leave them out"
         ) from error
 
 

@@ -98,7 +98,7 @@ class Shard:
         counts: NDArray[Any] = np.empty(0)
         weights: NDArray[Any] = np.array([s.sum()])
         if hasattr(machine, "class_weight"):
-            classes, encoded = number_labels(y, machine.regressor)
+            classes, encoded = number_labels(y)
             counts = np.bincount(encoded, minlength=len(classes))
             weights = np.bincount(encoded, weights=s, minlength=len(classes))
         values = (X.data if issparse(X) else X).ravel()
@@ -145,7 +145,7 @@ class Shard:
         if self._examples is None and self._held is not None and self._facts is not None:
             X, y, s = self._held
             if len(plan.classes):
-                classes, encoded = number_labels(y, plan.machine.regressor)
+                classes, encoded = number_labels(y)
                 y = np.searchsorted(plan.classes, classes)[encoded]
                 s = s * plan.class_weights[y]
             rows, (_, parameter) = self._rows, loss_parameter(plan.machine)

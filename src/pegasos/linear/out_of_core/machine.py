@@ -175,10 +175,10 @@ def _classes(machine: Any, dataset: Dataset) -> Any:
             raise ValueError(f"{dataset.path} has words for labels; a regression needs numbers")
         return None
     if dataset.labels is None:
-        raise ValueError(f"{dataset.path} has more than 10,000 different labels; for targets use {machine.regressor}")
+        raise ValueError(f"{dataset.path} has more than 10,000 different labels; for targets use LinearSVR")
     classes = np.unique(dataset.labels.values)
     if classes.dtype.kind == "f" and (classes % 1 != 0).any():
-        raise ValueError(f"{dataset.path} has labels that are no whole numbers; for targets use {machine.regressor}")
+        raise ValueError(f"{dataset.path} has labels that are no whole numbers; for targets use LinearSVR")
     if len(classes) < 2:
         raise ValueError(f"{dataset.path} has one class only, {classes.tolist()[0]!r}; a classifier needs two")
     return classes
