@@ -51,6 +51,7 @@ def data(tmp_path_factory):
 TRAIN = {
     "two classes": "two.svm",
     "not converged": "--tol 0 --max-iter 1 --solver perceptron two.svm",
+    "not asked": "--tol 0 --max-iter 1 three.svm",
     "classes": "three.svm",
     "joint": "--multi-class joint three.svm",
     "values": "--task regression values.svm",

@@ -12,7 +12,7 @@ import numpy as np
 
 from pegasos.base.listen import Check, Told, unheard
 from pegasos.base.progress import Progress, Weights
-from pegasos.certificate import Certificate, history_from_records
+from pegasos.certificate import Certificate, history_from_records, within
 
 __all__ = [
     "AgainstTheRest",
@@ -167,7 +167,7 @@ class _Fit(NamedTuple):
             primal=check.primal,
             dual=check.dual,
             gap=check.gap,
-            converged=machine.tol == 0 or check.gap <= machine.tol,
+            converged=within(check.gap, machine.tol),
             reason="callback",
             n_iter=n_iter,
             seconds=check.seconds,

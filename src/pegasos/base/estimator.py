@@ -526,7 +526,7 @@ def copy_results(source: Any, target: Any) -> None:
 def shortfall(found: Certificate, advice: Callable[[Certificate], str], kind: str = "classes") -> str:
     """The advice on a fit that is not within its `tol`; empty where it is."""
     asked = ("early_stopping", "callback")  # to end there
-    short = [part for part in found.parts or (found,) if not part.converged and part.reason not in asked]
+    short = [part for part in found.parts or (found,) if part.converged is False and part.reason not in asked]
     if not short:
         return ""
     worst = max(short, key=lambda part: part.gap)
