@@ -119,7 +119,7 @@ def decides_by_pairs(machine: Any) -> bool:
 
 def votes_of_pairs(machine: Any) -> bool:
     """Whether predictions are votes of pairs of classes, which have no margin."""
-    return len(machine.classes_) > 2 and getattr(machine, "multi_class", "") == "ovo"
+    return len(machine.classes_) > 2 and getattr(machine, "_multi_class", "") == "ovo"
 
 
 def margins_of(decisions: Any, y: Any, classes: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -210,7 +210,7 @@ def _titles(machine: Any, count: int) -> tuple[list[str], list[Any]]:
         return [""], [None]
     if count == 1:
         return [f"{labels[1]} against {labels[0]}"], [labels[1]]
-    if getattr(machine, "multi_class", "") == "ovo":
+    if getattr(machine, "_multi_class", "") == "ovo":
         return [f"{first} against {second}" for first, second in combinations(labels, 2)], [None] * count
     return [str(label) for label in labels], labels
 

@@ -295,13 +295,13 @@ WRONG = [
         {"multi_class": "joint", "solver": "interior-point"},
         ["interior-point", "solver='auto', 'sdca', 'sgd-s' or 'pegasos'"],
     ),
-    ({"cost": 1 - np.eye(4)}, ["cost is for multi_class='joint' with loss='hinge'", "'ovr'"]),
+    ({"cost": 1 - np.eye(4)}, ["cost is for multi_class='joint' with loss='hinge'", "'auto'"]),
     ({"multi_class": "joint", "loss": "log_loss", "cost": np.eye(4)}, ["cost is for", "'log_loss'"]),
     (
         {"loss": "log_loss", "solver": "perceptron"},
         ["perceptron does not support loss='log_loss'; it supports 'hinge'; use solver='auto'"],
     ),
-    ({"multi_class": "multinomial"}, ["multi_class='multinomial': must be 'ovr', 'joint' or 'crammer_singer'"]),
+    ({"multi_class": "multinomial"}, ["multi_class='multinomial': must be 'auto', 'ovr', 'joint' or 'crammer_singer'"]),
     (
         {"multi_class": "crammer_singer", "loss": "log_loss"},
         ["loss='log_loss': multi_class='crammer_singer' has the hinge loss", "multi_class='joint'"],

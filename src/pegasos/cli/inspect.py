@@ -67,7 +67,7 @@ def _tell_linear(fitted: Any, top: int) -> Told:
     problem = {"loss": fitted.loss, **_weight_of_loss(fitted)}
     problem["intercept"] = fitted.intercept if fitted.fit_intercept else "none"
     if several:
-        problem["multi_class"] = fitted.multi_class
+        problem["multi_class"] = fitted._multi_class
     name, value = loss_parameter(fitted)
     if hasattr(fitted, name):
         problem[name] = value
@@ -109,7 +109,7 @@ def _tell_kernel(fitted: Any, top: int) -> Told:
     if hasattr(fitted, name):
         problem[name] = value
     if len(getattr(fitted, "classes_", ())) > 2:
-        problem["multi_class"] = fitted.multi_class
+        problem["multi_class"] = fitted._multi_class
     facts, lines = _begin(fitted, problem)
     facts |= {
         "examples": fitted.shape_fit_[0],
@@ -135,7 +135,7 @@ def _problems(fitted: Any, count: int) -> list[str] | None:
     if count == 1:
         return None
     labels = fitted.classes_.tolist()
-    if fitted.multi_class == "ovr":
+    if fitted._multi_class == "ovr":
         return list(map(str, labels))
     return [f"{first} against {second}" for first, second in combinations(labels, 2)]
 

@@ -109,7 +109,7 @@ def judge(model: Any, X: Any, y: Any) -> Quality | None:
     if not (look_up_labels(y.tolist(), machine.classes_) >= 0).any():
         return None
     decisions = None if decides_by_pairs(machine) else np.asarray(model.decision_function(X))
-    joint = getattr(machine, "multi_class", "") in ("joint", "crammer_singer")
+    joint = getattr(machine, "_multi_class", "") == "joint"
     found = _labelled(machine.classes_, y, predicted, decisions, joint=joint)
     return replace(found, margins=np.empty(0)) if votes_of_pairs(machine) else found
 

@@ -196,8 +196,8 @@ def _refuse(machine: Any, solver: Solver, dataset: Dataset, n_parts: int) -> Non
     in_memory = JointProblem if machine._joint else LinearProblem
     machine._refuse_unsupported(solver, BlocksProblem, SOLVERS, Elsewhere(in_memory, advice))
     solver.supports[BlocksProblem].check_options(solver, BlocksProblem.label, advice)
-    for name, plain in (("scale", None), ("multi_class", "ovr")):
-        if getattr(machine, name, plain) != plain:
+    for name, unlike in (("scale", machine.scale is not None), ("multi_class", machine._joint)):
+        if unlike:
             raise ValueError(f"{name}={getattr(machine, name)!r} needs the data in memory; leave it out, or {advice}")
 
 
