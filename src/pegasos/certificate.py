@@ -97,7 +97,7 @@ class Certificate:
     solver : str
         The solver with its options.
     scaled : bool
-        Whether the bounds belong to the problem in scaled features (``scale="auto"``).
+        Whether the bounds belong to the problem in scaled features (``scale=True``).
     rounding : float
         What the allowance for rounding adds to the gap, relative to `dual`; with several problems, the worst.
     assumed : str

@@ -55,7 +55,7 @@ TRAIN = {
     "classes": "three.svm",
     "joint": "--multi-class joint three.svm",
     "values": "--task regression values.svm",
-    "scaled": "--scale auto two.svm",
+    "scaled": "--scale two.svm",
     "C auto": "--C auto two.svm",
     "C auto, quantile": "--task regression --loss quantile --quantile 0.9 --C auto values.svm",
     "validation": "--validation others.svm two.svm",

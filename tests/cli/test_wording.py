@@ -12,8 +12,8 @@ from pegasos.cli.wording import distinct, in_flags, kept
         ("C=0.0: must be above 0", "--C 0.0: must be above 0"),
         ("Raise max_iter or tol.", "Raise --max-iter or --tol."),
         ("did not reach tol=0.001: the budget", "did not reach --tol 0.001: the budget"),
-        ("use scale='auto', or leave it out", "use --scale auto, or leave it out"),
-        ("use scale=None.", "use --scale no."),
+        ("use scale=True, or leave it out", "use --scale, or leave it out"),
+        ("use scale=False.", "use --no-scale."),
         ("raise memory_limit to 1 MB, not memory_limit=2MB", "raise --memory-limit to 1 MB, not --memory-limit 2MB"),
         ("pass fit_intercept=True", "pass --fit-intercept"),
         ("leave out warm_start=False.", "leave out --no-warm-start."),
@@ -43,8 +43,8 @@ def test_parameters_are_flags(given, made):
 
 def test_what_an_estimator_has_set():
     assert kept(LinearSVC(), ()) == ""
-    machine = LinearSVC(C=2.0, scale="auto", fit_intercept=False, warm_start=True, random_state=3)
-    assert kept(machine, ()) == "--C 2 --no-fit-intercept --random-state 3 --scale auto"
+    machine = LinearSVC(C=2.0, scale=True, fit_intercept=False, warm_start=True, random_state=3)
+    assert kept(machine, ()) == "--C 2 --no-fit-intercept --random-state 3 --scale"
     assert kept(machine, ("C", "scale")) == "--no-fit-intercept --random-state 3"
 
 

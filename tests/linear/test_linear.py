@@ -174,7 +174,7 @@ def test_tol_zero_runs_the_whole_budget_without_a_warning():
         ({"max_iter": 3}, 1, ["max_iter epochs was used up", "aise max_iter or tol"]),
         ({"solver": Pegasos(max_steps=50)}, 1, ["max_steps steps was used up", "aise max_steps or tol"]),
         ({"max_time": 1e-6}, 1, ["time limit max_time", "aise max_time or tol"]),
-        ({"max_iter": 3}, 1e4, ["longest example has norm", "scale the features", "scale='auto'"]),
+        ({"max_iter": 3}, 1e4, ["longest example has norm", "scale the features", "scale=True"]),
         ({"max_iter": 3, "C": 1e5}, 1, ["C=1e+05 is large", "smaller C"]),
     ],
     ids=["max_iter", "max_steps", "max_time", "scale", "C"],

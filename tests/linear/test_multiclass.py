@@ -253,7 +253,7 @@ class TestOneAgainstRest:
             assert sum(line.startswith(f"'{label}': epoch") for line in lines) == len(history["gap"])
 
     def test_free_intercept_and_scale(self):
-        clf = fit(solver=InteriorPoint(), intercept="free", scale="auto", tol=1e-6)
+        clf = fit(solver=InteriorPoint(), intercept="free", scale=True, tol=1e-6)
         assert clf.certificate_.gap <= 1e-6
         assert clf.certificate_.scaled
         assert clf.scale_.shape == (8,)
@@ -402,7 +402,7 @@ class TestJointByAnotherSolver:
         np.testing.assert_array_equal(clf.predict(X), scores.argmax(axis=1).astype(bool))
 
     def test_scale_and_bias(self, seen):
-        clf = self.joint(scale="auto", intercept_scaling=2.0)
+        clf = self.joint(scale=True, intercept_scaling=2.0)
         assert clf.certificate_.scaled
         assert clf.score(X, Y) > 0.5
 

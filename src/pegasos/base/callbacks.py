@@ -172,7 +172,7 @@ class _Fit(NamedTuple):
             n_iter=n_iter,
             seconds=check.seconds,
             solver=str(getattr(machine, "solver", "")),
-            scaled=getattr(machine, "scale", None) is not None,
+            scaled=bool(getattr(machine, "scale", False)),
             problem=check.part,
         )
         return {**found, "certificate_": certificate, "history_": history_from_records(records), "n_iter_": n_iter}

@@ -80,8 +80,8 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
     break_ties : bool, default=False
         Whether the larger decisions decide between classes with equally many votes. Otherwise the first of these
         classes wins.
-    scale : {"auto"}, default=None
-        "auto" divides each column by its size before the fit. The size is the root mean square of the nonzero entries.
+    scale : bool, default=False
+        True divides each column by its size before the fit. The size is the root mean square of the nonzero entries.
         The kernel, `gamma` and the certificate then belong to the scaled columns, as rounded to double precision.
     cache_size : float, default=2000
         Megabytes of the kernel matrix to keep, for all problems solved at the same time together.
@@ -148,7 +148,7 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
     shape_fit_ : tuple
         The shape of X.
     scale_ : ndarray of shape (n_features,) or None
-        The sizes that the columns are divided by, with ``scale="auto"``: the certificate's examples are the quotients
+        The sizes that the columns are divided by, with ``scale=True``: the certificate's examples are the quotients
         as rounded to double precision.
     n_features_in_, feature_names_in_
         As in scikit-learn.

@@ -181,7 +181,7 @@ def follow(
         told = Shifted(part, 0.0, clock.now() - started)
         solution = check_finite(solver.solve(problem, budget, seed, start, told), problem)
         part.close()
-        start, certificate = solution.start, solution.certificate(svc.tol, svc.scale is not None)
+        start, certificate = solution.start, solution.certificate(svc.tol, bool(svc.scale))
         yield Fitted(problem.C, problem.largest_norm, *examples.weights(solution.point.w), certificate)
 
 

@@ -31,7 +31,7 @@ Encode = Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any]]]  # labels t
 #: What an estimator must leave at one of these values for a stream, and why; the first is its default.
 NOT_OF_STREAMS = {
     "multi_class": (("auto", "ovr"), "all classes together are trained on examples met again and again"),
-    "scale": ((None,), "the sizes of the columns of a stream are not known beforehand"),
+    "scale": ((False, None), "the sizes of the columns of a stream are not known beforehand"),
     "checkpoint": (
         (None,),
         "each call is over soon, and what it learned is in the estimator, to be saved by save_model",

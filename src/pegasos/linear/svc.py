@@ -83,8 +83,8 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     intercept_scaling : float, default=1.0
         The value of the constant feature. A larger value penalises the intercept less. With a free intercept it must
         be 1.
-    scale : {"auto"}, default=None
-        "auto" divides each column of X by its size before the fit. The size is the root mean square of the nonzero
+    scale : bool, default=False
+        True divides each column of X by its size before the fit. The size is the root mean square of the nonzero
         entries. `coef_` applies to X as given; the certificate belongs to the problem in the scaled columns. Nothing
         is centred, and a column of zeros stays as it is. Scaling copies the values of X, in double precision.
     class_weight : dict or "balanced", default=None
@@ -146,7 +146,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     fit_status_ : int
         0 if the fit reached `tol` or stopped early as requested, 1 if it fell short.
     scale_ : ndarray of shape (n_features,) or None
-        The sizes that the columns were divided by, with ``scale="auto"``.
+        The sizes that the columns were divided by, with ``scale=True``.
     progressive_ : Progressive
         After `partial_fit`: the mean ``loss`` and ``error`` of predictions made before each example was learned from,
         with ``weight`` and ``n_rows``, the total weight and the number of these examples. There is no `certificate_`
