@@ -184,7 +184,7 @@ def tell(certificate: dict[str, Any], name: str) -> str:
     value = certificate[name]
     if value is None:
         return ""
-    return f"{value:.1e}" + ("*" if name == "gap" and not certificate["converged"] else "")
+    return f"{value:.1e}" + ("*" if name == "gap" and certificate["converged"] is False else "")
 
 
 def as_dict(result: Result, clock: str) -> dict[str, Any]:

@@ -218,7 +218,7 @@ def linear_cases() -> Iterator[Case]:
             yield f"svc/{solver}/no-intercept/{storage}", functools.partial(one, fit_intercept=False)
             yield f"svc/{solver}/intercept-scaling/{storage}", functools.partial(one, intercept_scaling=3.0)
             yield f"svc/{solver}/large-C/{storage}", functools.partial(one, C=10.0, max_iter=15)
-            yield f"svc/{solver}/scale/{storage}", functools.partial(one, scale="auto", max_iter=15)
+            yield f"svc/{solver}/scale/{storage}", functools.partial(one, scale=True, max_iter=15)
         yield f"svc/{solver}/words", functools.partial(fit, "LinearSVC", words, solver=solver, alpha=1e-3, max_iter=15)
         yield f"svc/{solver}/two-threads", functools.partial(svc, "dense64", solver=solver, n_jobs=2)
         change = {"C": 0.1}
@@ -381,7 +381,7 @@ def kernel_cases() -> Iterator[Case]:
     yield "kernel/smo/subsets", functools.partial(svc, solver=SMO(working_set=32, block=8), max_iter=1000)
     yield "kernel/smo/exact", functools.partial(svc, solver="smo", tol=1e-8, max_iter=10_000)
     yield "kernel/smo/small-cache", functools.partial(svc, solver="smo", cache_size=0.1)
-    yield "kernel/smo/scale", functools.partial(svc, solver="smo", scale="auto")
+    yield "kernel/smo/scale", functools.partial(svc, solver="smo", scale=True)
     yield "kernel/sdca/exact", functools.partial(svc, solver="sdca", fit_intercept=False, tol=1e-7, max_iter=10_000)
     yield "kernel/sbp/nu", functools.partial(svc, solver=SBP(nu=0.1), fit_intercept=False)
     large = functools.partial(fit, "SVC", functools.partial(classes, 2500, 8), C=0.5)

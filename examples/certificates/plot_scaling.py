@@ -3,7 +3,7 @@ Columns of different size
 =========================
 
 One column in other units, and solvers that visit one example at a time have a hard problem. The certificate tells.
-``scale="auto"`` divides each column by its size within the fit; ``coef_`` is for the columns as they were.
+``scale=True`` divides each column by its size within the fit; ``coef_`` is for the columns as they were.
 """
 
 import warnings

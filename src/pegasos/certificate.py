@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 
-__all__ = ["Certificate", "History", "history_from_records", "join_parts", "relative_gap", "rounds"]
+__all__ = [
+    "Certificate",
+    "History",
+    "all_converged",
+    "history_from_records",
+    "join_parts",
+    "relative_gap",
+    "rounds",
+    "within",
+]
 
 #: The trace of a fit: equal-length arrays under ``seconds``, ``epoch``, ``primal``, ``dual`` and ``gap``.
 History = dict[str, NDArray[np.float64]]
@@ -47,6 +56,11 @@ def relative_gap(primal: float, dual: float) -> float:
     return native.relative_gap(primal, dual)
 
 
+def within(gap: float, tol: float) -> bool | None:
+    """Whether the gap is within `tol`; None where `tol` is 0, which requests no accuracy."""
+    return bool(gap <= tol) if tol > 0 else None
+
+
 @dataclass(frozen=True, repr=False)
 class Certificate:
     """Bounds on the optimum of the problem a fit solved: ``dual <= optimum <= primal``.
@@ -61,8 +75,8 @@ class Certificate:
         ``SIMBA(nu=...)``, which maximise a margin, it is that of the returned machine, and `primal` an upper bound.
     gap : float
         ``(primal - dual) / dual``: the objective at the returned weights is at most this fraction above the optimum.
-    converged : bool
-        Whether the gap is within ``tol``. With ``tol=0``, which requests no accuracy, this is True.
+    converged : bool or None
+        Whether the gap is within ``tol``. None with ``tol=0``, which requests no accuracy.
     reason : str
         Why the fit stopped:
 
@@ -83,7 +97,7 @@ class Certificate:
     solver : str
         The solver with its options.
     scaled : bool
-        Whether the bounds belong to the problem in scaled features (``scale="auto"``).
+        Whether the bounds belong to the problem in scaled features (``scale=True``).
     rounding : float
         What the allowance for rounding adds to the gap, relative to `dual`; with several problems, the worst.
     assumed : str
@@ -106,7 +120,7 @@ class Certificate:
     primal: float
     dual: float
     gap: float
-    converged: bool
+    converged: bool | None
     reason: str
     n_iter: int
     seconds: float
@@ -130,14 +144,18 @@ class Certificate:
 
     def __repr__(self) -> str:
         ended = "converged" if self.reason == "tol" else f"stopped by {self.reason}"
-        words = [f"gap {self.gap:.2g}", ended if self.converged else f"not converged ({self.reason})"]
+        if not self.converged:
+            ended = f"{'convergence not asked' if self.converged is None else 'not converged'} ({self.reason})"
+        words = [f"gap {self.gap:.2g}", ended]
         words += [rounds(self), brief(self.seconds)]
         words += [self.solver.partition("(")[0], *([f"{len(self.parts)} problems"] if self.parts else [])]
         return ", ".join([*([self.problem] if self.problem else []), *words])
 
     def __str__(self) -> str:
         reason = REASONS.get(self.reason, self.reason)
-        if not self.converged:
+        if self.converged is None:
+            reason = f"convergence not asked: {reason}"
+        elif not self.converged:
             reason = f"not converged: {reason}"
         elif self.reason == "tol":
             reason = f"converged: {reason}"
@@ -156,8 +174,9 @@ class Certificate:
         if self.scaled:
             lines.append("scaled   the bounds are those of the problem in the scaled features")
         if self.parts:
-            short = sum(not part.converged for part in self.parts)
-            missed = f"{short} not converged" if short else "all converged"
+            short = sum(part.converged is False for part in self.parts)
+            reached = "convergence not asked" if self.converged is None else "all converged"
+            missed = f"{short} not converged" if short else reached
             lines.append(f"parts    {len(self.parts)}, {missed}; the gap is that of the worst, {self.worst_named}")
         return "\n".join(lines)
 
@@ -182,6 +201,12 @@ def rounds(found: Certificate) -> str:
     return f"{found.n_iter:,} epoch{'' if found.n_iter == 1 else 's'}"
 
 
+def all_converged(found: Sequence[Certificate]) -> bool | None:
+    """Whether all converged; None where this was not asked."""
+    answers = {one.converged for one in found}
+    return None if None in answers and False not in answers else False not in answers
+
+
 def join_parts(parts: Sequence[Certificate], seconds: float) -> Certificate:
     """The certificate of a fit of several problems, which took so long."""
     worst = max(parts, key=lambda part: part.gap)
@@ -189,7 +214,7 @@ def join_parts(parts: Sequence[Certificate], seconds: float) -> Certificate:
         worst,
         primal=sum(part.primal for part in parts),
         dual=sum(part.dual for part in parts),
-        converged=all(part.converged for part in parts),
+        converged=all_converged(parts),
         n_iter=max(part.n_iter for part in parts),
         seconds=seconds,
         rounding=max(part.rounding for part in parts),

@@ -117,9 +117,14 @@ def decides_by_pairs(machine: Any) -> bool:
     return len(machine.classes_) > 2 and getattr(machine, "decision_function_shape", "") == "ovo"
 
 
+def multi_class_of(machine: Any) -> str:
+    """How more than two classes are trained: "ovr", "ovo" or "joint"; "" where there is no choice."""
+    return getattr(machine, "_multi_class", "")
+
+
 def votes_of_pairs(machine: Any) -> bool:
     """Whether predictions are votes of pairs of classes, which have no margin."""
-    return len(machine.classes_) > 2 and getattr(machine, "multi_class", "") == "ovo"
+    return len(machine.classes_) > 2 and multi_class_of(machine) == "ovo"
 
 
 def margins_of(decisions: Any, y: Any, classes: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -210,7 +215,7 @@ def _titles(machine: Any, count: int) -> tuple[list[str], list[Any]]:
         return [""], [None]
     if count == 1:
         return [f"{labels[1]} against {labels[0]}"], [labels[1]]
-    if getattr(machine, "multi_class", "") == "ovo":
+    if multi_class_of(machine) == "ovo":
         return [f"{first} against {second}" for first, second in combinations(labels, 2)], [None] * count
     return [str(label) for label in labels], labels
 

@@ -142,7 +142,7 @@ def kernel_case(case, random, scaled=False):
         case.data = data = draw_data(random, n=classes + 4)
     parameters, X, is_bounded = draw_kernel(random, data)
     if scaled and parameters["kernel"] != "precomputed":
-        parameters["scale"] = "auto"
+        parameters["scale"] = True
     weights, C = draw_weights(random, data.n), draw_C(random)
     s = np.ones(data.n) if weights is None else weights.copy()
     has_intercept = bool(random.random() < 0.7)
@@ -175,7 +175,7 @@ def kernel_case(case, random, scaled=False):
 
 
 def scaled_kernel_case(case, random):
-    """With ``scale="auto"``."""
+    """With ``scale=True``."""
     kernel_case(case, random, scaled=True)
 
 

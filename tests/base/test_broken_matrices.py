@@ -95,7 +95,7 @@ STREAM = {"solver": "pegasos", "alpha": 0.1, "random_state": 0}
 EARLY = {"solver": "sgd-m", "early_stopping": True, "random_state": 0}
 CALLS = {
     "LinearSVC.fit": lambda X: LinearSVC().fit(X, Y),
-    "LinearSVC.fit, scaled": lambda X: LinearSVC(scale="auto").fit(X, Y),
+    "LinearSVC.fit, scaled": lambda X: LinearSVC(scale=True).fit(X, Y),
     "LinearSVC.fit, early stopping": lambda X: LinearSVC(**EARLY).fit(X, Y),
     "LinearSVC.partial_fit": lambda X: LinearSVC(**STREAM).partial_fit(X, Y, classes=[0, 1]),
     "LinearSVC.predict": LINEAR.predict,

@@ -38,7 +38,7 @@ LINEAR = {
     "sgd-m": (LinearSVC(solver="sgd-m"), vectors()),
     "perceptron": (LinearSVC(solver="perceptron"), vectors()),
     "search": (LinearSVC(intercept="free", solver=Pegasos(free_intercept="search")), vectors()),
-    "scaled": (LinearSVC(solver="pegasos", scale="auto"), vectors()),
+    "scaled": (LinearSVC(solver="pegasos", scale=True), vectors()),
     "joint": (LinearSVC(solver="pegasos", multi_class="joint"), vectors(3)),
     "joint sdca": (LinearSVC(solver="sdca", multi_class="joint"), vectors(3)),
     "joint sgd": (LinearSVC(solver="sgd-s", multi_class="joint"), vectors(3)),

@@ -65,8 +65,8 @@ def test_the_command_tells_what_is_needed(little, tmp_path, monkeypatch, pegasos
 
 def test_a_scaled_copy(little):
     X = np.ones((1000, 20_000), dtype=np.float32)
-    with pytest.raises(MemoryError, match=r"scale='auto' copies X in double precision, which needs 0.16 GB"):
-        LinearSVC(scale="auto").fit(X, np.arange(1000) % 2)
+    with pytest.raises(MemoryError, match=r"scale=True copies X in double precision, which needs 0.16 GB"):
+        LinearSVC(scale=True).fit(X, np.arange(1000) % 2)
 
 
 def test_labels_of_sequences(little):

@@ -44,6 +44,11 @@ def test_a_certificate_is_one_line():
     short = replace(DONE, gap=float("inf"), converged=False, reason="max_iter", n_iter=1)
     assert repr(short) == "gap inf, not converged (max_iter), 1 epoch, 0.14 s, SDCA"
     assert repr(replace(DONE, reason="max_iter")) == "gap 0.0006, stopped by max_iter, 4 epochs, 0.14 s, SDCA"
+    unasked = replace(DONE, converged=None, reason="max_iter")
+    assert repr(unasked) == "gap 0.0006, convergence not asked (max_iter), 4 epochs, 0.14 s, SDCA"
+    assert "(convergence not asked: the budget of max_iter epochs was used up)" in str(unasked)
+    assert "2, convergence not asked; the gap" in str(replace(unasked, parts=(unasked,) * 2))
+    assert "</span>" not in describe(unasked)
     assert "17 epochs" in repr(replace(DONE, solver="InteriorPoint() with n_jobs=1", n_iter=17))
     parts = (replace(DONE, problem="'a' against the rest"),) * 3
     assert repr(replace(DONE, parts=parts)) == "gap 0.0006, converged, 4 epochs, 0.14 s, SDCA, 3 problems"

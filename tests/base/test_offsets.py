@@ -16,7 +16,7 @@ X = RANDOM.normal(size=(200, 4))
 Y = (X[:, 0] > 0).astype(int)
 
 
-@pytest.mark.parametrize("estimator", [LinearSVC(scale="auto"), SVC(scale="auto")])
+@pytest.mark.parametrize("estimator", [LinearSVC(scale=True), SVC(scale=True)])
 def test_scale_leaves_no_difference(estimator):
     with pytest.warns(UserWarning, match=r"does not centre them. Column 0 and 3 more are around 1e\+03 and differ by"):
         estimator.fit(X + 1000, Y)
@@ -53,10 +53,10 @@ def test_a_penalised_intercept_and_columns_far_from_zero(estimator, make):
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("estimator", [SVC(), SVR()])
 def test_a_kernel_that_sees_one_column_alone(estimator, make):
-    with pytest.warns(UserWarning, match=r"Columns differ in size by a factor of .* 3 \(.*pass scale='auto'"):
+    with pytest.warns(UserWarning, match=r"Columns differ in size by a factor of .* 3 \(.*pass scale=True"):
         clone(estimator).fit(make(X * [1, 1, 1, 1e6]), Y)
     clone(estimator).fit(make(X + np.array([0, 0, 0, 1e6])), Y)  # distances are what they were
-    clone(estimator).set_params(scale="auto").fit(make(X * [1, 1, 1, 1e6]), Y)
+    clone(estimator).set_params(scale=True).fit(make(X * [1, 1, 1, 1e6]), Y)
 
 
 def test_columns_without_such():
@@ -94,7 +94,7 @@ LARGE_TARGETS = 1e5 * (X[:, 0] + 0.5 * RANDOM.normal(size=200) + 3)
     "regressor",
     [
         LinearSVR(),
-        LinearSVR(scale="auto"),
+        LinearSVR(scale=True),
         LinearSVR(intercept="free"),
         LinearSVR(intercept="free", loss="quantile", quantile=0.9),
         LinearSVR(intercept="free", loss="huber"),
@@ -125,4 +125,4 @@ def test_c_is_not_to_blame_for_noise(regressor, size):
 def test_full_columns_of_sparse_data():
     words = r"Column 0 and \d more are around 1e\+03 and differ by about 0.9\d: centre them"
     with pytest.warns(UserWarning, match=words):
-        LinearSVC(scale="auto").fit(sp.csr_matrix(X + 1000), Y)
+        LinearSVC(scale=True).fit(sp.csr_matrix(X + 1000), Y)

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from fit_helpers import vectors
 from linear_helpers import suited_loss
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -114,6 +115,22 @@ def test_numpy_scalars_are_numbers_to_every_estimator(machine, kind):
     for name in ("primal", "dual", "gap"):
         assert type(getattr(model.certificate_, name)) is float
     assert type(model.certificate_.converged) is bool
+
+
+@pytest.mark.parametrize(
+    ("machine", "same", "other", "message"),
+    [
+        (LinearSVC, "ovr", "ovo", "multi_class='ovo': must be 'auto', 'ovr', 'joint' or 'crammer_singer'"),
+        (SVC, "ovo", "joint", "multi_class='joint': must be 'auto', 'ovo' or 'ovr'"),
+    ],
+)
+def test_multi_class_auto_is_the_way_of_the_estimator(machine, same, other, message):
+    X3, y3 = vectors(3, n=60)
+    scores = [machine(multi_class=way, random_state=0).fit(X3, y3).decision_function(X3) for way in ("auto", same)]
+    np.testing.assert_array_equal(*scores)
+    assert machine().multi_class == "auto"
+    with pytest.raises(ValueError, match=message):
+        machine(multi_class=other).fit(X3, y3)
 
 
 def test_a_grid_of_time_limits():

@@ -269,7 +269,7 @@ LATER = {
     "labels of other lengths": (LinearSVC(**SOME), X, (TWO.astype(str), np.char.add("class", THREE.astype(str)))),
     "joint": (LinearSVC(multi_class="joint", **SOME), X, (TWO, THREE)),
     "probabilities": (LinearSVC(loss="log_loss", **SOME), X, (TWO, THREE)),
-    "scaled": (LinearSVC(scale="auto", **SOME), X, (TWO, THREE)),
+    "scaled": (LinearSVC(scale=True, **SOME), X, (TWO, THREE)),
     "cross-validated": (LinearSVCCV(Cs=2, cv=2, **SOME), X, (TWO, THREE)),
     "regression": (LinearSVR(**SOME), X, (X[:, 0], -9 * X[:, 1])),
     "kernel": (SVC(**SOME), X, (TWO, THREE)),

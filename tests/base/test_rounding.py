@@ -192,7 +192,7 @@ def test_fits(loss, intercept, offset):
                     assert found.primal - value <= 2.1 * found.rounding * found.dual
 
 
-@pytest.mark.filterwarnings("ignore:scale='auto' divides")
+@pytest.mark.filterwarnings("ignore:scale=True divides")
 @pytest.mark.parametrize("scale", [None, "auto"])
 def test_a_tolerance_below_the_rounding_of_a_plain_pass(scale):
     """Reached by a closer look, or given up for it: never by all of max_iter."""

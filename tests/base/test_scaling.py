@@ -11,7 +11,7 @@ from linear_helpers import suited_loss
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from pegasos import LinearSVC
+from pegasos import SVC, SVR, LinearSVC, LinearSVR
 from pegasos.base.scaling import column_sizes, describe_sizes, scale_columns
 from pegasos.solvers import SOLVERS
 
@@ -84,15 +84,27 @@ def test_room_in_a_csr_matrix_is_not_read():
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
 def test_the_unit_of_a_column_does_not_matter(storage):
-    plain = svc(scale="auto", tol=1e-9).fit(storage(X), Y)
-    other = svc(scale="auto", tol=1e-9).fit(storage(X * UNITS), Y)
+    plain = svc(scale=True, tol=1e-9).fit(storage(X), Y)
+    other = svc(scale=True, tol=1e-9).fit(storage(X * UNITS), Y)
     np.testing.assert_allclose(other.decision_function(storage(X * UNITS)), plain.decision_function(X), atol=1e-4)
     np.testing.assert_allclose(other.coef_ * UNITS, plain.coef_, atol=1e-4)
     assert other.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:.*differ")
+@pytest.mark.parametrize("model", [LinearSVC, LinearSVR, SVC, SVR])
+def test_scale_is_true_or_false(model):
+    """Older names for them are taken still."""
+    assert model().scale is False
+    for names in ((True, "auto", np.True_), (False, None, np.False_)):
+        fits = [model(scale=name, max_iter=5, tol=0, random_state=0).fit(X * UNITS, Y) for name in names]
+        assert len({(fit.certificate_.primal, fit.certificate_.scaled) for fit in fits}) == 1
+        assert fits[0].certificate_.scaled is bool(names[0])
+        assert all((fit.scale_ is not None) == bool(names[0]) for fit in fits)
+
+
 def test_the_certificate_is_of_the_scaled_problem():
-    clf = svc(scale="auto").fit(X * UNITS, Y)
+    clf = svc(scale=True).fit(X * UNITS, Y)
     scaled, sizes = scale_columns(X * UNITS, np.ones(len(Y)))
     by_hand = svc().fit(scaled, Y)
     np.testing.assert_array_equal(clf.coef_, by_hand.coef_ / sizes)
@@ -115,7 +127,7 @@ def test_duplicates_in_a_csr_matrix_are_summed_first():
     doubled = sp.csr_matrix((twice.data[order], twice.col[order], starts), rows.shape)
     assert not doubled.has_canonical_format
     np.testing.assert_allclose(
-        svc(scale="auto").fit(doubled, Y).coef_, svc(scale="auto").fit(rows.tocsr(), Y).coef_, rtol=1e-9
+        svc(scale=True).fit(doubled, Y).coef_, svc(scale=True).fit(rows.tocsr(), Y).coef_, rtol=1e-9
     )
 
 
@@ -123,11 +135,11 @@ def test_broken_entries_are_found_before_scaling():
     rows = X.copy()
     rows[4, 2] = np.nan
     with pytest.raises(ValueError, match="row 4, column 2"):
-        svc(scale="auto").fit(rows, Y)
+        svc(scale=True).fit(rows, Y)
 
 
 def test_other_words_are_refused():
-    with pytest.raises(ValueError, match="scale='minmax': must be None or 'auto'"):
+    with pytest.raises(ValueError, match="scale='minmax': must be True or False"):
         svc(scale="minmax").fit(X, Y)
 
 
@@ -144,7 +156,7 @@ def test_uneven_columns_are_certified_or_warned_of(solver):
         return
     text = str(caught[0].message)
     assert re.search(r"Columns differ in size by a factor of \de\+1[12], the farthest out are", text)
-    assert "pass scale='auto'" in text
+    assert "pass scale=True" in text
     for name in ("feature 0", "feature 8"):
         assert f"'{name}'" in text
     assert text.count("feature ") == 5
@@ -161,20 +173,20 @@ def test_even_columns_are_not_named():
         svc(max_iter=1, tol=1e-9).fit(X, Y)
     assert "Columns" not in str(warned[0].message)
     with pytest.warns(ConvergenceWarning) as warned:
-        svc(max_iter=1, tol=1e-9, scale="auto").fit(X * UNITS, Y)
+        svc(max_iter=1, tol=1e-9, scale=True).fit(X * UNITS, Y)
     assert "scale" not in str(warned[0].message)
 
 
 def test_scaling_is_the_remedy():
-    assert svc(scale="auto", max_iter=1000).fit(X * UNITS, Y).certificate_.converged
+    assert svc(scale=True, max_iter=1000).fit(X * UNITS, Y).certificate_.converged
 
 
-@pytest.mark.filterwarnings("ignore:scale='auto' divides")
+@pytest.mark.filterwarnings("ignore:scale=True divides")
 def test_the_certificate_of_scaled_float32_is_true():
     """Scaled values rounded to single precision would be another problem."""
     rows = (X + 1e3).astype(np.float32)
     C = 1e6
-    clf = svc(C=C, scale="auto", intercept="free", solver="interior-point", tol=1e-9).fit(rows, Y)
+    clf = svc(C=C, scale=True, intercept="free", solver="interior-point", tol=1e-9).fit(rows, Y)
     w = clf.coef_[0] * clf.scale_
     signs = 2.0 * Y - 1
     margins = signs * (rows.astype(np.float64) @ clf.coef_[0] + clf.intercept_[0])

@@ -93,7 +93,7 @@ CASES = [
             "early_stopping": FLAGS,
             "intercept": ("penalized", "free"),
             "warm_start": FLAGS,
-            "multi_class": ("ovr", "joint", "crammer_singer"),
+            "multi_class": ("auto", "ovr", "joint", "crammer_singer"),
         },
     ),
     (

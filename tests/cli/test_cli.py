@@ -249,12 +249,12 @@ def test_warm_start_begins_and_continues_a_dual_point(folder, pegasos):
 
 
 def test_scale(folder, pegasos):
-    code, out, _ = pegasos("train --warm-start --scale auto train.svm m")
+    code, out, _ = pegasos("train --warm-start --scale train.svm m")
     assert code == 0
     assert "scaled   the bounds are those of the problem in the scaled features" in out
-    assert load_model("m").scale == "auto"
-    assert pegasos("train --quiet --warm-start --scale no train.svm m")[0] == 0
-    assert load_model("m").scale is None
+    assert load_model("m").scale is True
+    assert pegasos("train --quiet --warm-start --no-scale train.svm m")[0] == 0
+    assert load_model("m").scale is False
 
 
 def test_every_option_has_a_flag(pegasos):

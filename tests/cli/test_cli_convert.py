@@ -167,7 +167,7 @@ def test_unscaled_columns_are_named_before_the_fit(folder, pegasos):
     _, _, err = pegasos("train --memory-limit 50MB large.ds")  # there is no fit
     warning, error = err.splitlines()
     assert warning.startswith("pegasos: warning: By blocks such columns take very many epochs. Columns differ in size")
-    assert "and pass scale='auto'." in warning
+    assert "and pass scale=True." in warning
     assert "memory_limit=50MB is too small" in error
 
 

@@ -204,11 +204,11 @@ def test_warnings_name_columns_as_the_file_does(tmp_path, monkeypatch, pegasos):
     X[:, 1] -= 1000
     rows = [f"{a!r},{b!r},{label}\n" for (a, b), label in zip(X.tolist(), y.tolist(), strict=True)]
     (tmp_path / "a.csv").write_text("size,height,kind\n" + "".join(rows))
-    code, _, err = pegasos("train --label kind --scale auto --max-iter 1 --C 1000 a.csv m")
+    code, _, err = pegasos("train --label kind --scale --max-iter 1 --C 1000 a.csv m")
     assert code == 0
     assert "Column 'height' is around -1e+03" in err
     assert "Column 1" not in err
-    code, _, err = pegasos("train --label kind --task svc --kernel linear --scale auto --C auto --max-iter 1 a.csv m")
+    code, _, err = pegasos("train --label kind --task svc --kernel linear --scale --C auto --max-iter 1 a.csv m")
     assert code == 0
     assert err.count("Column 'height' is around -1e+03") == 1
 

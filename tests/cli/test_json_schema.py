@@ -51,10 +51,11 @@ def data(tmp_path_factory):
 TRAIN = {
     "two classes": "two.svm",
     "not converged": "--tol 0 --max-iter 1 --solver perceptron two.svm",
+    "not asked": "--tol 0 --max-iter 1 three.svm",
     "classes": "three.svm",
     "joint": "--multi-class joint three.svm",
     "values": "--task regression values.svm",
-    "scaled": "--scale auto two.svm",
+    "scaled": "--scale two.svm",
     "C auto": "--C auto two.svm",
     "C auto, quantile": "--task regression --loss quantile --quantile 0.9 --C auto values.svm",
     "validation": "--validation others.svm two.svm",

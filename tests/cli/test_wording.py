@@ -6,8 +6,8 @@ from pegasos.cli.wording import distinct, kept
 
 def test_what_an_estimator_has_set():
     assert kept(LinearSVC(), ()) == ""
-    machine = LinearSVC(C=2.0, scale="auto", fit_intercept=False, warm_start=True, random_state=3)
-    assert kept(machine, ()) == "--C 2 --no-fit-intercept --random-state 3 --scale auto"
+    machine = LinearSVC(C=2.0, scale=True, fit_intercept=False, warm_start=True, random_state=3)
+    assert kept(machine, ()) == "--C 2 --no-fit-intercept --random-state 3 --scale"
     assert kept(machine, ("C", "scale")) == "--no-fit-intercept --random-state 3"
 
 

@@ -52,8 +52,8 @@ CLASSIFIERS = {
     "against the rest": SVC(multi_class="ovr", kernel="poly", degree=2, coef0=1.0),
     "sigmoid": SVC(kernel="sigmoid", gamma=0.01),
     "linear kernel": SVC(kernel="linear"),
-    "scaled": SVC(scale="auto"),
-    "scaled linear kernel": SVC(kernel="linear", scale="auto"),
+    "scaled": SVC(scale=True),
+    "scaled linear kernel": SVC(kernel="linear", scale=True),
 }
 
 
@@ -66,7 +66,7 @@ def test_classifiers(name, y):
 
 
 @pytest.mark.parametrize(
-    "model", [LinearSVR(C=10), SVR(C=100), SVR(kernel="poly", C=10), SVR(kernel="linear"), SVR(C=100, scale="auto")]
+    "model", [LinearSVR(C=10), SVR(C=100), SVR(kernel="poly", C=10), SVR(kernel="linear"), SVR(C=100, scale=True)]
 )
 def test_regression(model):
     X, y = load_diabetes(return_X_y=True)

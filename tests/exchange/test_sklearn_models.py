@@ -32,7 +32,7 @@ OURS = {
     "squared": (LinearSVC(loss="squared_hinge", intercept_scaling=2), svm.LinearSVC),
     "free": (LinearSVC(intercept="free"), svm.LinearSVC),
     "without": (LinearSVC(fit_intercept=False), svm.LinearSVC),
-    "scaled": (LinearSVC(scale="auto"), svm.LinearSVC),
+    "scaled": (LinearSVC(scale=True), svm.LinearSVC),
     "joint": (LinearSVC(multi_class="joint"), svm.LinearSVC),
     "alpha": (LinearSVC(alpha=0.01), svm.LinearSVC),
     "softmax": (LinearSVC(loss="log_loss", multi_class="joint"), LogisticRegression),
@@ -153,8 +153,8 @@ def test_no_such_model_there():
         SVR(loss="quantile").fit(X, X[:, 0]).to_sklearn()
     with pytest.raises(ValueError, match="multi_class='ovr'"):
         SVC(multi_class="ovr").fit(X, Y).to_sklearn()
-    with pytest.raises(ValueError, match="scale='auto'"):
-        SVC(scale="auto").fit(X, Y).to_sklearn()
+    with pytest.raises(ValueError, match="scale=True"):
+        SVC(scale=True).fit(X, Y).to_sklearn()
     with pytest.raises(ValueError, match="cost"):
         LinearSVC(multi_class="joint", cost=1 - np.eye(3)).fit(X, Y).to_sklearn()
     with pytest.raises(ValueError, match="function"):

@@ -25,7 +25,7 @@ def calls(folder):
     sequence = SequenceSVC(random_state=0).fit(SPARSE, Y, lengths=LENGTHS)
     return {
         "LinearSVC.fit": lambda X: LinearSVC(random_state=0).fit(X, Y),
-        "LinearSVC.fit, scaled": lambda X: LinearSVC(scale="auto", random_state=0).fit(X, Y),
+        "LinearSVC.fit, scaled": lambda X: LinearSVC(scale=True, random_state=0).fit(X, Y),
         "LinearSVC.fit, joint": lambda X: LinearSVC(multi_class="joint", random_state=0).fit(X, CLASSES),
         "LinearSVC.partial_fit": lambda X: LinearSVC(solver="pegasos", alpha=0.1).partial_fit(X, Y, classes=[0, 1]),
         "LinearSVC.predict": linear.predict,

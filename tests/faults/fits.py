@@ -26,7 +26,7 @@ FITS = {
     "LinearSVC": (LinearSVC(random_state=0), X, Y),
     "LinearSVC, float32": (LinearSVC(loss="squared_hinge", random_state=0), X.astype(np.float32), Y),
     "LinearSVC, sparse": (LinearSVC(solver="sdca", warm_start=True, random_state=0), SPARSE, NAMES),
-    "LinearSVC, scaled": (LinearSVC(scale="auto", class_weight={0: 1.0, 1: 3.0}, random_state=0), X, Y),
+    "LinearSVC, scaled": (LinearSVC(scale=True, class_weight={0: 1.0, 1: 3.0}, random_state=0), X, Y),
     "LinearSVC, Pegasos": (LinearSVC(solver="pegasos", tol=0.1, random_state=0), X, Y),
     "LinearSVC, one against the rest": (LinearSVC(random_state=0), X, CLASSES),
     "LinearSVC, two threads": (LinearSVC(solver="sdca", n_jobs=2, random_state=0), X, CLASSES),

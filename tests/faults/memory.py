@@ -93,7 +93,7 @@ def prepare_limits(folder):
         "joint": (LinearSVC(multi_class="joint", **budget), rows, labels),
         "interior point": (LinearSVC(solver="interior-point", **budget), rows, two),
         "Newton": (LinearSVC(solver="newton", loss="log_loss", **budget), rows, two),
-        "LinearSVR": (LinearSVR(scale="auto", **budget), rows, rows[:, 1]),
+        "LinearSVR": (LinearSVR(scale=True, **budget), rows, rows[:, 1]),
         "SVC": (SVC(**budget), rows[:1000], two[:1000]),
         "LASVM": (SVC(solver="lasvm", **budget | {"max_iter": 1}), rows[:1000], two[:1000]),
         "SBP": (SVC(solver="sbp", **budget | {"max_iter": 1}), rows[:1000], two[:1000]),

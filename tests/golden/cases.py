@@ -53,7 +53,7 @@ def models():
         "linear-log-loss": (lambda: LinearSVC(loss="log_loss", **some).fit(X, TWO), X),
         "linear-squared-hinge": (lambda: LinearSVC(loss="squared_hinge", **some).fit(X, TWO), X),
         "linear-warm-start": (lambda: LinearSVC(warm_start=True, solver="sdca", **some).fit(X, TWO), X),
-        "linear-scaled": (lambda: LinearSVC(scale="auto", **some).fit(X, TWO), X),
+        "linear-scaled": (lambda: LinearSVC(scale=True, **some).fit(X, TWO), X),
         "linear-class-weight": (lambda: LinearSVC(class_weight={"ham": 2.0}, **some).fit(X, WORDS), X),
         "linear-feature-names": (lambda: LinearSVC(**some).fit(FRAME, WORDS), FRAME),
         "linear-one-vs-rest": (lambda: LinearSVC(**some).fit(X, THREE), X),

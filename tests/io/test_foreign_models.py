@@ -94,7 +94,7 @@ OURS = [
     LinearSVC(loss="squared_hinge", intercept_scaling=3.0),
     LinearSVC(loss="log_loss", intercept="free"),
     LinearSVC(multi_class="joint"),
-    LinearSVC(scale="auto"),
+    LinearSVC(scale=True),
 ]
 
 

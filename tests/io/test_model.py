@@ -177,7 +177,7 @@ def test_a_loaded_model_continues_to_another_C_and_more_rows(tmp_path):
 def test_scale_comes_back(data, tmp_path):
     X, y = data
     X = X * [1e-5, 1, 1e5]
-    model = LinearSVC(tol=1e-4, scale="auto", warm_start=True, random_state=0).fit(X, y)
+    model = LinearSVC(tol=1e-4, scale=True, warm_start=True, random_state=0).fit(X, y)
     save_model(model, tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     np.testing.assert_array_equal(loaded.scale_, model.scale_)

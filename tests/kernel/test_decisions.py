@@ -27,7 +27,7 @@ MODELS = {
     "poly": SVC(kernel="poly", coef0=1.0),
     "against the rest": SVC(multi_class="ovr"),
     "function": SVC(kernel=linear_products, C=0.1),
-    "scaled": SVC(scale="auto"),
+    "scaled": SVC(scale=True),
     "regression": SVR(),
 }
 

@@ -196,14 +196,14 @@ class TestFarFromZero:
         assert clf.certificate_.rounding < 1e-9
         assert clf.score(X, y) > 0.9
 
-    @pytest.mark.filterwarnings("ignore:scale='auto' divides")
+    @pytest.mark.filterwarnings("ignore:scale=True divides")
     @pytest.mark.parametrize("kernel", ["rbf", "linear"])
     def test_models_are_read_as_they_were(self, tmp_path, kernel):
         _, X, y = far_groups(1e8)
         if kernel == "linear":
             X = X[:, :2] - X[:, :1] + 1e5
         for data in (X, sp.csr_matrix(X)):
-            clf = SVC(kernel=kernel, gamma=1.0, scale="auto" if kernel == "linear" else None).fit(data, y)
+            clf = SVC(kernel=kernel, gamma=1.0, scale=True if kernel == "linear" else None).fit(data, y)
             io.save_model(clf, tmp_path / "model")
             again = io.load_model(tmp_path / "model")
             np.testing.assert_array_equal(again.decision_function(data), clf.decision_function(data))
@@ -226,7 +226,7 @@ class TestScale:
         Z = RANDOM.normal(size=(150, 4))
         y = np.where(Z[:, 0] * Z[:, 1] > 0, 1, 0) if model is SVC else np.sin(Z[:, 0])
         units = np.array([1.0, 1e-6, 1e5, 3.0])
-        one, other = (model(scale="auto", tol=1e-10).fit(make(Z * unit), y) for unit in (1.0, units))
+        one, other = (model(scale=True, tol=1e-10).fit(make(Z * unit), y) for unit in (1.0, units))
         assert one.certificate_.scaled
         assert one.certificate_.primal == pytest.approx(other.certificate_.primal, rel=1e-9)
         np.testing.assert_allclose(other.scale_, one.scale_ * units)
@@ -234,7 +234,7 @@ class TestScale:
 
     def test_weights_are_those_of_the_columns_as_given(self):
         Z = RANDOM.normal(size=(80, 3)) * [1.0, 1e3, 1e-3]
-        clf = SVC(kernel="linear", scale="auto").fit(Z, Z[:, 0] > 0)
+        clf = SVC(kernel="linear", scale=True).fit(Z, Z[:, 0] > 0)
         np.testing.assert_allclose(clf.decision_function(Z), Z @ clf.coef_[0] + clf.intercept_[0], atol=1e-9)
 
 
@@ -354,8 +354,8 @@ class TestOptions:
         assert clf.certificate_.reason in ("tol", "precision")
 
     def test_scale_is_for_examples(self):
-        with pytest.raises(ValueError, match="scale='auto' divides the columns of X"):
-            SVC(kernel="precomputed", scale="auto").fit(np.eye(4), [0, 0, 1, 1])
+        with pytest.raises(ValueError, match="scale=True divides the columns of X"):
+            SVC(kernel="precomputed", scale=True).fit(np.eye(4), [0, 0, 1, 1])
 
     def test_functions_are_given_double_precision(self):
         Z = RANDOM.normal(size=(100, 4)).astype(np.float32)

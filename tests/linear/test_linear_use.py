@@ -231,7 +231,7 @@ class TestWarmStart:
         with pytest.warns(ConvergenceWarning):
             before = clf.fit(X, Y).coef_.copy()
         with pytest.warns(ConvergenceWarning):
-            clf.set_params(scale="auto", solver__max_steps=1).fit(X, Y)
+            clf.set_params(scale=True, solver__max_steps=1).fit(X, Y)
         np.testing.assert_allclose(clf.coef_, before, rtol=0.1, atol=0.01)
 
     def test_changes_of_the_problem_are_certified(self):

@@ -253,7 +253,7 @@ class TestOneAgainstRest:
             assert sum(line.startswith(f"'{label}': epoch") for line in lines) == len(history["gap"])
 
     def test_free_intercept_and_scale(self):
-        clf = fit(solver=InteriorPoint(), intercept="free", scale="auto", tol=1e-6)
+        clf = fit(solver=InteriorPoint(), intercept="free", scale=True, tol=1e-6)
         assert clf.certificate_.gap <= 1e-6
         assert clf.certificate_.scaled
         assert clf.scale_.shape == (8,)
@@ -295,13 +295,13 @@ WRONG = [
         {"multi_class": "joint", "solver": "interior-point"},
         ["interior-point", "solver='auto', 'sdca', 'sgd-s' or 'pegasos'"],
     ),
-    ({"cost": 1 - np.eye(4)}, ["cost is for multi_class='joint' with loss='hinge'", "'ovr'"]),
+    ({"cost": 1 - np.eye(4)}, ["cost is for multi_class='joint' with loss='hinge'", "'auto'"]),
     ({"multi_class": "joint", "loss": "log_loss", "cost": np.eye(4)}, ["cost is for", "'log_loss'"]),
     (
         {"loss": "log_loss", "solver": "perceptron"},
         ["perceptron does not support loss='log_loss'; it supports 'hinge'; use solver='auto'"],
     ),
-    ({"multi_class": "multinomial"}, ["multi_class='multinomial': must be 'ovr', 'joint' or 'crammer_singer'"]),
+    ({"multi_class": "multinomial"}, ["multi_class='multinomial': must be 'auto', 'ovr', 'joint' or 'crammer_singer'"]),
     (
         {"multi_class": "crammer_singer", "loss": "log_loss"},
         ["loss='log_loss': multi_class='crammer_singer' has the hinge loss", "multi_class='joint'"],
@@ -402,7 +402,7 @@ class TestJointByAnotherSolver:
         np.testing.assert_array_equal(clf.predict(X), scores.argmax(axis=1).astype(bool))
 
     def test_scale_and_bias(self, seen):
-        clf = self.joint(scale="auto", intercept_scaling=2.0)
+        clf = self.joint(scale=True, intercept_scaling=2.0)
         assert clf.certificate_.scaled
         assert clf.score(X, Y) > 0.5
 

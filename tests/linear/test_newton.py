@@ -176,7 +176,7 @@ class TestAuto:
         y = X @ np.ones(X.shape[1])
         y += 0.1 * np.random.default_rng(1).normal(size=len(y)) - np.median(y)
         model = machine(n_jobs=1, random_state=0, **options).fit(X, y if machine is LinearSVR else y > 0)
-        assert model.certificate_.converged
+        assert model.certificate_.converged is not False
         return model, y
 
     def test_few_features(self):

@@ -322,7 +322,7 @@ def test_a_time_limit_is_certified_and_warns(ticks, tmp_path):
             {"intercept": "free"},
             "a data set larger than memory; it supports 'penalized'; raise memory_limit to \\d+ MB",
         ),
-        ({"scale": "auto"}, "needs the data in memory"),
+        ({"scale": True}, "needs the data in memory"),
         ({"warm_start": True}, "auto does not support warm_start=True"),
         ({"multi_class": "joint"}, "needs the data in memory"),
         ({"class_weight": {7: 1.0}}, "no label of y"),

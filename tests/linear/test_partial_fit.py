@@ -209,7 +209,7 @@ def test_alpha_states_the_problem():
         ),
         ({"class_weight": "balanced"}, "class_weight='balanced' is not supported for partial_fit"),
         ({"multi_class": "joint"}, "multi_class='joint' is not supported for a stream"),
-        ({"scale": "auto"}, "scale='auto' is not supported for a stream"),
+        ({"scale": True}, "scale=True is not supported for a stream"),
         ({"checkpoint": "c"}, "checkpoint='c' is not supported for a stream"),
         ({"early_stopping": True}, "pegasos does not support early_stopping=True with a stream"),
         ({"solver": "sdca"}, "solver='sdca': it is for fit of LinearSVC"),

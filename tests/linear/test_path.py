@@ -38,9 +38,7 @@ def fit_cv(X=X, y=Y, sample_weight=None, groups=None, **options):
 
 class TestPath:
     @pytest.mark.parametrize("storage", [np.asarray, np.float32, sp.csr_matrix], ids=["dense", "float32", "csr"])
-    @pytest.mark.parametrize(
-        "options", [{}, {"fit_intercept": False}, {"intercept": "free"}, {"scale": "auto"}], ids=str
-    )
+    @pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"intercept": "free"}, {"scale": True}], ids=str)
     def test_every_point_is_certified(self, storage, options):
         found = pegasos.path(storage(X), Y, Cs=CS, tol=1e-4, max_iter=10**5, random_state=0, **options)
         assert found.converged
@@ -90,7 +88,7 @@ class TestPath:
         assert found.classes.tolist() == ["no", "yes"]
 
     def test_decisions(self):
-        found = pegasos.path(X, Y, Cs=CS, scale="auto", random_state=0)
+        found = pegasos.path(X, Y, Cs=CS, scale=True, random_state=0)
         decisions = found.decision_function(sp.csr_matrix(X))
         assert decisions.shape == (300, 7)
         np.testing.assert_allclose(decisions[:, 3], X @ found.coefs[3] + found.intercepts[3], rtol=1e-9)
@@ -110,7 +108,7 @@ class TestPath:
         assert warned[0].filename == __file__
 
     def test_uneven_columns_are_named(self):
-        with pytest.warns(ConvergenceWarning, match=r"farthest out are 0 \(.*scale='auto'"):
+        with pytest.warns(ConvergenceWarning, match=r"farthest out are 0 \(.*scale=True"):
             pegasos.path(X * 10.0 ** np.linspace(-6, 6, 10), Y, Cs=CS, max_iter=5, random_state=0)
 
     def test_listeners_are_told_the_time_of_all(self, ticks):
@@ -148,7 +146,7 @@ class TestPath:
 class TestCrossValidation:
     @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
     @pytest.mark.parametrize(
-        "options", [{}, {"scale": "auto"}, {"class_weight": "balanced"}, {"intercept": "free"}], ids=str
+        "options", [{}, {"scale": True}, {"class_weight": "balanced"}, {"intercept": "free"}], ids=str
     )
     def test_agrees_with_a_grid_search(self, storage, options):
         rows, shared = storage(X), {"tol": 1e-6, "max_iter": 10**5, "random_state": 0, **options}
@@ -214,7 +212,7 @@ class TestCrossValidation:
         groups = np.arange(len(Y)) % 3
         s = np.random.default_rng(0).integers(0, 4, len(Y))
         rows, y, repeated = np.repeat(X, s, axis=0), np.repeat(Y, s), np.repeat(groups, s)
-        shared = {"cv": LeaveOneGroupOut(), "tol": 1e-9, "max_iter": 10**6, "Cs": CS[:4], "scale": "auto"}
+        shared = {"cv": LeaveOneGroupOut(), "tol": 1e-9, "max_iter": 10**6, "Cs": CS[:4], "scale": True}
         weighted = fit_cv(sample_weight=s, groups=groups, **shared)
         plain = fit_cv(rows, y, groups=repeated, **shared)
         np.testing.assert_allclose(weighted.scores_, plain.scores_, atol=1e-9)
@@ -271,7 +269,7 @@ class TestCrossValidation:
         assert "fits fell short. The worst, at C=" in str(warned[0].message)
         for warning in warned:
             assert "'f9'" in str(warning.message)
-            assert "scale='auto'" in str(warning.message)
+            assert "scale=True" in str(warning.message)
 
     def test_among_scikit_learn_tools(self):
         clf = LinearSVCCV(Cs=3, solver=SDCA(), random_state=0)

@@ -43,7 +43,7 @@ SOLVERS = [
 #: The data of the checks are as they are: far from zero, or with targets that are.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*with a penalised intercept:UserWarning"),  # their data are around 100
-    pytest.mark.filterwarnings("ignore:scale='auto' divides"),
+    pytest.mark.filterwarnings("ignore:scale=True divides"),
     pytest.mark.filterwarnings("ignore:The targets are around"),
 ]
 
@@ -64,11 +64,11 @@ def expected(estimator):
         LinearSVC(),
         LinearSVC(n_jobs=2),
         LinearSVC(intercept="free"),
-        LinearSVC(scale="auto"),
+        LinearSVC(scale=True),
         # A check weighs classes by 1000 and 0.0001 on columns that are far from 1. So few examples held out tell little
         # of a fit to them, and Norma's steps are too long for them.
-        LinearSVC(solver=Pegasos(), early_stopping=True, validation_fraction=0.3, scale="auto"),
-        LinearSVC(solver=Norma(), scale="auto"),
+        LinearSVC(solver=Pegasos(), early_stopping=True, validation_fraction=0.3, scale=True),
+        LinearSVC(solver=Norma(), scale=True),
         LinearSVCCV(Cs=3, cv=3),
         LinearSVCCV(Cs=3, cv=3, n_jobs=2),
         *(LinearSVC(solver=solver) for solver in SOLVERS),

@@ -144,8 +144,8 @@ def test_kernels_of_texts(model, store):
     numbers = model(kernel="linear").fit(counts, y)
     np.testing.assert_allclose(texts.predict(store(words)), numbers.predict(counts), rtol=1e-6)
     assert texts.support_vectors_.tolist() == [words[row] for row in texts.support_]
-    with pytest.raises(ValueError, match="scale='auto' divides columns of numbers"):
-        model(kernel=kernel, scale="auto").fit(words, y)
+    with pytest.raises(ValueError, match="scale=True divides columns of numbers"):
+        model(kernel=kernel, scale=True).fit(words, y)
     with pytest.raises(ValueError, match="could not convert string to float: 'a a'; encode"):
         model().fit(words, y)
 

@@ -17,6 +17,7 @@ from sklearn.metrics import average_precision_score, confusion_matrix, precision
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.fit_helpers import vectors
 from tests.reporting_helpers import CASES, HOSTILE, page_of
 
 import pegasos
@@ -339,6 +340,17 @@ def test_words_of_certificates():
     assert "no bound" in " ".join(sentences(unknown, 0.01, "4 epochs"))
     assert "The margin reached is" in sentences(found, 0.01, "4 epochs", maximises_margin=True)[0]
     assert "takes for granted that x" in " ".join(sentences(replace(found, assumed="x"), 0.01, "4 epochs"))
+
+
+def test_tol_zero_asks_for_nothing():
+    X, y = vectors(3)
+    model = LinearSVC(tol=0, max_iter=2, random_state=0).fit(X, y)
+    assert model.certificate_.converged is None
+    assert all(part.converged is None for part in model.certificate_.parts)
+    page = Page(pegasos.report(model).html)
+    assert "Convergence not asked" in page.text
+    assert "none was asked to converge" in page.text
+    assert page.text.count("not asked") == 4
 
 
 def test_a_gap_that_says_nothing_is_short():

@@ -13,7 +13,7 @@ import numpy as np
 from pegasos.base.checkpoint import Given
 from pegasos.base.listen import Check, Told, unheard
 from pegasos.base.progress import Progress, Weights
-from pegasos.certificate import Certificate, history_from_records
+from pegasos.certificate import Certificate, history_from_records, within
 
 __all__ = [
     "AgainstTheRest",
@@ -150,12 +150,12 @@ class _Fit(NamedTuple):
             primal=check.primal,
             dual=check.dual,
             gap=check.gap,
-            converged=machine.tol == 0 or check.gap <= machine.tol,
+            converged=within(check.gap, machine.tol),
             reason="callback",
             n_iter=n_iter,
             seconds=check.seconds,
             solver=str(getattr(machine, "solver", "")),
-            scaled=getattr(machine, "scale", None) is not None,
+            scaled=bool(getattr(machine, "scale", False)),
             problem=check.part,
         )
         return {**found, "certificate_": certificate, "history_": history_from_records(records), "n_iter_": n_iter}

@@ -456,7 +456,7 @@ def copy_results(source: Any, target: Any) -> None:
 def short_parts(found: Certificate) -> list[Certificate]:
     """The problems of a fit that are not within its `tol`, and were not asked to end before."""
     asked = ("early_stopping", "callback")
-    return [part for part in found.parts or (found,) if not part.converged and part.reason not in asked]
+    return [part for part in found.parts or (found,) if part.converged is False and part.reason not in asked]
 
 
 def shortfall(

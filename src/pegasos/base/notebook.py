@@ -73,7 +73,7 @@ def describe(found: Certificate | None) -> str:
     bounds = f"the optimum is between {found.dual:.6g} and {found.primal:.6g}"
     link = f'<a href="{about}" style="color: inherit" rel="noreferrer" target="_blank">certificate</a>'
     told = html.escape(repr(found))
-    if not found.converged:
+    if found.converged is False:
         told = told.replace("not converged", f'<span style="{BADGE}">not converged</span>', 1)
     lines = [
         f"<b>{link}</b>: {told}; {bounds}",

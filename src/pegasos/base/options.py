@@ -133,10 +133,12 @@ class ChoiceOrFunction(Choice):
 
 @dataclass(frozen=True, kw_only=True)
 class Flag(Option):
-    """True or False."""
+    """True or False. `also` are other values for them: strings are True, and None is False."""
+
+    also: tuple[str | None, ...] = ()
 
     def accepts(self, value: Any) -> bool:
-        return isinstance(value, bool | np.bool_)
+        return isinstance(value, bool | np.bool_) or (isinstance(value, str | None) and value in self.also)
 
     def wanted(self) -> str:
         return "True or False"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pegasos._core import native
 from pegasos.base.bounds import Bounds
-from pegasos.certificate import Certificate, History, history_from_records
+from pegasos.certificate import Certificate, History, history_from_records, within
 
 P = TypeVar("P")
 CoreRun = native.Solution | native.KernelSolution
@@ -173,7 +173,7 @@ class Solution(Generic[P]):
             primal=bounds.primal,
             dual=bounds.dual,
             gap=bounds.gap,
-            converged=reason != "inconsistent" and (tol == 0 or bounds.gap <= tol),
+            converged=False if reason == "inconsistent" else within(bounds.gap, tol),
             reason=reason,
             n_iter=max(1, math.ceil(self.epochs) if self.n_iter is None else self.n_iter),
             seconds=self.seconds,

@@ -246,8 +246,8 @@ class SquaredNorm:
 class Scaled:
     """Columns of one size."""
 
-    scale: str | None = parameter(
-        None, Choice(values={"no": None, "auto": "auto"}, help="divide each feature by its size before the fit")
+    scale: bool | str | None = parameter(
+        False, Flag(also=("auto", None), help="divide each feature by its size before the fit")
     )
 
 

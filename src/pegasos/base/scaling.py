@@ -98,7 +98,7 @@ def scale_columns(X: Any, s: NDArray[np.float64]) -> tuple[Any, NDArray[np.float
     Values rounded to single precision would state another problem than X does, and its certificate would be false.
     """
     entries = X.nnz if sp.issparse(X) else X.size
-    refuse_beyond(8 * entries, "scale='auto' copies X in double precision, which", "scale X in place, without it")
+    refuse_beyond(8 * entries, "scale=True copies X in double precision, which", "scale X in place, without it")
     sizes = column_sizes(X, s)
     sizes[sizes == 0] = 1.0
     return divide_columns(X, sizes), sizes
@@ -169,10 +169,10 @@ def _moments_of_full_columns(rows: Any) -> tuple[NDArray[np.float64], NDArray[np
 def warn_of_offsets(X: Any, names: NDArray[Any] | None) -> None:
     """Warn where dividing columns by their sizes leaves hardly a difference in them."""
     if text := describe_offsets(X, names):
-        warn(f"scale='auto' divides columns and does not centre them. {text}")
+        warn(f"scale=True divides columns and does not centre them. {text}")
 
 
-def describe_sizes(X: Any, names: Any, remedy: str = "pass scale='auto'", C: float = 0.0) -> str:
+def describe_sizes(X: Any, names: Any, remedy: str = "pass scale=True", C: float = 0.0) -> str:
     """A sentence on the columns whose size is farthest from the usual, where sizes differ much, or which are large for
     this C; "" where there are none."""
     sizes = column_sizes(some_rows(X))  # of some, where there are many

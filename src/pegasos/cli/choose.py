@@ -23,6 +23,7 @@ from pegasos.kernel.estimator import KernelMachine
 from pegasos.linear.cv import CVParameters, LinearSVCCV, choose_only
 from pegasos.linear.out_of_core.machine import refuse_larger
 from pegasos.linear.svc import LinearSVC
+from pegasos.summary import multi_class_of
 
 FOLDS = 5
 #: Seconds of a fit for which there is no time left.
@@ -77,7 +78,7 @@ def choose_C(machine: Any, X: Any, y: Any, weights: Any, verbose: bool, started:
         raise click.UsageError(f"--C auto needs more examples for {FOLDS} folds of cross-validation; name a C")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # which changes nothing
-        if isinstance(machine, LinearSVC) and machine.multi_class == "ovr" and not machine.early_stopping:
+        if isinstance(machine, LinearSVC) and multi_class_of(machine) == "ovr" and not machine.early_stopping:
             return _by_path(machine, X, y, weights, counts.size, verbose, started)
         with waiting("choosing C", shown=verbose):
             return _by_grid(machine, X, y, weights, verbose and not sys.stderr.isatty(), started)

@@ -17,6 +17,7 @@ from pegasos.kernel.estimator import KernelMachine
 from pegasos.linear.estimator import LinearMachine
 from pegasos.sequence.svc import SequenceSVC
 from pegasos.sequence.templates import Template
+from pegasos.summary import multi_class_of
 
 Told = tuple[dict[str, Any], list[str]]  # facts for machines, and lines
 
@@ -67,7 +68,7 @@ def _tell_linear(fitted: Any, top: int) -> Told:
     problem = {"loss": fitted.loss, **_weight_of_loss(fitted)}
     problem["intercept"] = fitted.intercept if fitted.fit_intercept else "none"
     if several:
-        problem["multi_class"] = fitted.multi_class
+        problem["multi_class"] = multi_class_of(fitted)
     name, value = loss_parameter(fitted)
     if hasattr(fitted, name):
         problem[name] = value
@@ -109,7 +110,7 @@ def _tell_kernel(fitted: Any, top: int) -> Told:
     if hasattr(fitted, name):
         problem[name] = value
     if len(getattr(fitted, "classes_", ())) > 2:
-        problem["multi_class"] = fitted.multi_class
+        problem["multi_class"] = multi_class_of(fitted)
     facts, lines = _begin(fitted, problem)
     facts |= {
         "examples": fitted.shape_fit_[0],
@@ -135,7 +136,7 @@ def _problems(fitted: Any, count: int) -> list[str] | None:
     if count == 1:
         return None
     labels = fitted.classes_.tolist()
-    if fitted.multi_class == "ovr":
+    if multi_class_of(fitted) == "ovr":
         return list(map(str, labels))
     return [f"{first} against {second}" for first, second in combinations(labels, 2)]
 

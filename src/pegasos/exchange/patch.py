@@ -68,7 +68,7 @@ class _Patched:
                     ours.fit(X, y, sample_weight=weights)
             except (ValueError, TypeError) as error:
                 raise _LeftAlone(f"pegasos refuses it: {error}") from error
-            if not ours.certificate_.converged:
+            if ours.certificate_.converged is False:
                 raise _LeftAlone(f"pegasos did not reach its gap here, {REASONS[ours.certificate_.reason]}")
             made = ours.to_sklearn()
         except _LeftAlone as why:

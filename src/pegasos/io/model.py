@@ -389,7 +389,7 @@ def _certificate(fields: dict[str, Any]) -> Certificate:
     if (
         not all(isinstance(number, int | float) for number in numbers)
         or not isinstance(certificate.n_iter, int)
-        or not isinstance(certificate.converged, bool)
+        or not isinstance(certificate.converged, bool | None)
         or not isinstance(certificate.reason, str)
         or not isinstance(certificate.solver, str)
         or not isinstance(certificate.scaled, bool)

@@ -144,9 +144,9 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
             wishes += [FREE._replace(text="fit_intercept=True", given_up="fit_intercept=False")]
         wishes += [EARLY_STOPPING] if getattr(self, "early_stopping", False) else []
         refuse_unsupported(solver, KernelProblem, KERNEL_SOLVERS, wishes)
-        if self.scale is not None and isinstance(self.kernel, str) and self.kernel == "precomputed":
+        if self.scale and isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError(
-                "scale='auto' divides the columns of X by their sizes, and with kernel='precomputed' X is the kernel "
+                "scale=True divides the columns of X by their sizes, and with kernel='precomputed' X is the kernel "
                 "matrix; leave it out, and scale the examples before their kernel is computed"
             )
 
@@ -174,8 +174,8 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         objects = as_objects(X) if callable(self.kernel) else None
         if objects is None:
             return super()._accept(X, y, sample_weight, reset)
-        if self.scale is not None:
-            raise ValueError("scale='auto' divides columns of numbers by their sizes, and X has none; leave it out")
+        if self.scale:
+            raise ValueError("scale=True divides columns of numbers by their sizes, and X has none; leave it out")
         return super()._accept(np.zeros((len(objects), 1)), y, sample_weight, reset)._replace(X=objects)
 
     def _last_fit(self) -> Floats | None:
@@ -193,7 +193,7 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         s = self._weights(data)
         C = self.weight_of_loss(s.sum())
         X, scale = data.X, None
-        if self.scale is not None:
+        if self.scale:
             warn_of_offsets(X, getattr(self, "feature_names_in_", None))
             X, scale = scale_columns(check_points(X, self._threads() or 1)[0], s)
         kernel = make_kernel(self._kernel_request(), solver, X, data.sample_weight, C * float(s.max()))
@@ -243,7 +243,7 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         return self
 
     def _certificate(self, solution: Solution[KernelPoint], known: Definiteness) -> Certificate:
-        found = solution.certificate(self.tol, scaled=self.scale is not None)
+        found = solution.certificate(self.tol, scaled=bool(self.scale))
         if known.indefinite:
             return replace(found, gap=math.inf, converged=False)
         return replace(found, assumed="the kernel is positive semi-definite" if known.assumed else "")
@@ -286,7 +286,7 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
 
     def _describe_spread(self, X: Any) -> str:
         """The same where a kernel of distances sees little but some columns; sparse ones have mostly zeros."""
-        if self.scale is not None or self.kernel != "rbf" or mostly_zeros(X):
+        if self.scale or self.kernel != "rbf" or mostly_zeros(X):
             return ""
         rows = some_rows(X, LOOKED_AT_SHORTLY)
         rows = (rows.toarray() if issparse(rows) else rows).astype(np.float64)

@@ -28,7 +28,7 @@ def refuse_unsayable(model: Any, where: str) -> None:
         raise ValueError(f"{where} has no model whose kernel is a function; use a kernel that has a name")
     if model.scale_ is not None:
         raise ValueError(
-            f"scale='auto': {where} has no kernel of scaled columns; scale them before the fit, for example with "
+            f"scale=True: {where} has no kernel of scaled columns; scale them before the fit, for example with "
             "sklearn.preprocessing.StandardScaler"
         )
     if len(getattr(model, "classes_", ())) > 2 and not model._in_pairs():

@@ -66,7 +66,7 @@ def _count_parts(model: SVC | SVR) -> int:
     count = len(model.classes_) if isinstance(model, SVC) else 0
     if count <= 2 or not isinstance(model, SVC):
         return 0
-    return count * (count - 1) // 2 if model.multi_class == "ovo" else count
+    return count * (count - 1) // 2 if model._multi_class == "ovo" else count
 
 
 def _unpack(model: SVC | SVR, header: Header, tensors: Tensors) -> int:
@@ -74,7 +74,7 @@ def _unpack(model: SVC | SVR, header: Header, tensors: Tensors) -> int:
     model.check_parameters()
     classes = len(model.classes_) if isinstance(model, SVC) else 1
     several = _count_parts(model)
-    rows = 1 if not several else classes - 1 if isinstance(model, SVC) and model.multi_class == "ovo" else classes
+    rows = 1 if not several else classes - 1 if isinstance(model, SVC) and model._multi_class == "ovo" else classes
     n_rows, n_features = model.shape_fit_ = _shape(header["shape_fit"])
     model.n_features_in_ = n_features
     model.support_ = take(tensors, "support", (None,), dtype=np.int32)

@@ -73,14 +73,15 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
     class_weight : dict or "balanced", default=None
         Weights of the classes; they multiply the sample weights. "balanced" counts examples, not their weights.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Whether `decision_function` has a column for each class or, with ``multi_class="ovo"``, for each pair.
-    multi_class : {"ovo", "ovr"}, default="ovo"
-        Whether more than two classes are trained in pairs, as in LIBSVM, or each against the rest.
+        Whether `decision_function` has a column for each class or, where they are trained in pairs, for each pair.
+    multi_class : {"auto", "ovo", "ovr"}, default="auto"
+        What to do with more than two classes. "auto" and "ovo" train pairs of classes, as in LIBSVM, and "ovr" trains
+        each class against the rest.
     break_ties : bool, default=False
         Whether the larger decisions decide between classes with equally many votes. Otherwise the first of these
         classes wins.
-    scale : {"auto"}, default=None
-        "auto" divides each column by its size before the fit. The size is the root mean square of the nonzero entries.
+    scale : bool, default=False
+        True divides each column by its size before the fit. The size is the root mean square of the nonzero entries.
         The kernel, `gamma` and the certificate then belong to the scaled columns, as rounded to double precision.
     cache_size : float, default=2000
         Megabytes of the kernel matrix to keep, for all problems solved at the same time together.
@@ -147,7 +148,7 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
     shape_fit_ : tuple
         The shape of X.
     scale_ : ndarray of shape (n_features,) or None
-        The sizes that the columns are divided by, with ``scale="auto"``: the certificate's examples are the quotients
+        The sizes that the columns are divided by, with ``scale=True``: the certificate's examples are the quotients
         as rounded to double precision.
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -170,9 +171,15 @@ class SVC(WithoutProbability, Classifier, KernelMachine):
         "ovr", Choice(values=names("ovr", "ovo"), help="decisions for each class, or for each pair")
     )
     multi_class: str = parameter(
-        "ovo", Choice(values=names("ovo", "ovr"), help="pairs of classes, or each against the rest")
+        "auto",
+        Choice(values=names("auto", "ovo", "ovr"), help="pairs of classes (auto, ovo), or each against the rest"),
     )
     break_ties: bool = parameter(False, Flag(help="if classes have equally many votes, let the larger decision win"))
+
+    @property
+    def _multi_class(self) -> str:
+        """The way without "auto"."""
+        return "ovo" if self.multi_class == "auto" else self.multi_class
 
     def _refuse_combinations(self, solver: Solver) -> None:
         super()._refuse_combinations(solver)

@@ -156,7 +156,7 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
         """Words on columns far from zero, of which a penalised intercept learns less; "" where there are none. Sparse
         ones have mostly zeros.
         """
-        told = self.scale is not None  # by another warning
+        told = bool(self.scale)  # by another warning
         if told or self._bias == 0 or self._free or mostly_zeros(X):
             return ""
         names = getattr(self, "feature_names_in_", None)
@@ -194,7 +194,7 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
         )
         n_jobs, scale = self._threads() or 1, None
         rows, facts = make_rows(X, self._bias, n_jobs)
-        if self.scale is not None:
+        if self.scale:
             warn_of_offsets(X, getattr(self, "feature_names_in_", None))
             X, scale = scale_columns(canonical(X), s)
             rows, facts = make_rows(X, self._bias, n_jobs, rescaled=True)
@@ -278,7 +278,7 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
             self.__dict__.pop(name, None)  # of a stream before
         self._last = tuple(Start(solution.point.q, solution.t, self.loss) for solution in solutions)
         self.scale_ = None if examples is None else examples.scale
-        scaled = self.scale is not None
+        scaled = bool(self.scale)
         self._store_outcome(solutions, [solution.certificate(self.tol, scaled) for solution in solutions], seconds)
 
     def _scores(self, X: Any, numbers: bool = False) -> Any:
@@ -313,7 +313,7 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
         """Why a fit to X fell short of `tol`, and what to do about it; `longest` is the norm of an example."""
         names = getattr(self, "feature_names_in_", None)
         uneven = describe_offsets(X, names) or ("" if self.scale else describe_sizes(X, names))
-        return self._advise(found, C, longest, uneven, "with scale='auto'")
+        return self._advise(found, C, longest, uneven, "with scale=True")
 
     def _advise(self, found: Certificate, C: float, longest: float, uneven: str, how: str, *more: str) -> str:
         """The advice where the columns are `uneven`, in a sentence; `how` to scale them where they are not."""

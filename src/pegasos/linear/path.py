@@ -21,7 +21,7 @@ from pegasos.base.parameters import Budgets, ClassWeight, Method, Scaled, Seeded
 from pegasos.base.progress import Named, Progress, Shifted
 from pegasos.base.scores import is_plain, score_rows
 from pegasos.base.warn import warn
-from pegasos.certificate import Certificate
+from pegasos.certificate import Certificate, all_converged
 from pegasos.io.csr import check_sparse
 from pegasos.io.floats import float_types
 from pegasos.linear.parameters import ClassificationLoss, KindOfIntercept
@@ -70,9 +70,9 @@ class Path:
         return len(self.Cs)
 
     @property
-    def converged(self) -> bool:
-        """Whether every gap is within ``tol``."""
-        return all(certificate.converged for certificate in self.certificates)
+    def converged(self) -> bool | None:
+        """Whether every gap is within ``tol``; None with ``tol=0``."""
+        return all_converged(self.certificates)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Decisions of shape (n_samples, n_Cs), for a NumPy array or SciPy sparse matrix X, in one product."""
@@ -182,7 +182,7 @@ def follow(
         told = Shifted(part, 0.0, context.elapsed)
         solution = check_finite(solver.solve(problem, budget, context.seed, start, told), problem)
         part.close()
-        start, certificate = solution.start, solution.certificate(svc.tol, svc.scale is not None)
+        start, certificate = solution.start, solution.certificate(svc.tol, bool(svc.scale))
         yield Fitted(problem.C, problem.largest_norm, *examples.weights(solution.point.w), certificate)
 
 
@@ -198,7 +198,7 @@ def as_path(points: Sequence[Fitted], classes: NDArray[Any]) -> Path:
 
 def warn_of_shortfall(who: str, svc: LinearSVC, points: Sequence[Fitted], X: Any) -> None:
     """One warning for all the fits that fell short of `tol`, with the advice for the worst."""
-    short = [point for point in points if not point.certificate.converged]
+    short = [point for point in points if point.certificate.converged is False]
     if short:
         worst = max(short, key=lambda point: point.certificate.gap)
         found = max(worst.certificate.parts or (worst.certificate,), key=lambda part: part.gap)

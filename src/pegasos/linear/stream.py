@@ -28,11 +28,14 @@ from pegasos.solvers import STREAM_SOLVERS, AdaGrad, Solver
 Floats = NDArray[np.float64]
 Encode = Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any]]]  # labels to the classes, and which each has
 
-#: What an estimator must leave at its default for a stream, and why.
+#: What an estimator must leave at one of these values for a stream, and why; the first is its default.
 NOT_OF_STREAMS = {
-    "multi_class": ("ovr", "all classes together are trained on examples met again and again"),
-    "scale": (None, "the sizes of the columns of a stream are not known beforehand"),
-    "checkpoint": (None, "each call is over soon, and what it learned is in the estimator, to be saved by save_model"),
+    "multi_class": (("auto", "ovr"), "all classes together are trained on examples met again and again"),
+    "scale": ((False, None), "the sizes of the columns of a stream are not known beforehand"),
+    "checkpoint": (
+        (None,),
+        "each call is over soon, and what it learned is in the estimator, to be saved by save_model",
+    ),
 }
 
 
@@ -149,8 +152,8 @@ class StreamMachine(LinearMachine):
         solver = asked.chosen_for(StreamProblem)
         elsewhere = Elsewhere(LinearProblem, "use fit", type(asked))
         self._refuse_unsupported(solver, StreamProblem, STREAM_SOLVERS, elsewhere)
-        for name, (default, why) in NOT_OF_STREAMS.items():
-            if getattr(self, name, default) != default:
+        for name, ((default, *others), why) in NOT_OF_STREAMS.items():
+            if getattr(self, name, default) not in (default, *others):
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} is not supported for a stream: {why}; use {name}={default!r}, or "
                     "fit"

@@ -55,11 +55,12 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         The papers' lambda. It replaces C: ``C = 1 / (alpha n)``, where n is the total weight of the examples.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
         The loss. "log_loss" is logistic regression, and has `predict_proba`.
-    multi_class : {"ovr", "joint", "crammer_singer"}, default="ovr"
-        What to do with more than two classes. "ovr" trains each class against the rest. "joint" trains all classes
-        together: with the hinge loss the support vector machine of Crammer and Singer, with "log_loss" multinomial
-        logistic regression. Its intercept is penalised. The solvers "auto", "sdca", "pegasos" and "sgd-s" support it,
-        and "newton" with "log_loss". "crammer_singer" is scikit-learn's name for "joint" with the hinge loss.
+    multi_class : {"auto", "ovr", "joint", "crammer_singer"}, default="auto"
+        What to do with more than two classes. "auto" and "ovr" train each class against the rest. "joint" trains all
+        classes together: with the hinge loss the support vector machine of Crammer and Singer, with "log_loss"
+        multinomial logistic regression. Its intercept is penalised. The solvers "auto", "sdca", "pegasos" and "sgd-s"
+        support it, and "newton" with "log_loss". "crammer_singer" is scikit-learn's name for "joint" with the hinge
+        loss.
     cost : array of shape (n_classes, n_classes), default=None
         The cost of taking a class (row, in the order of ``classes_``) for another (column), with
         ``multi_class="joint"`` and the hinge loss. Costs are not negative, and zero on the diagonal. None means a cost
@@ -82,8 +83,8 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     intercept_scaling : float, default=1.0
         The value of the constant feature. A larger value penalises the intercept less. With a free intercept it must
         be 1.
-    scale : {"auto"}, default=None
-        "auto" divides each column of X by its size before the fit. The size is the root mean square of the nonzero
+    scale : bool, default=False
+        True divides each column of X by its size before the fit. The size is the root mean square of the nonzero
         entries. `coef_` applies to X as given; the certificate belongs to the problem in the scaled columns. Nothing
         is centred, and a column of zeros stays as it is. Scaling copies the values of X, in double precision.
     class_weight : dict or "balanced", default=None
@@ -145,7 +146,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     fit_status_ : int
         0 if the fit reached `tol` or stopped early as requested, 1 if it fell short.
     scale_ : ndarray of shape (n_features,) or None
-        The sizes that the columns were divided by, with ``scale="auto"``.
+        The sizes that the columns were divided by, with ``scale=True``.
     progressive_ : Progressive
         After `partial_fit`: the mean ``loss`` and ``error`` of predictions made before each example was learned from,
         with ``weight`` and ``n_rows``, the total weight and the number of these examples. There is no `certificate_`
@@ -173,18 +174,23 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
     docs_page = "tutorial.md"
 
     multi_class: str = parameter(
-        "ovr",
+        "auto",
         Choice(
-            values=names("ovr", "joint", "crammer_singer"),
-            help="more than two classes: each against the rest, all together, or (svc) in pairs; crammer_singer is "
-            "joint with hinge",
+            values=names("auto", "ovr", "joint", "crammer_singer"),
+            help="more than two classes: each against the rest (ovr), all together, or (svc) in pairs (ovo); auto is "
+            "ovr, with svc ovo; crammer_singer is joint with hinge",
         ),
     )
     cost: ArrayLike | None = None
 
     @property
     def _joint(self) -> bool:
-        return self.multi_class != "ovr"
+        return self._multi_class == "joint"
+
+    @property
+    def _multi_class(self) -> str:
+        """The way without "auto" and scikit-learn's name."""
+        return {"auto": "ovr", "crammer_singer": "joint"}.get(self.multi_class, self.multi_class)
 
     def _refuse_combinations(self, solver: Solver) -> None:
         if self.multi_class == "crammer_singer" and self.loss != "hinge":

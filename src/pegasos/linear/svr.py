@@ -127,7 +127,7 @@ feature_names_in_
     def _describe_small_C(self, task: Task) -> str:
         """A sentence where C keeps the predictions near a constant; "" where it does not, or the fit fell short."""
         slopes, examples = loss_slopes(self), task.examples
-        if slopes is None or not self.certificate_.converged:
+        if slopes is None or self.certificate_.converged is False:
             return ""
         some = slice(None, None, some_step(task.data.X))
         predicted = score_rows(task.data.X[some], self._weight_rows(), np.zeros(1), self.n_jobs)[:, 0]

@@ -35,7 +35,7 @@ class TopFeaturesDisplay:
     >>> from pegasos import LinearSVC
     >>> from pegasos.plot import TopFeaturesDisplay
     >>> data = load_breast_cancer()
-    >>> clf = LinearSVC(scale="auto", intercept="free", random_state=0).fit(data.data, data.target)
+    >>> clf = LinearSVC(scale=True, intercept="free", random_state=0).fit(data.data, data.target)
     >>> display = TopFeaturesDisplay.from_estimator(clf, top=3, feature_names=data.feature_names)
     >>> len(display.weights[0].names)
     6

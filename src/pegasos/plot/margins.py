@@ -74,7 +74,7 @@ class MarginDisplay:
             raise ValueError(f"a {type(machine).__name__} predicts numbers, which have no margins; pass a classifier")
         if votes_of_pairs(machine):
             raise ValueError(
-                "predictions of multi_class='ovo' are votes of pairs of classes, which have no margin; use "
+                "predictions by multi_class='ovo' are votes of pairs of classes, which have no margin; use "
                 "multi_class='ovr'"
             )
         decisions = estimator.decision_function(X)

@@ -93,13 +93,19 @@ def _lower_bound(machine: Any) -> str:
     return "" if bound is None else f"No weights have less than {number(bound)} in the mean over these examples."
 
 
+def _answer(part: Certificate) -> str:
+    if part.converged is None:
+        return "not asked"
+    return "yes" if part.converged else part.reason
+
+
 def _parts(found: Certificate, passes: list[int]) -> Markup | None:
     if not found.parts:
         return None
     work = passes or [part.n_iter for part in found.parts]
     order = sorted(zip(found.parts, work, strict=True), key=lambda one: -one[0].gap)[:MOST_ROWS]
     rows = [
-        (part.problem, f"{part.gap:.3g}", "yes" if part.converged else part.reason, number(count),
+        (part.problem, f"{part.gap:.3g}", _answer(part), number(count),
          number(part.primal), number(part.dual))
         for part, count in order
     ]  # fmt: skip

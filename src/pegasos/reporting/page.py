@@ -113,7 +113,7 @@ def report(
     >>> import pegasos
     >>> from sklearn.datasets import load_breast_cancer
     >>> data = load_breast_cancer(as_frame=True)
-    >>> clf = pegasos.LinearSVC(scale="auto", intercept="free", random_state=0).fit(data.data, data.target)
+    >>> clf = pegasos.LinearSVC(scale=True, intercept="free", random_state=0).fit(data.data, data.target)
     >>> page = pegasos.report(clf, data.data, data.target, data="breast cancer", training=True)
     >>> "worst concave points" in page.html
     True

@@ -11,7 +11,7 @@ from pegasos.io.dataset import Dataset
 from pegasos.sequence.chunks import ChunkCounts, ChunkScores, chunk_scores
 from pegasos.sequence.input import look_up_labels
 from pegasos.sequence.svc import SequenceSVC
-from pegasos.summary import decides_by_pairs, flat, machine_of, margins_of, votes_of_pairs
+from pegasos.summary import decides_by_pairs, flat, machine_of, margins_of, multi_class_of, votes_of_pairs
 
 Floats = NDArray[np.float64]
 
@@ -109,7 +109,7 @@ def judge(model: Any, X: Any, y: Any) -> Quality | None:
     if not (look_up_labels(y.tolist(), machine.classes_) >= 0).any():
         return None
     decisions = None if decides_by_pairs(machine) else np.asarray(model.decision_function(X))
-    joint = getattr(machine, "multi_class", "") in ("joint", "crammer_singer")
+    joint = multi_class_of(machine) == "joint"
     found = _labelled(machine.classes_, y, predicted, decisions, joint=joint)
     return replace(found, margins=np.empty(0)) if votes_of_pairs(machine) else found
 

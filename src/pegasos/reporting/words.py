@@ -9,6 +9,8 @@ from pegasos.reporting.markup import LARGE, number, relative
 
 def headline(found: Certificate) -> tuple[str, bool]:
     """How the fit ended, in a word or two, and whether that is good."""
+    if found.converged is None:
+        return "Convergence not asked", True
     if found.converged:
         return ("Converged" if found.reason == "tol" else "Ended as asked"), True
     return ("Stopped early" if found.reason in ("early_stopping", "callback") else "Not converged"), False
@@ -18,8 +20,9 @@ def sentences(found: Certificate, tol: float, work: str, maximises_margin: bool 
     """What the certificate says after so much work, and what it does not say."""
     told = [_bounds(found, maximises_margin), _end(found, tol, work)]
     if found.parts:
-        short = sum(not part.converged for part in found.parts)
-        how = f"{short} of them did not converge" if short else "all of them converged"
+        short = sum(part.converged is False for part in found.parts)
+        reached = "none was asked to converge" if found.converged is None else "all of them converged"
+        how = f"{short} of them did not converge" if short else reached
         worst = found.parts[found.worst].problem
         told.append(
             f"There were {number(len(found.parts))} problems, and {how}. The gap is that of the worst"

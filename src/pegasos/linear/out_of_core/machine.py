@@ -129,7 +129,7 @@ def _look(dataset: Dataset, problem: BlocksProblem) -> Columns:
     except ValueError:  # damaged: the fit says where
         return Columns("", 0.0)
     how = f" {BEFORE}, or {needed}, so that they are in memory"
-    remedy = f"scale them {BEFORE}, or {needed} and pass scale='auto'"
+    remedy = f"scale them {BEFORE}, or {needed} and pass scale=True"
     uneven = describe_offsets(X, names, how) or describe_sizes(X, names, remedy, problem.C)
     if uneven:
         warn(f"By blocks such columns take very many epochs. {uneven}", UnscaledColumns)
@@ -197,8 +197,8 @@ def _refuse(machine: Any, solver: Solver, dataset: Dataset, n_parts: int) -> Non
     in_memory = JointProblem if machine._joint else LinearProblem
     machine._refuse_unsupported(solver, BlocksProblem, SOLVERS, Elsewhere(in_memory, advice))
     solver.supports[BlocksProblem].check_options(solver, BlocksProblem.label, advice)
-    for name, plain in (("scale", None), ("multi_class", "ovr")):
-        if getattr(machine, name, plain) != plain:
+    for name, unlike in (("scale", machine.scale), ("multi_class", machine._joint)):
+        if unlike:
             raise ValueError(f"{name}={getattr(machine, name)!r} needs the data in memory; leave it out, or {advice}")
 
 
