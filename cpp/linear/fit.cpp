@@ -18,7 +18,8 @@ void Measure::add(const Measure& other) {
     dual.error += more.error + unit * std::sqrt(squared_norm(dual.u));
 }
 
-Measure measure_part(const Problem& part, const RowState& kept, const std::vector<double>& w, Context& context) {
+Measure measure_part(const Problem& part, const RowState& kept, const std::vector<double>& w,
+                     Context& context) {
     DualPoint point;
     const auto shares = [&](std::size_t first, std::size_t last, const double* z, double* out) {
         part.loss.visit([&](const auto& loss) {

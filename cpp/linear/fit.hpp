@@ -34,7 +34,8 @@ struct Measure {
 };
 
 /// Rows whose rest is too long, as their margins at w tell, are woken.
-Measure measure_part(const Problem& part, const RowState& kept, const std::vector<double>& w, Context& context);
+Measure measure_part(const Problem& part, const RowState& kept, const std::vector<double>& w,
+                     Context& context);
 
 class LinearFit {
 public:

@@ -279,8 +279,7 @@ private:
 
     void send_to_rest() {
         for (std::size_t at = 0; at < visits_.order().size(); ++at)
-            if (calm_[at] > 0)
-                visits_.rest(visits_.order()[at], epochs_of_rest(calm_[at], 1));
+            if (calm_[at] > 0) visits_.rest(visits_.order()[at], epochs_of_rest(calm_[at], 1));
     }
 
     /// What the gap has because the intercept is not yet that of q: 1/2 (b/B - B sigma)^2.
