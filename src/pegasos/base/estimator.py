@@ -279,7 +279,7 @@ class Machine(Common, Explained):
         """Multiply the weights of the examples by those of their classes, where there are any."""
 
     def _budget(self, elapsed: float = 0.0) -> Budget:
-        return Budget(self.tol, self._max_epochs, self.max_time, elapsed, self._threads(), self._keeps)
+        return Budget(self.tol, self._max_epochs, self.max_time, elapsed, self._threads(), self.on_interrupt == "keep")
 
     def store_parameters(self) -> None:
         """Keep the parameters of this fit: later ones, set with `set_params`, are for the next."""

@@ -167,10 +167,6 @@ class Interrupts:
         ),
     )
 
-    @property
-    def _keeps(self) -> bool:
-        return self.on_interrupt == "keep"
-
 
 @parameters
 class Checkpointed:

@@ -10,11 +10,12 @@ PASSED_OVER = ("pegasos", "contextlib")
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """Warn of the line of the caller's code."""
+    """Warn of the line of the caller's code, if there is a text."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in PASSED_OVER:
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, category, level)
+    if text:
+        warnings.warn(text, category, level)
 
 
 def warn_of_fit(found: Certificate, text: str) -> None:

@@ -88,7 +88,9 @@ class DaskMachine(DaskParameters, Explained):
                 if uneven := group.describe(plan.C):
                     words = f"On Dask such columns take very many epochs. {uneven}"
                     warn(words, UnscaledColumns)
-                budget = Budget(self.tol, self._max_epochs, self.max_time, context.elapsed, keep=self._keeps)
+                budget = Budget(
+                    self.tol, self._max_epochs, self.max_time, context.elapsed, keep=self.on_interrupt == "keep"
+                )
                 with listening(self, context, Unseen(len(labels))) as whole:
                     progress = Named(whole, functools.partial(name_weights, machine, plan))
                     told = [progress]
@@ -104,8 +106,7 @@ class DaskMachine(DaskParameters, Explained):
         self._held = machine
         self.rounds_, self.recoveries_ = tally.rounds, tally.lost
         self.bytes_per_round_ = tally.bytes / tally.rounds
-        if text:
-            warn(text, ConvergenceWarning)
+        warn(text, ConvergenceWarning)
         return self
 
     def _unfitted(self) -> Any:

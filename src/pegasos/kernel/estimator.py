@@ -1,5 +1,6 @@
 """What machines with a kernel share: the kernel matrix, the problems of a fit, decisions."""
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -225,12 +226,8 @@ class KernelMachine(Exchanged, KernelParameters, Machine):
         self.n_updates_ = sum(point.updates for point in points)
         certificates = [self._certificate(solution, known) for solution in found]
         self._store_outcome(found, certificates, context.elapsed)
-        text = shortfall(
-            self.certificate_,
-            lambda worst: self._advice(worst, solver, C, known.indefinite, data.X),
-            context.earlier,
-            "problems",
-        )
+        advice = functools.partial(self._advice, solver=solver, C=C, indefinite=known.indefinite, X=data.X)
+        text = shortfall(self.certificate_, advice, context.earlier, "problems")
         if solver.maximises_margin and not known.indefinite and min(part.dual for part in certificates) <= 0:
             text = (
                 f"{type(self).__name__} has no weights yet: {solver.describe()} found no margin above zero. There "

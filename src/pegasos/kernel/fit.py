@@ -104,7 +104,7 @@ class KernelFit:
 
         room = progress.runs.choice("room", find_room) if progress.runs else find_room()
         self.cached_bytes = room / min(at_a_time, len(parts))  # of a problem
-        self.keep = machine._keeps
+        self.keep = machine.on_interrupt == "keep"
         subsets: dict[int, Solved] = {}
         if last is None and self._needs_subsets(parts, progress):
             subsets = self._solve_subsets(parts, at_a_time, float(machine.max_time))

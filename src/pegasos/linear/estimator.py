@@ -143,10 +143,8 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
         task = Task(data, held_out, patience, examples, C, solver, last, context)
         with listening(self, context, self._problems(data.classes)) as progress:
             self._run(task, Named(progress, functools.partial(self._name_weights, examples)))
-        text = shortfall(
-            self.certificate_, lambda worst: self._advice(worst, C, examples.largest_norm, data.X), context.earlier
-        )
-        if text:
+        advice = functools.partial(self._advice, C=C, longest=examples.largest_norm, X=data.X)
+        if text := shortfall(self.certificate_, advice, context.earlier):
             warn(text, ConvergenceWarning)
         elif text := self._describe_offsets(data.X):
             warn_of_fit(self.certificate_, f"{type(self).__name__}: {text}")

@@ -121,8 +121,8 @@ feature_names_in_
 
     def _run(self, task: Task, progress: Progress) -> None:
         super()._run(task, progress)
-        if text := self._describe_small_C(task) or self._describe_misfit(task.data.X, task.examples):
-            warn_of_fit(self.certificate_, text)
+        text = self._describe_small_C(task) or self._describe_misfit(task.data.X, task.examples)
+        warn_of_fit(self.certificate_, text)
 
     def _describe_small_C(self, task: Task) -> str:
         """A sentence where C keeps the predictions near a constant; "" where it does not, or the fit fell short."""

@@ -139,16 +139,14 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
         C = self.weight_of_loss(total)
         random = check_random_state(self.random_state)
         problem = _Problem(_all_features(self.feature_map, items, classes), own, s, C, cost)
-        budget = Budget(self.tol, self._max_epochs, self.max_time, keep=self._keeps)
+        budget = Budget(self.tol, self._max_epochs, self.max_time, keep=self.on_interrupt == "keep")
         with (
             listening(self, context, Problems(classes_=classes)) as progress,
             np.errstate(over="ignore", invalid="ignore"),
         ):
             solution = _solve(problem, budget, random, context, progress)
         self._store(check_finite(solution, problem), classes)
-        text = shortfall(self.certificate_, self._advice)
-        if text:
-            warn(text, ConvergenceWarning)
+        warn(shortfall(self.certificate_, self._advice), ConvergenceWarning)
         return self
 
     @of_one_model

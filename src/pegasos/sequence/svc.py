@@ -239,13 +239,8 @@ class SequenceSVC(SequenceParameters, Machine):
                 f"the weights of {n_features} features with {n_labels} labels, some "
                 f"{20e-9 * n_features * n_labels:.2g} GB, do not fit into memory; lower hash_bits, or raise min_count"
             ) from None
-        text = shortfall(
-            self.certificate_,
-            functools.partial(self._advice, X=sequences.X, longest=math.sqrt(facts.largest_squared_norm)),
-            context.earlier,
-        )
-        if text:
-            warn(text, ConvergenceWarning)
+        advice = functools.partial(self._advice, X=sequences.X, longest=math.sqrt(facts.largest_squared_norm))
+        warn(shortfall(self.certificate_, advice, context.earlier), ConvergenceWarning)
         return self
 
     @of_one_model

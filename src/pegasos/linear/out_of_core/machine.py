@@ -1,5 +1,6 @@
 """What an estimator does with a data set on disk: fit to it from memory where it fits, and by blocks where not."""
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,13 +104,9 @@ def fit_dataset(machine: Any, dataset: Dataset, y: Any, sample_weight: Any) -> A
         problem = _make_problem(machine, dataset, classes, n_parts)
         columns = _look(dataset, problem)
         _fit_by_blocks(machine, dataset, solver, classes, problem, limit, context)
-    text = shortfall(
-        machine.certificate_,
-        lambda worst: machine._advise(worst, problem.C, columns.longest, columns.uneven, BEFORE),
-        context.earlier,
-    )
-    if text and not needs_no_pass(solver):
-        warn(text, ConvergenceWarning)
+    advice = functools.partial(machine._advise, C=problem.C, longest=columns.longest, uneven=columns.uneven, how=BEFORE)
+    if not needs_no_pass(solver):
+        warn(shortfall(machine.certificate_, advice, context.earlier), ConvergenceWarning)
     return machine
 
 
