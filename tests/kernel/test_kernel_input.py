@@ -153,11 +153,6 @@ class TestErrors:
         refuses("quantile=1", "above 0 and below 1", model=SVR, y=X[:, 0], quantile=1)
         refuses("loss='huber'", "'epsilon_insensitive' or 'quantile'", model=SVR, y=X[:, 0], loss="huber")
 
-    @pytest.mark.parametrize(("model", "habit"), [(SVC, "nu"), (SVC, "dual"), (SVR, "probability"), (SVR, "nu")])
-    def test_habits(self, habit, model):
-        with pytest.raises(TypeError, match=f"no parameter '{habit}': "):
-            model(**{habit: True})
-
     def test_solvers(self):
         refuses("'auto', 'smo'", solver="sdca")
         refuses("'auto', 'smo'", solver=SDCA())

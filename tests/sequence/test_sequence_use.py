@@ -78,9 +78,3 @@ def test_what_users_of_crfs_look_for():
         assert not hasattr(model, name)
         with pytest.raises(AttributeError, match="margins"):
             getattr(model, name)
-    with pytest.raises(TypeError, match="no L1 penalty"):
-        SequenceSVC(c1=0.1)
-    with pytest.raises(TypeError, match="start from the default C"):
-        SequenceSVC(c2=0.1)
-    with pytest.raises(TypeError, match="the number is min_count"):
-        SequenceSVC(min_freq=2)

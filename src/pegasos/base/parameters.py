@@ -66,10 +66,10 @@ def parameters(cls: Any = None, /, *, kw_only: bool = True) -> Any:
 def refuse_unknown(who: str, given: Iterable[str], known: Iterable[str], error: type[Exception] = TypeError) -> None:
     """Raise an error for a parameter that is not known."""
     known = list(known)
-    has = f"; it has {', '.join(known) or 'none'}"
     for name in given:
         if name not in known:
-            raise error(f"{who} has no parameter {name!r}{meant(name, known) or has}")
+            hint = meant(name, known) or f"; it has {', '.join(known) or 'none'}"
+            raise error(f"{who} has no parameter {name!r}{hint}")
 
 
 class Explained(CallbackSupportMixin, Notebook):
