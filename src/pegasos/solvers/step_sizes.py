@@ -17,7 +17,7 @@ from pegasos.solvers._subgradient import Batches, SubgradientSolver
 
 @parameters
 class Norma(Batches, SubgradientSolver):
-    """Sub-gradient descent with step size ``step_factor / (alpha sqrt(t))`` (Kivinen and others; S0 section 7.6).
+    """Stochastic gradient descent, steps ``step_factor / (alpha sqrt(t))`` (Kivinen and others; S0 section 7.6).
 
     Parameters
     ----------
