@@ -64,7 +64,6 @@ mathjax3_config: dict[str, Any] = {"options": {"enableMenu": False}}
 
 toc_object_entries_show_parents = "hide"  # the column at the side is narrow
 autosummary_generate = True
-autosummary_filename_map = {"pegasos.Path": "pegasos.Path-class"}  # beside pegasos.path, where case does not count
 #: The members that the page of a class has; what scikit-learn gives every estimator is left out.
 autosummary_context = {
     "shown": {
@@ -77,7 +76,7 @@ autosummary_context = {
         "transition_features_, check_parameters",
         "FeatureMapSVC": "fit, decision_function, predict",
         "TextHasher": "fit, transform",
-        "Path": "converged, decision_function",
+        "RegularizationPath": "converged, decision_function",
         "Certificate": "to_dict",
         "Checkpoint": "clear",
         "Check": "weights, stop",

@@ -32,7 +32,7 @@ PUBLISHED = {
 def jobs(mode: Mode) -> Iterable[Job]:
     def measure(name: str) -> Any:
         limit = mode(1_800.0, 60.0, 2.0)
-        model, seconds = fit(problem(name, mode), C, solver("sgd-s", f=1.5), 0, 1e-5, max_time=limit)
+        model, seconds = fit(problem(name, mode), C, solver("sgd-s", check_factor=1.5), 0, 1e-5, max_time=limit)
         found = model.certificate_
         return {
             "epochs": found.n_iter,

@@ -77,9 +77,9 @@ def stochastic(
     for seed in range(mode(3, 1, 1)):
         budget = math.ceil(1.2 * max([expected, *passes]) + 1)
         while True:
-            trace = fit(of, C, solver(method, f=1e300), seed, 1e-12, max_iter=min(budget, at_most), n_jobs=-1)[
-                0
-            ].history_
+            trace = fit(
+                of, C, solver(method, check_factor=1e300), seed, 1e-12, max_iter=min(budget, at_most), n_jobs=-1
+            )[0].history_
             hits = np.flatnonzero(trace["primal"] <= (1 + TARGET) * best["dual"])
             if len(hits) or budget >= at_most:
                 break

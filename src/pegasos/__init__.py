@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pegasos.exchange import from_sklearn, register_onnx, to_onnx
     from pegasos.exchange.patch import patch_sklearn, unpatch_sklearn
     from pegasos.kernel import SVC, SVR
-    from pegasos.linear import LinearSVC, LinearSVCCV, LinearSVR, Path, TextHasher
+    from pegasos.linear import LinearSVC, LinearSVCCV, LinearSVR, RegularizationPath, TextHasher
     from pegasos.linear.path import path
     from pegasos.reporting import report
     from pegasos.sequence import FeatureMapSVC, SequenceSVC
@@ -29,7 +29,7 @@ __all__ = [
     "LinearSVC",
     "LinearSVCCV",
     "LinearSVR",
-    "Path",
+    "RegularizationPath",
     "SequenceSVC",
     "TextHasher",
     "datasets",
@@ -57,7 +57,7 @@ _HOMES = {
     "exchange": ["from_sklearn", "register_onnx", "to_onnx"],
     "exchange.patch": ["patch_sklearn", "unpatch_sklearn"],
     "kernel": ["SVC", "SVR"],
-    "linear": ["LinearSVC", "LinearSVCCV", "LinearSVR", "Path", "TextHasher"],
+    "linear": ["LinearSVC", "LinearSVCCV", "LinearSVR", "RegularizationPath", "TextHasher"],
     "linear.path": ["path"],
     "reporting": ["report"],
     "sequence": ["FeatureMapSVC", "SequenceSVC"],

@@ -171,7 +171,7 @@ def draw_linear_solver(random):
             solvers.Pegasos(count_idle_steps=False),
             solvers.SDCA(shrink=False),
             solvers.SDCA(order="blocks"),
-            solvers.Norma(p=0.5),
+            solvers.Norma(step_factor=0.5),
             solvers.NormBall(radius=1.0),
             solvers.ConstantStep(eta=1e-3),
             solvers.Perceptron(average=True),

@@ -67,7 +67,7 @@ def sequence_case(case, random):
             fit_intercept=has_intercept,
             **{"random_state": 0, **chosen},
         )
-        if case.attempt(estimator, data.X, y, lengths, weights):
+        if case.attempt(estimator, data.X, y, weights, lengths=lengths):
             case.claim(estimator, [problem], [problem.at(chain_vector(estimator))])
     if case.random.random() < 2 * ORACLE:
         oracle.improve_vector(problem)

@@ -207,8 +207,8 @@ def test_sequences_of_a_matrix_have_their_lengths():
         def on_fit_task_end(self, estimator, context, *, X=None, y=None, metadata=None, fitted_estimator=None):
             told.append(fitted_estimator.score(X, y, **metadata))
 
-    model = SequenceSVC(random_state=0).set_callbacks(Scores()).fit(X, y, lengths)
-    assert told[-1] == told[-2] == model.score(X, y, lengths)
+    model = SequenceSVC(random_state=0).set_callbacks(Scores()).fit(X, y, lengths=lengths)
+    assert told[-1] == told[-2] == model.score(X, y, lengths=lengths)
 
 
 def test_names_of_columns_are_those_of_this_fit():

@@ -1,14 +1,17 @@
 """early_stopping: the score on examples held out decides when to stop."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import mean_pinball_loss
 
-from pegasos import LinearSVC
+from pegasos import LinearSVC, LinearSVR
 from pegasos.base.bounds import Bounds
 from pegasos.base.early_stopping import split, stop_early
 from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers
@@ -98,6 +101,37 @@ def test_a_solution_within_tol_is_taken():
 def test_the_budget_used_up_warns():
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         fit(n_iter_no_change=100, max_iter=3)
+
+
+@pytest.mark.parametrize("solver", SOLVERS[:3])
+@pytest.mark.parametrize("options", [{}, {"loss": "quantile", "quantile": 0.8}, {"sample_weight": np.arange(400) % 3}])
+def test_regression_stops_by_its_score(solver, options):
+    """No epoch of those tried has a better score on the examples held out than the weights returned."""
+    options = dict(options)
+    s = options.pop("sample_weight", np.ones(400))
+    targets = X @ np.arange(20.0) + 3 * np.random.default_rng(0).normal(size=400)
+    options = {"tol": 1e-9, "C": 1.0, "random_state": 0, "solver": solver, "early_stopping": True} | options
+    reg = LinearSVR(**options).fit(X, targets, s)
+    assert reg.certificate_.reason == "early_stopping"
+    seed = int(np.random.RandomState(0).randint(2**31 - 1))
+    train, test = split(targets, 0.1, seed, classes=False)
+    assert (len(train), len(test)) == (360, 40)
+
+    def score(model):
+        if reg.loss == "quantile":
+            return -mean_pinball_loss(targets[test], model.predict(X[test]), sample_weight=s[test], alpha=0.8)
+        return model.score(X[test], targets[test], s[test])
+
+    shorter = [clone(reg).set_params(max_iter=n) for n in range(1, 6)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert score(reg) >= max(score(one.fit(X, targets, s)) for one in shorter)
+    assert reg.certificate_.dual <= reg.certificate_.primal
+
+
+def test_regression_without_examples_to_hold_out():
+    with pytest.raises(ValueError, match=r"holds out validation_fraction=0\.1 of 1 examples: "):
+        LinearSVR(early_stopping=True, solver="pegasos").fit([[1.0]], [1.0])
 
 
 def test_tol_ends_it_too():

@@ -106,7 +106,12 @@ CASES = [
         LinearSVR,
         "check_parameters",
         SOLVERS,
-        {"loss": ("huber", "quantile"), "intercept": ("penalized", "free"), "warm_start": FLAGS},
+        {
+            "loss": ("huber", "quantile"),
+            "early_stopping": FLAGS,
+            "intercept": ("penalized", "free"),
+            "warm_start": FLAGS,
+        },
     ),
     (SVC, "check_parameters", KERNEL_SOLVERS, {"fit_intercept": FLAGS, "early_stopping": FLAGS}),
     (SVR, "check_parameters", KERNEL_SOLVERS, {"loss": ("epsilon_insensitive", "quantile"), "fit_intercept": FLAGS}),

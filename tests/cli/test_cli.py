@@ -210,7 +210,9 @@ def test_verbose_reports_lines_where_there_is_no_terminal(folder, pegasos):
 
 
 def test_warm_start_continues(folder, pegasos):
-    pegasos("train --quiet --tol 0 --max-iter 2 --alpha 0.01 --solver norma --p 0.5 --random-state 0 train.svm m")
+    pegasos(
+        "train --quiet --tol 0 --max-iter 2 --alpha 0.01 --solver norma --step-factor 0.5 --random-state 0 train.svm m"
+    )
     before = load_model("m")
     assert pegasos("train --quiet --warm-start --max-iter 3 train.svm m")[0] == 0
     after = load_model("m")
@@ -471,9 +473,9 @@ def test_bar_on_a_terminal(folder, arguments, words):
 
 
 def test_warm_start_keeps_the_solver(folder, pegasos):
-    pegasos("train --quiet --tol 0 --max-iter 2 --solver norma --p 0.5 train.svm m")
+    pegasos("train --quiet --tol 0 --max-iter 2 --solver norma --step-factor 0.5 train.svm m")
     assert pegasos("train --quiet --warm-start --batch-size 5 train.svm m")[0] == 0
-    assert load_model("m").solver.get_params() == Norma(p=0.5, batch_size=5).get_params()
+    assert load_model("m").solver.get_params() == Norma(step_factor=0.5, batch_size=5).get_params()
 
 
 def test_json_has_no_infinity(folder, pegasos):

@@ -11,7 +11,7 @@ from sklearn.svm import SVC as OtherSVC
 
 from pegasos import LinearSVC, LinearSVCCV, LinearSVR
 from pegasos.io import load_model, save_model
-from pegasos.solvers import ConstantStep, Pegasos
+from pegasos.solvers import SGDM, SGDS, ConstantStep, Norma, Pegasos
 
 
 @pytest.fixture
@@ -102,6 +102,20 @@ def test_files_without_parts_load(saved):
     rewrite(saved, forget)
     assert load_model(saved).certificate_ == before.certificate_
     assert load_model(saved).get_params() == before.get_params()
+
+
+@pytest.mark.parametrize("solver", [SGDS(check_factor=1.5), SGDM(check_factor=1.5), Norma(step_factor=0.5)])
+def test_older_names_of_options_load(tmp_path, solver):
+    X, y = make_blobs(30, random_state=1)
+    save_model(LinearSVC(solver=solver, tol=0, max_iter=1).fit(X, y > 1), tmp_path / "m")
+    older = {new: old for old, new in solver.older_names.items()}
+
+    def rename(tensors, header, metadata):
+        options = header["parameters"]["solver"]["options"]
+        header["parameters"]["solver"]["options"] = {older.get(name, name): value for name, value in options.items()}
+
+    rewrite(tmp_path / "m", rename)
+    assert load_model(tmp_path / "m").solver.get_params() == solver.get_params()
 
 
 @pytest.mark.parametrize("cost", [None, [[0, 1, 2], [1, 0, 1], [1, 3, 0]]])

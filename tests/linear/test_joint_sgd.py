@@ -308,8 +308,8 @@ def test_wrong_arguments_are_refused():
 def test_the_class(loss):
     problem = PROBLEMS["costs"]
     budget = Budget(tol=0.05, max_iter=10**5, max_time=None)
-    found = SGDS(f=2.0).solve(joint_problem(problem, loss), budget, 0)
-    assert (found.reason, str(found.used)) == ("tol", "SGDS(f=2.0)")
+    found = SGDS(check_factor=2.0).solve(joint_problem(problem, loss), budget, 0)
+    assert (found.reason, str(found.used)) == ("tol", "SGDS(check_factor=2.0)")
     assert found.bounds.primal == pytest.approx(optimum(problem, loss), rel=0.05)
     short = Budget(tol=0, max_iter=3, max_time=None)
     again = SGDS().solve(joint_problem(problem, loss), short, 0, found.start)

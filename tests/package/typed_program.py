@@ -18,6 +18,7 @@ from pegasos import (
     LinearSVC,
     LinearSVCCV,
     LinearSVR,
+    RegularizationPath,
     SequenceSVC,
     TextHasher,
     datasets,
@@ -33,9 +34,6 @@ from pegasos import (
     solvers,
     to_onnx,
     unpatch_sklearn,
-)
-from pegasos import (
-    Path as PathOfC,
 )
 from pegasos.sequence import (
     ChunkCounts,
@@ -79,7 +77,7 @@ def vectors(folder: Path) -> None:
     assert_type(cv.certificate_, Certificate)
     assert_type(cv.predict(X), NDArray[Any])
     found = path(X, y, Cs=3)
-    assert_type(found, PathOfC)
+    assert_type(found, RegularizationPath)
     assert_type(found.decision_function(X), NDArray[np.float64])
     assert_type(found.certificates, tuple[Certificate, ...])
     report(clf, X, y, title="a model").save(folder / "report.html")

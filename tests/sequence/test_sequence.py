@@ -83,20 +83,20 @@ class TestInput:
             SequenceSVC(tol=1e-6, random_state=0).fit(ARRAYS, NUMBERS),
             SequenceSVC(tol=1e-6, random_state=0).fit([sp.csr_array(x) for x in ARRAYS], NUMBERS),
             SequenceSVC(tol=1e-6, random_state=0).fit(whole, flat, lengths=lengths),
-            SequenceSVC(tol=1e-6, random_state=0).fit(sp.csr_matrix(whole), flat, lengths),
+            SequenceSVC(tol=1e-6, random_state=0).fit(sp.csr_matrix(whole), flat, lengths=lengths),
         ]
         for model in models:
             assert model.certificate_.primal == pytest.approx(models[0].certificate_.primal, rel=1e-5)
         labels = models[2].predict(whole, lengths)
         assert isinstance(labels, np.ndarray)
         np.testing.assert_array_equal(labels, np.concatenate(models[2].predict(ARRAYS)))
-        assert models[2].score(whole, flat, lengths) == models[2].score(ARRAYS, NUMBERS)
+        assert models[2].score(whole, flat, lengths=lengths) == models[2].score(ARRAYS, NUMBERS)
 
     def test_columns_of_a_data_frame(self):
         pd = pytest.importorskip("pandas")
         lengths = [len(x) for x in ARRAYS]
         frame = pd.DataFrame(np.vstack(ARRAYS), columns=list("abcd"))
-        model = SequenceSVC(random_state=0).fit(frame, np.concatenate(NUMBERS), lengths)
+        model = SequenceSVC(random_state=0).fit(frame, np.concatenate(NUMBERS), lengths=lengths)
         assert len(model.predict(frame, lengths)) == sum(lengths)
         assert {name for name, _ in model.state_features_} == set("abcd")
         with pytest.raises(ValueError, match=r"but the model was trained on \['a', 'b', 'c', 'd'\]"):

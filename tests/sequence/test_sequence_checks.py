@@ -30,10 +30,10 @@ class SequenceSVC(pegasos.SequenceSVC):
     """Each row of X is a sequence."""
 
     def fit(self, X, y=None, sample_weight=None):
-        return super().fit(rows(X)[0], None if y is None else labels(y), rows(X)[1], sample_weight)
+        return super().fit(rows(X)[0], None if y is None else labels(y), sample_weight, lengths=rows(X)[1])
 
     def score(self, X, y, sample_weight=None):
-        return super().score(rows(X)[0], labels(y), rows(X)[1], sample_weight)
+        return super().score(rows(X)[0], labels(y), sample_weight, lengths=rows(X)[1])
 
     def predict(self, X):
         return super().predict(*rows(X))
@@ -60,13 +60,23 @@ def test_scikit_learn_check(estimator, check):
 def test_masked_entries_are_refused():
     X, y = np.eye(4), [0, 1, 0, 1]
     hidden = np.ma.masked_array([0, 1, 0, 1], mask=[0, 1, 0, 0])
-    for args, name in (
-        ((np.ma.masked_array(X, mask=X > 0), y, [2, 2]), "X"),
-        (([np.ma.masked_array(X, mask=X > 0)], [y]), r"X\[0\]"),
-        ((X, hidden, [2, 2]), "y"),
-        (([X], [hidden]), r"y\[0\]"),
-        ((X, y, np.ma.masked_array([2, 2], mask=[0, 1])), "lengths"),
-        ((X, y, [2, 2], np.ma.masked_array([1, 1], mask=[0, 1])), "sample_weight"),
+    for (*args, lengths), name in (
+        ((np.ma.masked_array(X, mask=X > 0), y, None, [2, 2]), "X"),
+        (([np.ma.masked_array(X, mask=X > 0)], [y], None, None), r"X\[0\]"),
+        ((X, hidden, None, [2, 2]), "y"),
+        (([X], [hidden], None, None), r"y\[0\]"),
+        ((X, y, None, np.ma.masked_array([2, 2], mask=[0, 1])), "lengths"),
+        ((X, y, np.ma.masked_array([1, 1], mask=[0, 1]), [2, 2]), "sample_weight"),
     ):
         with pytest.raises(ValueError, match=f"^{name} has masked entries, which are missing values; "):
-            pegasos.SequenceSVC().fit(*args)
+            pegasos.SequenceSVC().fit(*args, lengths=lengths)
+
+
+def test_arguments_have_the_order_of_other_estimators():
+    X, y, s = np.eye(4), [0, 1, 0, 1], [1.0, 3.0]
+    by_place = pegasos.SequenceSVC(random_state=0).fit(X, y, s, lengths=[2, 2])
+    by_name = pegasos.SequenceSVC(random_state=0).fit(X, y, sample_weight=s, lengths=[2, 2])
+    np.testing.assert_array_equal(by_place.coef_, by_name.coef_)
+    assert by_place.score(X, y, s, lengths=[2, 2]) == 1
+    with pytest.raises(TypeError):
+        by_place.fit(X, y, s, [2, 2])

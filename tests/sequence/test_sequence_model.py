@@ -78,7 +78,7 @@ def test_links_of_numbers(tmp_path):
 
 def test_a_matrix_with_lengths(tmp_path):
     X, y, lengths = np.concatenate(ARRAYS[0]), np.concatenate(NUMBERS), [len(own) for own in NUMBERS]
-    model = SequenceSVC(random_state=0).fit(X, y, lengths)
+    model = SequenceSVC(random_state=0).fit(X, y, lengths=lengths)
     save_model(model, tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     np.testing.assert_array_equal(loaded.predict(X, lengths), model.predict(X, lengths))

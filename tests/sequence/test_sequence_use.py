@@ -67,7 +67,7 @@ def test_no_sequences_and_empty_ones(make):
 def test_a_matrix_without_rows():
     sequences, labels = as_arrays(SENTENCES)
     lengths = [len(own) for own in labels]
-    model = SequenceSVC(random_state=0).fit(np.concatenate(sequences), np.concatenate(labels), lengths)
+    model = SequenceSVC(random_state=0).fit(np.concatenate(sequences), np.concatenate(labels), lengths=lengths)
     assert model.predict(np.empty((0, 3)), [0, 0]).shape == (0,)
     assert model.margins(np.empty((0, 3)), []).shape == (0,)
 

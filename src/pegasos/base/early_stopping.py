@@ -11,15 +11,19 @@ from pegasos.base.outcome import Budget, Point, Solution, Start
 from pegasos.base.progress import Progress, Shifted
 
 
-def split(y: NDArray[Any], fraction: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Examples to train on and examples to hold out, of each class in proportion."""
-    from sklearn.model_selection import StratifiedShuffleSplit  # slow to import
+def split(
+    y: NDArray[Any], fraction: float, seed: int, classes: bool = True
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Examples to train on and examples to hold out; of `classes`, of each in proportion."""
+    from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit  # slow to import
 
+    kind = StratifiedShuffleSplit if classes else ShuffleSplit
     try:
-        train, test = next(StratifiedShuffleSplit(1, test_size=fraction, random_state=seed).split(y, y))
+        train, test = next(kind(1, test_size=fraction, random_state=seed).split(y, y))
     except ValueError as error:
         raise ValueError(
-            f"early_stopping=True holds out validation_fraction={fraction} of {len(y)} examples, some of every class: "
+            f"early_stopping=True holds out validation_fraction={fraction} of {len(y)} examples"
+            f"{', some of every class' if classes else ''}: "
             f"{str(error).rstrip('.')}; change validation_fraction, or leave early_stopping out"
         ) from error
     return np.sort(train), np.sort(test)

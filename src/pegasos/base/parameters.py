@@ -259,12 +259,12 @@ class HeldOut:
     """Stopping by the score on examples held out."""
 
     early_stopping: bool = parameter(
-        False, Flag(help="stop also when the accuracy on held-out examples no longer improves")
+        False, Flag(help="stop also when the score on held-out examples no longer improves")
     )
     validation_fraction: float = parameter(
         0.1, Number(low=0, high=1, open=True, help="share of the examples to hold out")
     )
-    n_iter_no_change: int = parameter(5, Integer(low=1, help="stop after this many epochs without a better accuracy"))
+    n_iter_no_change: int = parameter(5, Integer(low=1, help="stop after this many epochs without a better score"))
 
 
 @parameters

@@ -98,6 +98,8 @@ class Solver(BaseEstimator):
 
     name: ClassVar[str]
     options: ClassVar[Mapping[str, Option]] = {}
+    #: Names that options had in older model files, and have now.
+    older_names: ClassVar[Mapping[str, str]] = {}
     #: By the kind of problem.
     supports: ClassVar[Mapping[type[Any], Supports]]
     #: A budget that takes the place of `max_iter`; an option of some.

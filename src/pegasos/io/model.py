@@ -369,7 +369,8 @@ def _given_parameters(parameters: dict[str, Any], kind: Kind) -> dict[str, Any]:
     parameters = dict(parameters)
     solver = parameters.get("solver")
     if isinstance(solver, dict):
-        parameters["solver"] = kind.solvers[solver["name"]](**solver["options"])
+        cls = kind.solvers[solver["name"]]
+        parameters["solver"] = cls(**{cls.older_names.get(name, name): v for name, v in solver["options"].items()})
         parameters["solver"].check()
     weights = parameters.get("class_weight")
     if isinstance(weights, list | dict):

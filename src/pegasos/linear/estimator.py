@@ -227,11 +227,14 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
         problem = examples.problem(task.C)
 
         def score(held_out: Data, w: Floats) -> float:
-            coef, intercept = examples.weights(w)
-            positive = score_rows(held_out.X, coef[None, :], intercept, n_jobs=1, numbers=True)
-            return accuracy(held_out, positive == (held_out.encoded == number))
+            return self._score_held_out(held_out, *examples.weights(w), number)
 
         return self._as_stored(task.solve(problem, budget, start, progress, score), problem, examples)
+
+    def _score_held_out(self, held_out: Data, coef: Floats, intercept: float, number: int) -> float:
+        """How good the weights are for examples held out: of the problem of this class, the accuracy."""
+        positive = score_rows(held_out.X, coef[None, :], intercept, n_jobs=1, numbers=True)
+        return mean(held_out, positive == (held_out.encoded == number))
 
     def _as_stored(self, solution: Solution[Point], problem: LinearProblem, examples: Examples) -> Solution[Point]:
         """The solution with the weights that the model will have, and the bounds of these."""
@@ -329,10 +332,10 @@ class LinearMachine(Exchanged, PrimalOrDual, KindOfIntercept, Scaled, Machine):
         return " ".join(sentences)
 
 
-def accuracy(data: Data, right: NDArray[np.bool_]) -> float:
-    """The share of examples that are right, by their weights."""
+def mean(data: Data, values: NDArray[Any]) -> float:
+    """The mean of values of the examples, by their weights; of which are right, the accuracy."""
     weights = data.sample_weight
-    return float(right.mean() if weights is None or not weights.any() else np.average(right, weights=weights))
+    return float(values.mean() if weights is None or not weights.any() else np.average(values, weights=weights))
 
 
 def starts_anew(machine: LinearMachine) -> bool:

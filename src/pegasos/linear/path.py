@@ -43,7 +43,7 @@ class PathParameters(Seeded, ClassWeight, Scaled, KindOfIntercept, Method, Budge
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class RegularizationPath:
     """The solutions for several values of C, in increasing order of C.
 
     Attributes
@@ -84,7 +84,7 @@ class Path:
 
 def path(
     X: Any, y: ArrayLike, *, Cs: int | ArrayLike = 20, sample_weight: ArrayLike | None = None, **parameters: Any
-) -> Path:
+) -> RegularizationPath:
     """Fit a linear support vector classifier for each of several values of C.
 
     The smallest C comes first, and each fit starts where the last one ended. Every fit is certified to `tol`.
@@ -101,7 +101,7 @@ def path(
 
     Returns
     -------
-    Path
+    RegularizationPath
 
     Examples
     --------
@@ -186,8 +186,8 @@ def follow(
         yield Fitted(problem.C, problem.largest_norm, *examples.weights(solution.point.w), certificate)
 
 
-def as_path(points: Sequence[Fitted], classes: NDArray[Any]) -> Path:
-    return Path(
+def as_path(points: Sequence[Fitted], classes: NDArray[Any]) -> RegularizationPath:
+    return RegularizationPath(
         Cs=np.array([point.C for point in points]),
         coefs=np.array([point.coef for point in points]),
         intercepts=np.array([point.intercept for point in points]),

@@ -19,7 +19,7 @@ from pegasos.base.parameters import SquaredNorm, parameter, parameters
 from pegasos.base.progress import Progress
 from pegasos.base.scores import score_rows
 from pegasos.base.validation import check_cost
-from pegasos.linear.estimator import Task, accuracy
+from pegasos.linear.estimator import Task, mean
 from pegasos.linear.exchange import classifier_to_sklearn
 from pegasos.linear.one_vs_rest import OneVsRest, against_the_rest
 from pegasos.linear.onnx import write_classifier
@@ -357,7 +357,7 @@ class LinearSVC(SquaredNorm, Classifier, ClassificationLoss, StreamMachine):
         def score(held_out: Data, w: NDArray[np.float64]) -> float:
             coef, intercepts = examples.joint_weights(w)
             numbers = score_rows(held_out.X, coef, intercepts, n_jobs=1, numbers=True)
-            return accuracy(held_out, numbers == held_out.encoded)
+            return mean(held_out, numbers == held_out.encoded)
 
         solution = task.solve(problem, self._budget(task.context.elapsed), start, progress, score)
         self._store_weights(*examples.joint_weights(solution.point.w))

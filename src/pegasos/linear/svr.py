@@ -12,19 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 from pegasos._core import native
 from pegasos.base import clock
 from pegasos.base.available import available
+from pegasos.base.early_stopping import split
 from pegasos.base.estimator import Data, Regressor, at_once, of_one_model
 from pegasos.base.misfit import ENOUGH, describe_small_C, standardised
 from pegasos.base.onnx import Graph, Output
 from pegasos.base.outcome import Point, Solution
-from pegasos.base.parameters import loss_parameter, loss_slopes, parameters
+from pegasos.base.parameters import HeldOut, loss_parameter, loss_slopes, parameters
 from pegasos.base.progress import Progress, make_run
+from pegasos.base.rows import check_rows
 from pegasos.base.scaling import some_step
 from pegasos.base.scores import score_rows
 from pegasos.base.solver import Elsewhere, Solver
 from pegasos.base.validation import middle_and_spread, near_middle
 from pegasos.base.warn import warn_of_fit
 from pegasos.certificate import Certificate
-from pegasos.linear.estimator import Task
+from pegasos.linear.estimator import Task, mean
 from pegasos.linear.exchange import regressor_to_sklearn
 from pegasos.linear.onnx import write_regressor
 from pegasos.linear.parameters import RegressionLoss
@@ -36,7 +38,7 @@ QUANTILE_OFF = 0.02
 
 
 @parameters
-class LinearSVR(RegressionLoss, Regressor, StreamMachine):
+class LinearSVR(RegressionLoss, HeldOut, Regressor, StreamMachine):
     """Linear support vector regression; a certificate proves how close each fit is to the optimum.
 
     It minimises ``1/2 ||w||^2 + C sum_i s_i loss(<w, x_i> + b - y_i)``. A penalised intercept b is part of w; a free
@@ -59,6 +61,8 @@ class LinearSVR(RegressionLoss, Regressor, StreamMachine):
     C, alpha, solver, tol, max_iter, max_time, fit_intercept, intercept, intercept_scaling, scale, warm_start, \
 on_interrupt, checkpoint, n_jobs, random_state, verbose, dual
         As in `LinearSVC`.
+    early_stopping, validation_fraction, n_iter_no_change
+        As in `LinearSVC`. The score on held-out examples is R^2, or with the quantile loss its mean, negated.
 
     Attributes
     ----------
@@ -102,6 +106,20 @@ feature_names_in_
 
     def _targets(self, data: Data) -> NDArray[np.float64]:
         return np.ascontiguousarray(data.encoded, dtype=np.float64)
+
+    def _hold_out(self, data: Data, seed: int) -> tuple[Data, Data | None]:
+        if not self.early_stopping:
+            return data, None
+        check_rows(data.X)  # while rows have the numbers that the user knows them by
+        train, test = split(data.encoded, float(self.validation_fraction), seed, classes=False)
+        return data.take(train), data.take(test)
+
+    def _score_held_out(self, held_out: Data, coef: NDArray[np.float64], intercept: float, number: int) -> float:
+        """R^2, up to a constant and a factor; with the quantile loss its mean, negated."""
+        errors = held_out.encoded - score_rows(held_out.X, coef[None, :], np.array([intercept]), n_jobs=1)[:, 0]
+        if self.loss == "quantile":
+            return -mean(held_out, np.maximum(self.quantile * errors, (self.quantile - 1) * errors))
+        return -mean(held_out, errors**2)
 
     def _refuse_unsupported(
         self, solver: Solver, kind: type[Any], known: Mapping[str, type[Solver]], elsewhere: Elsewhere | None

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pegasos.linear import LinearSVCCV, Path
+from pegasos.linear import LinearSVCCV, RegularizationPath
 from pegasos.plot.axes import BLUE, RED, make_axes, tidy
 from pegasos.sequence.input import look_up_labels
 
@@ -66,7 +66,9 @@ class PathDisplay:
         self.C = C
 
     @classmethod
-    def from_path(cls, path: Path, X: Any = None, y: Any = None, *, ax: Any = None, **options: Any) -> Self:
+    def from_path(
+        cls, path: RegularizationPath, X: Any = None, y: Any = None, *, ax: Any = None, **options: Any
+    ) -> Self:
         """Draw a path of `pegasos.path`: the norms and, with examples X and labels y, the errors on them."""
         errors = None
         if X is not None:

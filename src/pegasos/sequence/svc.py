@@ -162,10 +162,9 @@ class SequenceSVC(SequenceParameters, Machine):
 
     solvers = SEQUENCE_SOLVERS
 
-    # The lengths come before the weights, unlike in other machines, as they say what X is.
     @at_once
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any = None, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, *, lengths: ArrayLike | None = None
     ) -> Self:
         """Fit to the sequences X with labels y.
 
@@ -175,10 +174,10 @@ class SequenceSVC(SequenceParameters, Machine):
             A sequence is a list of positions (lists of strings, or dictionaries), or a matrix with a row for each.
         y : list of sequences of labels, or array with `lengths`
             A label for each position, strings or whole numbers.
-        lengths : array-like of int, default=None
-            The length of each sequence, if X is one matrix of all positions.
         sample_weight : array-like of shape (n_sequences,), default=None
             The weight of each sequence.
+        lengths : array-like of int, default=None
+            The length of each sequence, if X is one matrix of all positions.
         """
         started = clock.now()
         if isinstance(X, Dataset):
@@ -280,7 +279,9 @@ class SequenceSVC(SequenceParameters, Machine):
     predict_marginals = predict_log_proba = predict_proba
 
     @of_one_model
-    def score(self, X: Any, y: Any, lengths: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, lengths: ArrayLike | None = None
+    ) -> float:
         """The share of positions with the right label. Labels that were not in the training data count as wrong."""
         sequences, labels, _ = self._decode(X, lengths)
         right = look_up_labels(take_labels(y, sequences), self.classes_) == labels

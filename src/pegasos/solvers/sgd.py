@@ -1,5 +1,6 @@
 """SGD-r, SGD-s and SGD-m: stochastic gradient descent with a stopping rule (S3)."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from pegasos._core import native
@@ -10,15 +11,16 @@ from pegasos.base.solver import LOSSES, Solver, Supports, Terms, as_continued
 from pegasos.problems.linear import JOINT_LOSSES, BlocksProblem, JointProblem, LinearProblem
 from pegasos.solvers._blocks import BlockFit, descent
 
-CHECK_FACTOR = Number(low=1, help="compute the objective in full if its free estimate is within f times tol")
+CHECK_FACTOR = Number(low=1, help="compute the objective in full if its free estimate is within this factor of tol")
 
 
 class _SGD(Solver):
     """What the three share; `cpp/linear/solvers/sgd.cpp` has the mathematics."""
 
     complete_epochs: ClassVar[bool] = True
+    older_names: ClassVar[Mapping[str, str]] = {"f": "check_factor"}
     # Options of some of them.
-    f: float = 1.2
+    check_factor: float = 1.2
     multiplicity: int = 1
     period: int = 9
     burst: int = 5
@@ -34,7 +36,7 @@ class _SGD(Solver):
             max_passes=int(terms.budget.max_iter) if self.max_steps is None else 2**63,
             max_steps=int(self.max_steps or 0),
             sampling="permute" if self.complete_epochs else "replace",
-            check_factor=float(self.f),
+            check_factor=float(self.check_factor),
             **as_continued(terms),
         )
         return self.solution(found)
@@ -74,8 +76,9 @@ class SGDS(_SGD):
 
     Parameters
     ----------
-    f : float, default=1.2
-        The objective is computed in full only when its free estimate is within f times `tol` of the bound.
+    check_factor : float, default=1.2
+        The objective is computed in full only when its free estimate is within `check_factor` times `tol` of the
+        bound.
 
     Examples
     --------
@@ -89,13 +92,13 @@ class SGDS(_SGD):
 
     name = "sgd-s"
 
-    f: float = parameter(1.2, CHECK_FACTOR)
+    check_factor: float = parameter(1.2, CHECK_FACTOR)
 
     def _joint(self, problem: JointProblem, terms: Terms[Point]) -> Solution[Point]:
         found = native.joint_sgd(
             problem.core,
             terms.run,
-            check_factor=float(self.f),
+            check_factor=float(self.check_factor),
             max_passes=int(terms.budget.max_iter),
             max_steps=0,
             **as_continued(terms),
@@ -122,7 +125,7 @@ class SGDM(_SGD):
         How often an example is presented at a time, in the epochs T (counted from 0) with ``0 < T mod period < burst``.
     period, burst : int, default=9 and 5
         The choice of these epochs.
-    f : float, default=1.2
+    check_factor : float, default=1.2
         As in `SGDS`.
 
     Examples
@@ -141,4 +144,4 @@ class SGDM(_SGD):
     multiplicity: int = parameter(5, Integer(low=1, help="how often to present an example at a time, in some epochs"))
     period: int = parameter(9, Integer(low=1, help="multiplicity in the epochs T with 0 < T mod period < burst"))
     burst: int = parameter(5, Integer(low=0, help="multiplicity in the epochs T with 0 < T mod period < burst"))
-    f: float = parameter(1.2, CHECK_FACTOR)
+    check_factor: float = parameter(1.2, CHECK_FACTOR)

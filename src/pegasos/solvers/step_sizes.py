@@ -1,6 +1,6 @@
 """Sub-gradient descent with other step sizes than those of Pegasos, which S0, S3 and S4 compare it with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import ClassVar
 
@@ -17,11 +17,11 @@ from pegasos.solvers._subgradient import Batches, SubgradientSolver
 
 @parameters
 class Norma(Batches, SubgradientSolver):
-    """Stochastic gradient descent with step size ``p / (alpha sqrt(t))`` (Kivinen and others; S0 section 7.6).
+    """Stochastic gradient descent, steps ``step_factor / (alpha sqrt(t))`` (Kivinen and others; S0 section 7.6).
 
     Parameters
     ----------
-    p : float, default=None
+    step_factor : float, default=None
         Between 0 and 1. None is the value that is best for the bound on T steps, ``0.5 sqrt(2 + 0.5 / sqrt(T))``.
     batch_size, sampling, average, max_steps
         As in `Pegasos`.
@@ -32,7 +32,7 @@ class Norma(Batches, SubgradientSolver):
     >>> from pegasos.solvers import Norma
     >>> from sklearn.datasets import make_blobs
     >>> X, y = make_blobs(200, centers=2, random_state=0)
-    >>> clf = LinearSVC(alpha=0.1, tol=0, max_iter=20, solver=Norma(p=0.5), random_state=0).fit(X, y)
+    >>> clf = LinearSVC(alpha=0.1, tol=0, max_iter=20, solver=Norma(step_factor=0.5), random_state=0).fit(X, y)
     >>> clf.certificate_.dual <= clf.certificate_.primal
     True
     """
@@ -40,12 +40,16 @@ class Norma(Batches, SubgradientSolver):
     name = "norma"
     schedule = "norma"
 
-    p: float | None = parameter(
-        None, Number(low=0, high=1, open=True, optional=True, help="step size p / (alpha sqrt(t)), between 0 and 1")
+    older_names: ClassVar[Mapping[str, str]] = {"p": "step_factor"}
+
+    step_factor: float | None = parameter(
+        None,
+        Number(low=0, high=1, open=True, optional=True, help="step sizes are this / (alpha sqrt(t)), between 0 and 1"),
     )
 
     def step_parameter(self, problem: LinearProblem, steps: int) -> float:
-        return float(0.5 * (2 + 0.5 * steps**-0.5) ** 0.5) if self.p is None else self.p
+        best = float(0.5 * (2 + 0.5 * steps**-0.5) ** 0.5)
+        return best if self.step_factor is None else self.step_factor
 
 
 T0 = Number(low=1, optional=True, help="the first step has size 1 / (alpha t0); if not set, trials choose it")
