@@ -9,6 +9,8 @@ LARGE = 10.0
 LIMITED = 0.2
 #: The share of the variance of the targets that stretched predictions would explain beside, for a warning to be due.
 UNEXPLAINED = 0.1
+#: The share of the targets' deviation that predictions have at most where C leaves next to nothing of either.
+TINY = 0.02
 #: Examples that tell something.
 ENOUGH = 100
 
@@ -35,15 +37,17 @@ def describe_small_C(
     if len(y) < ENOUGH or not s.any():
         return ""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        deviation, spread = (float(np.sqrt(np.cov(one, aweights=s, ddof=0))) for one in (y, predicted))
         # The slopes times C bound the dual variables. While most of these are at their bounds, w is C times a fixed
         # vector and takes ||w||^2 off the loss; the larger C, the more it takes for its norm.
         limited = squared_norm / 2 > LIMITED * C * float(s @ (_costs(y, slopes) - _costs(y - predicted, slopes)))
+        unit = max(float(np.abs(y).max()), 1.0)  # of which squares do not overflow
+        deviation, spread = (float(np.sqrt(np.cov(one / unit, aweights=s, ddof=0))) for one in (y, predicted))
         # Noise has such weights too, but stretching what others make of an example would not explain its target.
-        others = predicted - own
-        (_, covariance), (_, variance) = np.cov(y, others, aweights=s, ddof=0)
+        (_, covariance), (_, variance) = np.cov(y / unit, (predicted - own) / unit, aweights=s, ddof=0)
         stretch = covariance / variance
         promising = stretch > 1 and (stretch - 1) ** 2 * variance > UNEXPLAINED * deviation**2
+        promising = promising or spread < TINY * deviation
+        deviation, spread = unit * deviation, unit * spread
     if not (deviation > LARGE and limited and (drawn or promising)):
         return ""
     return (

@@ -39,7 +39,7 @@ MANY_ROWS, FIRST_ROWS, FEWEST_OF_SIGN = 10_000, 1000, 32
 #: it is at least; the power of the rows that the time of subsets grows with, and that of all rows.
 SUBSET_SHARE, MOST_SHARE, LEAST_GROWTH, SUBSET_GROWTH, GROWTH = 0.4, 0.8, 1.2, 1.1, 1.5
 #: The share of the time before the first subset that this has at least.
-SHORT_WHILE = 0.5
+SHORT_WHILE = 1.0
 
 Floats = NDArray[np.float64]
 
