@@ -44,7 +44,7 @@ def test_killed_and_resumed(data, tmp_path, pegasos, monkeypatch, by_blocks):
     code, _, err = pegasos(f"{kept} --resume")
     assert code != 0
     assert "has no checkpoint of this fit" in err
-    assert "leave --resume out" in err
+    assert "leave resume=True out" in err
 
 
 def test_out_of_time(data, tmp_path, pegasos, ticks):

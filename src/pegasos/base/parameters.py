@@ -9,7 +9,7 @@ import functools
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Self, TypeVar, dataclass_transform, overload
 
 import numpy as np
@@ -56,7 +56,11 @@ def parameters(cls: Any = None, /, *, kw_only: bool = True) -> Any:
 
     @functools.wraps(init)
     def explained(self: Any, *args: Any, **kwargs: Any) -> None:
-        refuse_unknown(type(self).__name__, kwargs, [one.name for one in fields(made)])
+        who = type(self).__name__
+        refuse_unknown(who, kwargs, [one.name for one in fields(made)])
+        for one in [one for one in fields(made) if one.default is MISSING and not one.kw_only][len(args) :]:
+            if one.name not in kwargs:
+                raise TypeError(f"{who} needs {one.name}: write {who}({one.name}=...)")
         init(self, *args, **kwargs)
 
     made.__init__ = explained
