@@ -120,9 +120,13 @@ def test_c_is_not_to_blame_for_noise(regressor):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         regressor.fit(RANDOM.normal(size=(1000, 20)), noise)
-    for size in (1e5, 1e160):  # but with such targets there is nothing but C to see
-        with pytest.warns(UserWarning, match="C=1 is small for targets of this size"):
-            clone(regressor).fit(RANDOM.normal(size=(1000, 20)), size * noise)
+    with pytest.warns(UserWarning, match="C=1 is small for targets of this size"):  # there is nothing but C to see
+        clone(regressor).fit(RANDOM.normal(size=(1000, 20)), 1e5 * noise)
+
+
+def test_targets_whose_squares_overflow():
+    with pytest.warns(UserWarning, match=r"They differ by about \d.*e\+160, and the predictions only by"):
+        SVR().fit(X[:, :2], 1e160 * X[:, 0])
 
 
 def test_full_columns_of_sparse_data():
