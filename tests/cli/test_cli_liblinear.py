@@ -39,7 +39,7 @@ def test_types_of_solvers(number, folder, pegasos):
     assert (code, err) == (0, "")
     model = load_model("out.model")
     given = {"C": 0.5, "loss": LOSSES[number], "intercept_scaling": 2.0, "fit_intercept": True}
-    given["multi_class"] = "joint" if number == 4 else "ovr"
+    given["multi_class"] = "joint" if number == 4 else "auto"
     assert type(model) is LinearSVC
     assert given.items() <= model.get_params().items()
 

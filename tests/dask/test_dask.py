@@ -281,7 +281,7 @@ def test_a_fit_that_falls_short_names_what_helps_on_dask(client, change, words):
         ({"local_epochs": 0}, ValueError, "local_epochs=0: must be a finite number above 0"),
         ({"timeout": None}, ValueError, "timeout=None"),
         ({"intercept": "free"}, TypeError, "no parameter 'intercept'; did you mean 'fit_intercept'"),
-        ({"scale": True}, TypeError, "no parameter 'scale': it has C, "),
+        ({"scale": True}, TypeError, "no parameter 'scale'; it has C, "),
         ({"solver": "sdca"}, TypeError, "no parameter 'solver'"),
         ({"n_jobs": 2}, TypeError, "no parameter 'n_jobs'"),
         ({"penalty": "l2"}, TypeError, "no parameter 'penalty'"),

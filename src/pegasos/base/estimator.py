@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from pegasos._threads import count_threads
 from pegasos.base import clock
 from pegasos.base.callbacks import with_callbacks
-from pegasos.base.checkpoint import NO_MATTER, Context, Given, checkpointing
+from pegasos.base.checkpoint import Context, Given, checkpointing
 from pegasos.base.conventions import ClassifierMixin, RegressorMixin
 from pegasos.base.early_stopping import split
 from pegasos.base.options import Flag, Option, check_options
@@ -59,8 +59,8 @@ from pegasos.io.floats import FLOATS, float_types
 #: A method, whose types its decorators leave to it: checkers cannot tell `Self` through a signature of theirs.
 AnyMethod = TypeVar("AnyMethod", bound=Callable[..., Any])
 
-#: Parameters that leave the result of a fit as it is. Those of a model are as they are now, the others as at its fit.
-NOT_OF_FITS = (*NO_MATTER, "break_ties", "decision_function_shape", "n_jobs", "warm_start")
+#: Parameters that predictions and the next fit go by. Those of a model are as they are now, the others as at its fit.
+NOT_OF_FITS = ("break_ties", "decision_function_shape", "n_jobs", "warm_start")
 
 #: Objectives below it are probably zero, where rounding hides the optimum.
 AS_GOOD_AS_ZERO = 1e-6

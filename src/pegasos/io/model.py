@@ -91,7 +91,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Fa
     """Write a fitted model to a file, whole or not at all. A file that is no model is replaced only with `overwrite`.
 
     The file contains weights, classes, certificate, history and the parameters of the fit. If you changed parameters
-    after the fit, only those that leave its result as it is are saved as they are now, such as `n_jobs`.
+    after the fit, only `n_jobs`, `warm_start`, `break_ties` and `decision_function_shape` are saved as they are now.
     Depending on the model, the file also contains:
 
     - with ``warm_start=True``, the dual point, so that a fit of the loaded model continues: four bytes for each example
