@@ -39,12 +39,15 @@ def describe_small_C(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         # The slopes times C bound the dual variables. While most of these are at their bounds, w is C times a fixed
         # vector and takes ||w||^2 off the loss; the larger C, the more it takes for its norm.
-        limited = squared_norm / 2 > LIMITED * C * float(s @ (_costs(y, slopes) - _costs(y - predicted, slopes)))
+        gained = float(np.einsum("i,i->", s, _costs(y, slopes) - _costs(y - predicted, slopes)))
+        limited = squared_norm / 2 > LIMITED * C * gained
         unit = max(float(np.abs(y).max()), 1.0)  # of which squares do not overflow
-        deviation, spread = (float(np.sqrt(np.cov(one / unit, aweights=s, ddof=0))) for one in (y, predicted))
+        targets, share = _centred(y / unit, s), s / s.sum()
+        deviation, spread = (_product(one, one, share) ** 0.5 for one in (targets, _centred(predicted / unit, s)))
         # Noise has such weights too, but stretching what others make of an example would not explain its target.
-        (_, covariance), (_, variance) = np.cov(y / unit, (predicted - own) / unit, aweights=s, ddof=0)
-        stretch = covariance / variance
+        others = _centred((predicted - own) / unit, s)
+        variance = _product(others, others, share)
+        stretch = np.divide(_product(targets, others, share), variance)
         promising = stretch > 1 and (stretch - 1) ** 2 * variance > UNEXPLAINED * deviation**2
         promising = promising or spread < TINY * deviation
         deviation, spread = unit * deviation, unit * spread
@@ -59,6 +62,15 @@ def describe_small_C(
 def standardised(name: str) -> str:
     """How to fit a regression of that name to standardised targets."""
     return f"sklearn.compose.TransformedTargetRegressor({name}(), transformer=StandardScaler())"
+
+
+def _centred(values: Floats, s: Floats) -> Floats:
+    """The values less their mean. Not by BLAS, whose threads wait for long: as all sums here."""
+    return values - np.einsum("i,i->", s, values) / s.sum()
+
+
+def _product(a: Floats, b: Floats, share: Floats) -> float:
+    return float(np.einsum("i,i,i->", share, a, b))
 
 
 def _costs(targets: Floats, slopes: tuple[float, float]) -> Floats:
