@@ -17,6 +17,11 @@ ENOUGH = 100
 Floats = NDArray[np.float64]
 
 
+def are_large(y: Floats) -> bool:
+    """Whether targets, or some of them that weights may pick out, differ so much that standardised ones may help."""
+    return float(np.ptp(y)) > LARGE
+
+
 def describe_small_C(
     y: Floats,
     predicted: Floats,

@@ -14,7 +14,7 @@ from pegasos.base import clock
 from pegasos.base.available import available
 from pegasos.base.early_stopping import split
 from pegasos.base.estimator import Data, Regressor, at_once, of_one_model
-from pegasos.base.misfit import ENOUGH, describe_small_C, standardised
+from pegasos.base.misfit import ENOUGH, are_large, describe_small_C, standardised
 from pegasos.base.onnx import Graph, Output
 from pegasos.base.outcome import Point, Solution
 from pegasos.base.parameters import HeldOut, loss_parameter, loss_slopes, parameters
@@ -147,12 +147,16 @@ feature_names_in_
         slopes, examples = loss_slopes(self), task.examples
         if slopes is None or self.certificate_.converged is False:
             return ""
+        if not are_large(examples.y):
+            return ""
         some = slice(None, None, some_step(task.data.X))
         predicted = score_rows(task.data.X[some], self._weight_rows(), np.zeros(1), self.n_jobs)[:, 0]
         y, s = examples.y[some], examples.s[some] * (len(examples.s) / len(predicted))
         w = self.coef_ if examples.scale is None else self.coef_ * examples.scale
         drawn = self.fit_intercept and not self._free and _are_far(y)
-        return describe_small_C(y, predicted, s, task.C, float(w @ w), slopes, type(self).__name__, drawn=drawn)
+        return describe_small_C(
+            y, predicted, s, task.C, float(np.einsum("i,i->", w, w)), slopes, type(self).__name__, drawn=drawn
+        )
 
     def _describe_misfit(self, X: Any, examples: Examples) -> str:
         """A sentence where the price of a penalised intercept shows: a quantile that is off, or predictions that are
