@@ -34,7 +34,7 @@ SHARE = 0.98
 #: What rounding may add to the gap, as a share of `tol`, for another try with the same kernel matrix to be worth it.
 LITTLE = 0.3
 #: Rows from which on a time limit may be too short, those of a first subset, and of each sign of its labels at least.
-MANY_ROWS, FIRST_ROWS, FEWEST_OF_SIGN = 10_000, 1000, 32
+MANY_ROWS, FIRST_ROWS, FEWEST_OF_SIGN = 10_000, 2500, 32
 #: The share of the time left for the next subset, or, where there is no time for all rows, most of it; how much larger
 #: it is at least; the power of the rows that the time of subsets grows with, and that of all rows.
 SUBSET_SHARE, MOST_SHARE, LEAST_GROWTH, SUBSET_GROWTH, GROWTH = 0.4, 0.8, 1.2, 1.1, 1.5
