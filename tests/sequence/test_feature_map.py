@@ -338,3 +338,11 @@ def test_predictions_are_checked():
     clf = fit(X_iris, y_iris, feature_map=lambda x, k: np.kron(np.eye(3)[k], x), C=0.1)
     with pytest.raises(ValueError, match="has 15 features, where others have 12"):
         clf.predict(np.ones((1, 5)))
+
+
+def test_masked_labels_and_weights_are_refused():
+    masked = np.ma.array(Y, mask=np.arange(len(Y)) == 3)
+    with pytest.raises(ValueError, match="y has masked entries"):
+        fit(y=masked)
+    with pytest.raises(ValueError, match="sample_weight has masked entries"):
+        fit(sample_weight=np.ma.array(np.ones(len(Y)), mask=masked.mask))

@@ -38,7 +38,7 @@ from pegasos.base.options import Option, check_options
 from pegasos.base.outcome import Budget, Point, Solution, UsedSolvers, check_finite, keeping
 from pegasos.base.parameters import Budgets, Explained, Interrupts, Penalty, Seeded, parameters
 from pegasos.base.progress import Named, Progress, Unsaved, make_run
-from pegasos.base.validation import check_cost, check_weights, require_targets, sum_weights
+from pegasos.base.validation import MASKED, check_cost, check_weights, refuse_masked, require_targets, sum_weights
 from pegasos.base.warn import warn
 from pegasos.certificate import REASONS, Certificate, History
 from pegasos.io.csr import check_sparse
@@ -169,6 +169,7 @@ class FeatureMapSVC(FeatureMapParameters, ClassifierMixin, Explained):
     def _encode(self, y: Any, count: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """The labels to choose from, and the number of each example's."""
         require_targets(self, y)
+        refuse_masked("y", y, MASKED["y"])
         y = column_or_1d(y, warn=True)
         if len(y) != count:
             raise ValueError(f"X has {count} examples, y {len(y)} labels; give one label for each example")
