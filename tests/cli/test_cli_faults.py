@@ -133,6 +133,13 @@ def test_a_folder_in_place_of_a_file(folder, pegasos):
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs names of open files")
 def test_an_output_may_be_a_pipe_by_name(folder):
     assert run_shell("pegasos predict -q train.svm m /dev/stdout | cat") == (0, "0\n1\n0\n1\n", "")
+    assert (
+        run_shell("echo kept > out; pegasos predict -q train.svm m /dev/stdout >> out; cat out")[1]
+        == "kept\n0\n1\n0\n1\n"
+    )
+    line = "pegasos train -q --overwrite train.svm /dev/stdout >> out"
+    assert run_shell(line) == (2, "", "pegasos: /dev/stdout is the standard output; name a file\n")
+    assert run_shell("wc -l < out")[1].split() == ["5"]
 
 
 def test_labels_that_the_model_does_not_know(folder, pegasos):

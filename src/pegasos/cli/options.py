@@ -301,13 +301,17 @@ def refuse_overwriting(output: str, *inputs: str) -> None:
             raise click.UsageError(f"{output} would be overwritten, and it is an input; name another file to write to")
 
 
-def refuse_standard_output(target: str) -> None:
-    """A file cannot take the place of standard output, and the name may be that of one that it goes to."""
+def is_standard_output(target: str) -> bool:
+    """Whether it is standard output, or the file that this goes to, which no other file may replace."""
     try:
-        is_there = target == "-" or os.path.samestat(os.stat(target), os.fstat(1))
+        return target == "-" or os.path.samestat(os.stat(target), os.fstat(1))
     except OSError:  # no such file, or no standard output
-        is_there = False
-    if is_there:
+        return False
+
+
+def refuse_standard_output(target: str) -> None:
+    """A file cannot take the place of standard output."""
+    if is_standard_output(target):
         raise click.UsageError(f"{target} is the standard output, and TARGET is a file or folder of its own; name one")
 
 
@@ -350,6 +354,8 @@ def refuse_other_folder(data: str) -> None:
 
 def refuse_folder(output: str) -> None:
     """That the model cannot be written should come up before the work."""
+    if is_standard_output(output):
+        raise click.UsageError(f"{output} is the standard output; name a file")
     if os.path.isdir(output):
         raise click.UsageError(f"{output} is a folder; name a file in it, such as {os.path.join(output, 'a.model')}")
     folder = os.path.dirname(os.path.abspath(output))

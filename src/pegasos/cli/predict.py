@@ -9,7 +9,14 @@ import click
 
 from pegasos.cli.data import Data, DataFlags, data_flags
 from pegasos.cli.forms import form_of, machine_of, predictor_of
-from pegasos.cli.options import Path, as_json_text, overwrite_flag, refuse_other_than_predictions, refuse_overwriting
+from pegasos.cli.options import (
+    Path,
+    as_json_text,
+    is_standard_output,
+    overwrite_flag,
+    refuse_other_than_predictions,
+    refuse_overwriting,
+)
 from pegasos.cli.predictions import line_of
 from pegasos.cli.talk import echo
 from pegasos.cli.waiting import waiting
@@ -64,7 +71,9 @@ def predict(
       pegasos predict --proba test.svm logistic.model probabilities.txt
       zcat new.svm.gz | pegasos predict - news.model -       as a filter
     """
-    if output not in (None, "-"):
+    if output is not None and is_standard_output(output):
+        output = "-"
+    elif output is not None:
         refuse_overwriting(output, data, model)
         refuse_other_than_predictions(output, overwrite)
     if is_model(data) and not is_model(model):
